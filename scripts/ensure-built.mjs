@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const inputs = ['src', 'package.json', 'tsconfig.json', 'tsup.config.ts'];
+
+/** Builds `dist` where it is missing or older than what it is made of. */
+export function ensureBuilt() {
+  const built = Math.min(modifiedAt('dist/index.js'), modifiedAt('dist/index.cjs'), modifiedAt('dist/index.d.ts'));
+  if (built > Math.max(...inputs.flatMap(filesIn).map(modifiedAt))) return;
+  execFileSync(process.execPath, ['node_modules/tsup/dist/cli-default.js', '--silent'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+}
+
+/** @param {string} path */
+function filesIn(path) {
+  if (!statSync(join(root, path)).isDirectory()) return [path];
+  return readdirSync(join(root, path), { recursive: true }).map((name) => join(path, String(name)));
+}
+
+/** @param {string} path */
+function modifiedAt(path) {
+  return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) ensureBuilt();

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * @typedef {object} Entry
+ * @property {string} name the file name in dist, without its ending
+ * @property {string} specifier what a user imports
+ * @property {string} source the file in src
+ */
+
+/**
+ * The entries of the package. They are listed in tsconfig.json, since examples and tests import them by name; a test
+ * holds package.json, tsup.config.ts and typedoc.json to the same list.
+ * @returns {Entry[]}
+ */
+export function readEntries() {
+  const { compilerOptions } = JSON.parse(readFileSync(new URL('../tsconfig.json', import.meta.url), 'utf8'));
+  return Object.entries(compilerOptions.paths).map(([specifier, [source]]) => ({
+    name: specifier === 'keelson' ? 'index' : specifier.slice('keelson/'.length),
+    specifier,
+    source: source.replace('./', ''),
+  }));
+}

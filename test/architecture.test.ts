@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { cycles } from './support/architecture/import-graph.js';
+import { layerViolations, nodeViolations, packageViolations } from './support/architecture/layers.js';
+import {
+  anyViolations,
+  parameterViolations,
+  plainErrorViolations,
+  sizeViolations,
+} from './support/architecture/shape.js';
+import { readSources, type SourceFile } from './support/architecture/source-file.js';
+import { agentViolations, nameViolations, rootViolations } from './support/architecture/surface.js';
+
+const sources = readSources();
+
+/** Makes up a `src` folder: `{ 'path.ts': text }`. */
+function planted(files: Record<string, string>): SourceFile[] {
+  return Object.entries(files).map(([path, text]) => ({ path, text }));
+}
+
+const lines = (count: number) => 'x();\n'.repeat(count);
+const members = (count: number) => Array.from({ length: count }, (_, index) => `m${index}() {}`).join('\n');
+
+interface Rule {
+  readonly title: string;
+  readonly check: (files: readonly SourceFile[]) => string[];
+  /** Small bad examples, and what the check says of each. */
+  readonly bad: readonly (readonly [files: Record<string, string>, violations: readonly string[]])[];
+}
+
+// covers: S4-PC3, S4-NFR5.3
+const rules: readonly Rule[] = [
+  {
+    title: 'imports go down the layers only, those of types too',
+    check: layerViolations,
+    bad: [
+      [
+        { 'model/model.ts': "import type { Tool } from '../tools/tool.js';" },
+        ['model/model.ts may not import tools/tool.ts'],
+      ],
+      [{ 'state/a.ts': "import '../tools/tool.js';" }, ['state/a.ts may not import tools/tool.ts']],
+      [{ 'errors.ts': "import './internal/json.js';" }, ['errors.ts may not import internal/json.ts']],
+      [{ 'mcp/a.ts': "import '../agent/agent.js';" }, ['mcp/a.ts may not import agent/agent.ts']],
+      [{ 'mcp/a.ts': "export * from '../manifest/b.js';" }, ['mcp/a.ts may not import manifest/b.ts']],
+      [{ 'telemetry/a.ts': "import './otel.js';" }, ['telemetry/a.ts may not import telemetry/otel.ts']],
+      [{ 'agent/a.ts': "await import('../index.js');" }, ['agent/a.ts may not import index.ts']],
+      [{ 'agent/a.ts': "type A = import('../trust/b.js').B;" }, ['agent/a.ts may not import trust/b.ts']],
+      [{ 'stuff/a.ts': '' }, ['stuff/a.ts is in no known layer']],
+    ],
+  },
+  {
+    title: 'there is no import cycle, types included',
+    check: cycles,
+    bad: [
+      [
+        { 'agent/a.ts': "import type { B } from './b.js';", 'agent/b.ts': "export { a } from './a.js';" },
+        ['agent/a.ts > agent/b.ts > agent/a.ts'],
+      ],
+    ],
+  },
+  {
+    title: 'node: modules stay in their own parts, and the root reaches none',
+    check: nodeViolations,
+    bad: [
+      [{ 'agent/a.ts': "import { join } from 'node:path';" }, ['agent/a.ts may not import node:path']],
+      [{ 'tools/a.ts': "await import('fs/promises');" }, ['tools/a.ts may not import fs/promises']],
+      [
+        { 'index.ts': "export { a } from './process/a.js';", 'process/a.ts': "import 'node:fs';" },
+        ['index.ts reaches node:fs through process/a.ts'],
+      ],
+    ],
+  },
+  {
+    title: 'a client of a third party is imported in its own leaf only',
+    check: packageViolations,
+    bad: [
+      [{ 'agent/a.ts': "import type OpenAI from 'openai';" }, ['agent/a.ts may not import openai']],
+      [{ 'providers/anthropic.ts': "import 'openai/core';" }, ['providers/anthropic.ts may not import openai/core']],
+      [{ 'mcp/openai.ts': "import 'openai';" }, ['mcp/openai.ts may not import openai']],
+      [{ 'internal/a.ts': "import 'lodash';" }, ['internal/a.ts may not import lodash']],
+      [
+        { 'index.ts': "export { a } from './tools/a.js';", 'tools/a.ts': "import { z } from 'zod';" },
+        ['index.ts reaches zod through tools/a.ts'],
+      ],
+    ],
+  },
+  {
+    title: 'there is no `any`',
+    check: anyViolations,
+    bad: [[{ 'a.ts': 'const a = 1;\nconst b = a as any;' }, ['a.ts:2 says `any`']]],
+  },
+  {
+    title: 'no plain error is made',
+    check: plainErrorViolations,
+    bad: [
+      [{ 'a.ts': "throw new Error('x');" }, ['a.ts:1 makes a plain Error']],
+      [{ 'a.ts': "const e = Error('x');" }, ['a.ts:1 makes a plain Error']],
+      [{ 'a.ts': "reject(new TypeError('x'));" }, ['a.ts:1 makes a plain TypeError']],
+    ],
+  },
+  {
+    title: 'files and functions are short, and their medians too',
+    check: sizeViolations,
+    bad: [
+      [{ 'a.ts': lines(301) }, ['a.ts has 301 lines, more than 300', 'the median file has 301 lines, more than 120']],
+      [
+        { 'a.ts': `const f = () => {\n${lines(49)}};` },
+        ['a.ts:1 has 51 lines, more than 50', 'the median function has 51 lines, more than 10'],
+      ],
+      [
+        { 'a.ts': `class A {\nconstructor() {\n${lines(24)}}\na() {}\nb() {}\n}` },
+        ['a.ts:2 has 26 lines, more than 25'],
+      ],
+    ],
+  },
+  {
+    title: 'nothing has more than three parameters',
+    check: parameterViolations,
+    bad: [
+      [{ 'a.ts': 'function f(a, b, c, d) {}' }, ['a.ts:1 has 4 parameters, more than 3']],
+      [{ 'a.ts': 'interface A {\n m(a: 1, b: 1, c: 1, d: 1): void }' }, ['a.ts:2 has 4 parameters, more than 3']],
+    ],
+  },
+  {
+    title: 'the root names at most twenty values, each explicitly',
+    check: rootViolations,
+    bad: [
+      [{ 'a.ts': '' }, ['src/index.ts is missing']],
+      [{ 'index.ts': "export * from './a.js';" }, ['index.ts has an `export *`']],
+      [
+        { 'index.ts': `export { ${Array.from({ length: 21 }, (_, i) => `a${i}`)}, type T } from './a.js';` },
+        ['index.ts exports 21 values, more than 20'],
+      ],
+    ],
+  },
+  {
+    title: 'Agent has at most sixteen public members',
+    check: agentViolations,
+    bad: [
+      [{ 'agent/agent.ts': 'class Other {}' }, ['src/agent/agent.ts with a class Agent is missing']],
+      [
+        { 'agent/agent.ts': `class Agent { constructor() {} #a; private b; ${members(17)} }` },
+        ['Agent has 17 public members, more than 16'],
+      ],
+    ],
+  },
+  {
+    title: 'files are named in kebab-case after what they hold',
+    check: nameViolations,
+    bad: [
+      [{ 'agent/runLoop.ts': '' }, ['agent/runLoop.ts is not in kebab-case']],
+      [{ 'agent/types.ts': '' }, ['agent/types.ts says nothing of what it holds']],
+      [{ 'agent/index.ts': '' }, ['agent/index.ts says nothing of what it holds']],
+    ],
+  },
+];
+
+describe.each(rules)('$title', ({ check, bad }) => {
+  test('in src', () => {
+    expect(check(sources)).toEqual([]);
+  });
+
+  test.each(bad)('and a bad example is found: %o', (files, violations) => {
+    expect(check(planted(files))).toEqual(violations);
+  });
+});
+
+test('S4-PC3, S4-TC1: the package depends on its three declared packages and on nothing else', () => {
+  const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
+  expect(Object.keys(dependencies).sort()).toEqual(['eventemitter3', 'p-timeout', 'zod']);
+});

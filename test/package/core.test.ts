@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { type BuildOptions, build } from 'esbuild';
+import { expect, test } from 'vitest';
+
+const MAX_BYTES = 15_000;
+const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
+
+async function bundle(options: BuildOptions) {
+  const result = await build({
+    ...options,
+    entryPoints: [entry],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    splitting: true,
+    outdir: 'out',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+  });
+  return { outputs: result.metafile.outputs, files: result.outputFiles };
+}
+
+type Bundle = Awaited<ReturnType<typeof bundle>>;
+
+/** The chunks that load with the entry: all but those behind an `import()`. */
+function initialChunks({ outputs }: Bundle): string[] {
+  const loaded = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint?.endsWith('dist/index.js')));
+  for (const path of loaded) {
+    for (const chunk of outputs[path]?.imports ?? []) if (chunk.kind === 'import-statement') loaded.add(chunk.path);
+  }
+  return [...loaded];
+}
+
+// esbuild fails by itself where something cannot be resolved for a platform; what is left external shows in the imports.
+test.each<[string, BuildOptions]>([
+  ['browsers', { platform: 'browser' }],
+  ['workers', { platform: 'neutral', mainFields: ['module', 'main'], conditions: ['workerd', 'worker', 'browser'] }],
+])('the core can be bundled for %s and imports nothing from Node', async (_platform, options) => {
+  const { outputs } = await bundle(options);
+  const imports = Object.values(outputs).flatMap((output) => output.imports);
+
+  expect(imports.filter(({ external }) => external)).toEqual([]);
+});
+
+test('the core with its dependencies is at most 15 kB, minified and compressed', async () => {
+  const bundled = await bundle({ platform: 'browser' });
+  const chunks = initialChunks(bundled);
+  const texts = bundled.files.filter(({ path }) => chunks.some((chunk) => path.endsWith(chunk)));
+  const bytes = texts.reduce((sum, { contents }) => sum + gzipSync(contents).length, 0);
+
+  expect(texts).toHaveLength(chunks.length);
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES);
+});

@@ -1,0 +1,32 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Application, TSConfigReader, TypeDocReader } from 'typedoc';
+import { expect, test } from 'vitest';
+
+const options = fileURLToPath(new URL('../../typedoc.json', import.meta.url));
+
+/** The warnings of the package's own typedoc options over a made-up module. */
+async function warningsFor(source: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-docs-'));
+  try {
+    writeFileSync(join(folder, 'planted.ts'), source);
+    writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "types": [] }, "files": ["planted.ts"] }');
+    const given = { options, tsconfig: join(folder, 'tsconfig.json'), entryPoints: [join(folder, 'planted.ts')] };
+    const app = await Application.bootstrap({ ...given, logLevel: 'None' }, [
+      new TypeDocReader(),
+      new TSConfigReader(),
+    ]);
+    const project = await app.convert();
+    if (project) app.validate(project);
+    return project ? app.logger.warningCount : Number.NaN;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test('S4-NFR3.AC, S4-NFR3.1: an export without a comment is a warning, which fails the docs', async () => {
+  expect(await warningsFor('/** Doubles. */\nexport const double = (x: number): number => x * 2;\n')).toBe(0);
+  expect(await warningsFor('export const double = (x: number): number => x * 2;\n')).toBe(1);
+});

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { apiReports, committedReport } from '../../scripts/api-report.mjs';
+import { readEntries } from '../../scripts/entries.mjs';
+import tsup from '../../tsup.config.js';
+
+const entries = readEntries();
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
+}
+
+describe('the list of entries is the same', () => {
+  test('in the exports map, with types for ESM and CommonJS', () => {
+    const expected = entries.map(({ name, specifier }) => [
+      specifier.replace('keelson', '.'),
+      {
+        import: { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` },
+        require: { types: `./dist/${name}.d.cts`, default: `./dist/${name}.cjs` },
+      },
+    ]);
+
+    expect(readJson('package.json').exports).toEqual({
+      ...Object.fromEntries(expected),
+      './package.json': './package.json',
+    });
+  });
+
+  test('in what is built', () => {
+    expect(tsup).toHaveProperty('entry', Object.fromEntries(entries.map(({ name, source }) => [name, source])));
+  });
+
+  test('in what is documented', () => {
+    expect(readJson('typedoc.json').entryPoints).toEqual(entries.map(({ source }) => source));
+  });
+});
+
+describe('the public surface is the one in test/package/api (`npm run api` writes it anew)', () => {
+  const reports = apiReports();
+
+  // covers: S4-NFR2.3
+  test.each(entries)('of $specifier', ({ name }) => {
+    expect(reports.get(name)).toBe(committedReport(name));
+  });
+});
+
+test('S4-VER: the one check has every stage, and ends with the tests', () => {
+  const stages = readJson('package.json').scripts.check.split(' && ');
+
+  expect(stages).toEqual([
+    'npm run lint',
+    'npm run types',
+    'npm run unused',
+    'npm run build',
+    'npm run docs',
+    'npm run package',
+    'npm run api:check',
+    'npm test -- --coverage',
+  ]);
+});

@@ -1,0 +1,137 @@
+import { isBuiltin } from 'node:module';
+import { type ImportOf, importsOf, reachable } from './import-graph.js';
+import type { SourceFile } from './source-file.js';
+
+const ENTRY = 6;
+const LEAF = 5;
+const layerOf: Record<string, number> = {
+  'errors.ts': 0,
+  internal: 0,
+  model: 1,
+  tools: 2,
+  state: 2,
+  process: 2,
+  telemetry: 2,
+  lifecycle: 3,
+  agent: 4,
+  extension: LEAF,
+  trust: LEAF,
+  'shell-hooks': LEAF,
+  manifest: LEAF,
+  mcp: LEAF,
+  plugins: LEAF,
+  concepts: LEAF,
+  providers: LEAF,
+  stores: LEAF,
+  lifecycles: LEAF,
+  testing: LEAF,
+  'telemetry/otel.ts': LEAF,
+  'index.ts': ENTRY,
+  'runtime.ts': ENTRY,
+};
+
+/** What a leaf may import beside the layers 0 to 3. */
+const leafMayImport: Record<string, readonly string[]> = {
+  'shell-hooks': ['trust'],
+  manifest: ['trust', 'shell-hooks', 'mcp'],
+  mcp: ['trust'],
+  plugins: ['trust'],
+  testing: ['agent'],
+};
+
+const nodeAllowed = [
+  'process',
+  'trust',
+  'shell-hooks',
+  'manifest',
+  'mcp',
+  'plugins',
+  'concepts',
+  'stores',
+  'telemetry/otel.ts',
+];
+
+/** Where a package may be imported: a part of the house, or `folder/name` for `name.ts` and `name-*.ts` in it; `''` is anywhere. */
+const clients: Record<string, readonly string[]> = {
+  zod: [''],
+  eventemitter3: [''],
+  'p-timeout': [''],
+  openai: ['providers/openai'],
+  '@anthropic-ai/sdk': ['providers/anthropic'],
+  ai: ['providers/ai-sdk'],
+  '@ai-sdk/provider': ['providers/ai-sdk'],
+  '@modelcontextprotocol/sdk': ['mcp'],
+  '@redis/client': ['stores/redis'],
+  '@opentelemetry/api': ['telemetry/otel'],
+  yaml: ['manifest', 'plugins'],
+  jiti: ['plugins'],
+};
+
+const rootMayReach = ['eventemitter3', 'p-timeout', 'zod'];
+
+/** A file's part of the house: its top folder, or the file itself where it stands apart. */
+function partOf(path: string): string {
+  return path in layerOf ? path : (path.split('/')[0] ?? path);
+}
+
+/** Imports that go up, or sideways into another part, against the table of layers. Imports of types count. */
+export function layerViolations(files: readonly SourceFile[]): string[] {
+  const unknown = files
+    .filter(({ path }) => !(partOf(path) in layerOf))
+    .map(({ path }) => `${path} is in no known layer`);
+  const wrong = files.flatMap(importsOf).filter((it) => it.ours && !mayImport(partOf(it.from), partOf(it.to)));
+  return [...unknown, ...wrong.map(({ from, to }) => `${from} may not import ${to}`)];
+}
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to) return true;
+  if (leafMayImport[from]?.includes(to)) return true;
+  const below = Math.min(layerOf[from] ?? 0, ENTRY);
+  // A leaf may use what a hook sees (layers 0 to 3), not the agent.
+  const limit = below === LEAF ? 4 : below;
+  return (layerOf[to] ?? ENTRY) < limit;
+}
+
+/** `node:` modules outside the parts that may have them, and wherever the root reaches. */
+export function nodeViolations(files: readonly SourceFile[]): string[] {
+  const outside = files.flatMap(importsOf).filter((it) => isNode(it) && !nodeAllowed.includes(partOf(it.from)));
+  const reached = reachable(files, 'index.ts').filter(isNode);
+  return [
+    ...outside.map(({ from, to }) => `${from} may not import ${to}`),
+    ...reached.map(({ from, to }) => `index.ts reaches ${to} through ${from}`),
+  ];
+}
+
+function isNode({ to, ours }: ImportOf): boolean {
+  return !ours && isBuiltin(to);
+}
+
+/** Packages that nobody declared, clients outside their own leaf, and packages that a user of the root would not have or need. */
+export function packageViolations(files: readonly SourceFile[]): string[] {
+  const packages = (imports: readonly ImportOf[]) => imports.filter((it) => !it.ours && !isNode(it));
+  const outside = packages(files.flatMap(importsOf)).filter((it) => !isAtHome(it));
+  const reached = packages(reachable(files, 'index.ts')).filter((it) => !isFitForRoot(it));
+  return [
+    ...outside.map(({ from, to }) => `${from} may not import ${to}`),
+    ...reached.map(({ from, to }) => `index.ts reaches ${to} through ${from}`),
+  ];
+}
+
+function isAtHome({ from, to }: ImportOf): boolean {
+  const homes = clients[packageName(to)] ?? [];
+  return homes.some((home) => home === '' || home === partOf(from) || /^(\.ts|-[^/]*)$/.test(rest(from, home)));
+}
+
+/** What follows `start` in a path, or nothing where it does not start so. */
+function rest(path: string, start: string): string {
+  return path.startsWith(start) ? path.slice(start.length) : '';
+}
+
+/** zod is slow to load: the core loads it when the first JSON Schema has to be checked, not before. */
+function isFitForRoot({ to, kind }: ImportOf): boolean {
+  return rootMayReach.includes(packageName(to)) && (packageName(to) !== 'zod' || kind === 'lazy');
+}
+
+function packageName(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+}

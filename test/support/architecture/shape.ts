@@ -1,0 +1,81 @@
+import ts from 'typescript';
+import { descendants, parse, placeOf, type SourceFile } from './source-file.js';
+
+const MAX_FUNCTION = 50;
+const MAX_CONSTRUCTOR = 25;
+const MAX_FILE = 300;
+const MEDIAN_FILE = 120;
+const MEDIAN_FUNCTION = 10;
+const MAX_PARAMETERS = 3;
+
+/** Files and functions that are too long, each by itself or in the median. */
+export function sizeViolations(files: readonly SourceFile[]): string[] {
+  const functions = files.flatMap(functionsOf);
+  const fileLines = files.map(({ text }) => text.trimEnd().split('\n').length);
+  const named = functions.filter(isNamed).map(linesOf);
+  return [
+    ...files.flatMap(({ path }, index) => over(path, { lines: fileLines[index] ?? 0, max: MAX_FILE })),
+    ...functions.flatMap((node) => over(placeOf(node), { lines: linesOf(node), max: maxLines(node) })),
+    ...over('the median file', { lines: median(fileLines), max: MEDIAN_FILE }),
+    ...over('the median function', { lines: median(named), max: MEDIAN_FUNCTION }),
+  ];
+}
+
+function over(what: string, { lines, max }: { lines: number; max: number }): string[] {
+  return lines > max ? [`${what} has ${lines} lines, more than ${max}`] : [];
+}
+
+function functionsOf(file: SourceFile): ts.FunctionLikeDeclaration[] {
+  return descendants(parse(file)).filter(
+    (node) => ts.isFunctionLike(node) && 'body' in node && !!node.body,
+  ) as ts.FunctionLikeDeclaration[];
+}
+
+/** Callbacks are left out of the median: a hundred `(x) => x.id` would hide everything else. */
+function isNamed(node: ts.FunctionLikeDeclaration): boolean {
+  const isCallback = ts.isArrowFunction(node) || ts.isFunctionExpression(node);
+  return !isCallback || ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent);
+}
+
+function maxLines(node: ts.Node): number {
+  return ts.isConstructorDeclaration(node) ? MAX_CONSTRUCTOR : MAX_FUNCTION;
+}
+
+function linesOf(node: ts.Node): number {
+  return node.getText().split('\n').length;
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+/** Functions, methods and function types with more than three parameters. */
+export function parameterViolations(files: readonly SourceFile[]): string[] {
+  return nodesOf(files).flatMap((node) => {
+    if (!ts.isFunctionLike(node)) return [];
+    const count = node.parameters.filter((it) => it.name.getText() !== 'this').length;
+    return count > MAX_PARAMETERS ? [`${placeOf(node)} has ${count} parameters, more than ${MAX_PARAMETERS}`] : [];
+  });
+}
+
+/** Every `any`, written as a type. */
+export function anyViolations(files: readonly SourceFile[]): string[] {
+  return nodesOf(files)
+    .filter((node) => node.kind === ts.SyntaxKind.AnyKeyword)
+    .map((node) => `${placeOf(node)} says \`any\``);
+}
+
+const untyped = ['Error', 'TypeError', 'RangeError', 'SyntaxError'];
+
+/** Errors without a code of ours: `new Error()` and its like, thrown or not. */
+export function plainErrorViolations(files: readonly SourceFile[]): string[] {
+  return nodesOf(files).flatMap((node) => {
+    if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return [];
+    const name = node.expression.getText();
+    return untyped.includes(name) ? [`${placeOf(node)} makes a plain ${name}`] : [];
+  });
+}
+
+function nodesOf(files: readonly SourceFile[]): ts.Node[] {
+  return files.flatMap((file) => descendants(parse(file)));
+}

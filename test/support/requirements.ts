@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { descendants, parse, type SourceFile } from './architecture/source-file.js';
+
+/** A line of a list in test/requirements. */
+export interface Requirement {
+  readonly id: string;
+  readonly wording: string;
+  /** `test`, `npm run <script>`, a file, or `not-applicable: <reason>`. */
+  readonly proof: string;
+}
+
+export function parseRequirements(text: string): Requirement[] {
+  const [, ...lines] = text.trimEnd().split('\n');
+  return lines.map((line) => {
+    const [id = '', wording = '', proof = ''] = line.split('\t');
+    return { id, wording, proof };
+  });
+}
+
+/** Every test file under a folder, with its path relative to it. */
+export function readTests(folder: string): SourceFile[] {
+  const paths = readdirSync(folder, { recursive: true }).map(String);
+  return paths
+    .filter((path) => /\.test(-d)?\.ts$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
+}
+
+/** The ids that a file names: in the title of a test that is not skipped, or after `// covers:`. */
+export function idsNamedIn(file: SourceFile): string[] {
+  const titles = descendants(parse(file)).flatMap(titleOf);
+  const comments = [...file.text.matchAll(/\/\/ covers:(.*)/g)].map(([, ids = '']) => ids);
+  return [...titles, ...comments].flatMap((text) => text.match(/\bS\d+-[A-Z0-9](?:[A-Za-z0-9.]*[A-Za-z0-9])?/g) ?? []);
+}
+
+/** The title of a `test('…')`, `it('…')`, `describe('…')`, or of a variant such as `test.each(…)('…')`. */
+function titleOf(node: ts.Node): string[] {
+  if (!ts.isCallExpression(node)) return [];
+  const [title] = node.arguments;
+  const callee = node.expression.getText();
+  const isTest = /^(test|it|describe)\b/.test(callee) && !/^\w+\.(skip|todo)\b/.test(callee);
+  if (!isTest || !title) return [];
+  return ts.isStringLiteralLike(title) || ts.isTemplateExpression(title) ? [title.getText()] : [];
+}
+
+/** What is wrong between a list of requirements and the tests: ids without a test, and ids that no list has. */
+export function coverageViolations(requirements: readonly Requirement[], tests: readonly SourceFile[]): string[] {
+  const known = new Set(requirements.map(({ id }) => id));
+  const named = tests.flatMap((file) => idsNamedIn(file).map((id) => ({ id, path: file.path })));
+  const covered = new Set(named.map(({ id }) => id));
+  const missing = requirements.filter(({ id, proof }) => proof === 'test' && !covered.has(id));
+  return [
+    ...missing.map(({ id, wording }) => `no test names ${id}: ${wording}`),
+    ...named.filter(({ id }) => !known.has(id)).map(({ id, path }) => `${path} names ${id}, which is in no list`),
+  ];
+}

@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { readEntries } from './scripts/entries.mjs';
+
+const alias = readEntries().map(({ specifier, source }) => ({
+  find: new RegExp(`^${specifier}$`),
+  replacement: fileURLToPath(new URL(source, import.meta.url)),
+}));
+
+export default defineConfig(({ mode }) => ({
+  resolve: { alias },
+  test: {
+    reporters: ['default', './test/support/plain-line-reporter.ts'],
+    env: mode === 'soak' ? { KEELSON_SOAK: '1' } : {},
+    maxWorkers: 2,
+    testTimeout: mode === 'soak' ? 600_000 : 10_000,
+    coverage: {
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary'],
+      thresholds: { lines: 95, functions: 95, statements: 95, branches: 90 },
+    },
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/package/**'] } },
+      {
+        extends: true,
+        test: {
+          name: 'package',
+          include: ['test/package/**/*.test.ts'],
+          globalSetup: 'test/support/ensure-built.ts',
+          testTimeout: 120_000,
+        },
+      },
+    ],
+  },
+}));
