@@ -1,0 +1,185 @@
+import { OptionInvalidError } from '../errors.js';
+import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { type Ids, randomIds } from '../internal/ids.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import type { Message } from '../model/message.js';
+import type { Model, ModelSettings } from '../model/model.js';
+import { MemorySessionStore } from '../state/memory-session-store.js';
+import type { SessionStore } from '../state/session-store.js';
+import type { ToolSource } from '../tools/tool.js';
+import { type OutputSchema, resolveOutput } from './output.js';
+import type { ResumeDecisions } from './resume.js';
+import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run-config.js';
+import { ToolCatalog } from './tool-catalog.js';
+
+/** What an agent is made of. */
+export interface AgentOptions<Context = unknown> {
+  readonly model: Model;
+  /** Shown in errors, events and traces. Default `agent`. */
+  readonly name?: string | undefined;
+  /** Sent to the model before every conversation, and never stored with it. */
+  readonly instructions?: string | undefined;
+  readonly tools?: ToolSource | undefined;
+  /** In registration order; priority comes first. */
+  readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
+  /** Loaded in this order before the first run. */
+  readonly loaders?: readonly LifecycleLoader[] | undefined;
+  /** Model calls in one run, 1 or more. Default 20. */
+  readonly maxTurns?: number | TurnLimit | undefined;
+  /** Whether the calls of a turn run at once, or how many may. Default true. */
+  readonly parallelToolCalls?: boolean | number | undefined;
+  readonly settings?: AgentSettings | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  /** Where sessions live. Default: this process's memory. */
+  readonly store?: SessionStore | undefined;
+  /** Default: warnings and errors to the console. */
+  readonly logger?: Logger | undefined;
+  /** Where time comes from. */
+  readonly clock?: Clock | undefined;
+  /** Where ids come from. */
+  readonly ids?: Ids | undefined;
+}
+
+/** What one run may have of its own. */
+export interface RunOptions<Context = unknown, Output = string> {
+  /** Aborts the run: it ends with RunAbortedError, its `cause` the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Handed to every hook and tool of the run. */
+  readonly context?: Context | undefined;
+  /** The conversation so far, without instructions. */
+  readonly messages?: readonly Message[] | undefined;
+  /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
+  readonly output?: OutputSchema<Output> | undefined;
+  /** Decisions on the calls that `messages` ends in. */
+  readonly resume?: ResumeDecisions | undefined;
+  /** In place of the agent's model. */
+  readonly model?: Model | undefined;
+  /** In place of the agent's own tools; those of its lifecycles stay. */
+  readonly tools?: ToolSource | undefined;
+  /** Over the agent's settings, one by one. */
+  readonly settings?: AgentSettings | undefined;
+  readonly maxTurns?: number | TurnLimit | undefined;
+  /** Over the agent's time-outs, one by one. */
+  readonly timeouts?: Timeouts | undefined;
+  /** The run that this one is part of: it is aborted with it. */
+  readonly parent?: RunContext | undefined;
+}
+
+/** What does not depend on the lifecycles of an agent, with defaults filled in. */
+export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'active'> & { readonly store: SessionStore };
+
+const AGENT_KEYS = [
+  ...['model', 'name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls'],
+  ...['settings', 'timeouts', 'store', 'logger', 'clock', 'ids'],
+];
+const RUN_KEYS = [
+  ...['signal', 'context', 'messages', 'output', 'resume', 'model', 'tools', 'settings', 'maxTurns', 'timeouts'],
+  'parent',
+];
+const TIMEOUTS: readonly (keyof Timeouts)[] = ['runMs', 'modelMs', 'firstPartMs', 'toolMs'];
+const DEFAULT_MAX_TURNS = 20;
+
+/** Checks an agent's options and fills their defaults. */
+export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
+  if (typeof options !== 'object' || options === null)
+    throw new OptionInvalidError('options', 'pass an object with a `model`');
+  rejectUnknown(options, AGENT_KEYS);
+  const { name = 'agent', instructions, settings, timeouts = {} } = options;
+  if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
+  if (instructions !== undefined && typeof instructions !== 'string') {
+    throw new OptionInvalidError('instructions', `it is ${typeof instructions}, not text`);
+  }
+  return {
+    agent: name,
+    model: resolveModel(options.model),
+    instructions: instructions === '' ? undefined : instructions,
+    ...resolveTurnLimit(options.maxTurns ?? DEFAULT_MAX_TURNS),
+    parallelToolCalls: resolveParallel(options.parallelToolCalls ?? true),
+    ...resolveSettings(settings),
+    timeouts: resolveTimeouts(timeouts),
+    logger: options.logger ?? consoleLogger,
+    ids: options.ids ?? randomIds,
+    clock: options.clock ?? systemClock,
+    output: undefined,
+    store: options.store ?? new MemorySessionStore(),
+  };
+}
+
+/** The configuration of one run: the agent's own where the run changes nothing. */
+export function resolveRunConfig(
+  config: RunConfig,
+  options: RunOptions<never, unknown>,
+  lifecycleTools: () => readonly ToolSource[],
+): RunConfig {
+  const { model, tools, settings, maxTurns, timeouts, output } = options;
+  rejectUnknown(options, RUN_KEYS);
+  if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
+  const { toolChoice } = config;
+  return {
+    ...config,
+    ...(model && { model: resolveModel(model) }),
+    ...(tools && { catalog: new ToolCatalog([tools, ...lifecycleTools()], config.logger) }),
+    ...(settings && resolveSettings({ ...config.settings, ...(toolChoice && { toolChoice }), ...settings })),
+    ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
+    ...(timeouts && { timeouts: resolveTimeouts({ ...config.timeouts, ...timeouts }) }),
+    ...(output && { output: resolveOutput(output) }),
+  };
+}
+
+function rejectUnknown(options: object, known: readonly string[]): void {
+  for (const key of Object.keys(options)) {
+    if (!known.includes(key))
+      throw new OptionInvalidError(key, `there is no such option; there are ${known.join(', ')}`);
+  }
+}
+
+function resolveModel(model: Model): Model {
+  if (typeof model?.generate !== 'function' || typeof model.id !== 'string') {
+    throw new OptionInvalidError('model', 'a model is an object with an `id` and a `generate` method');
+  }
+  return model;
+}
+
+function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
+  const { limit, atLimit = 'throw' } =
+    typeof maxTurns === 'object' && maxTurns !== null ? maxTurns : { limit: maxTurns };
+  if (!Number.isInteger(limit) || limit < 1) {
+    throw new OptionInvalidError('maxTurns', `it is ${String(limit)}; a run needs a whole number of turns, 1 or more`);
+  }
+  if (atLimit !== 'throw' && atLimit !== 'answer') {
+    throw new OptionInvalidError('maxTurns.atLimit', `it is ${String(atLimit)}; it is 'throw' or 'answer'`);
+  }
+  return { maxTurns: limit, atLimit };
+}
+
+function resolveParallel(parallel: boolean | number): number {
+  if (typeof parallel === 'boolean') return parallel ? Number.POSITIVE_INFINITY : 1;
+  if (Number.isInteger(parallel) && parallel >= 1) return parallel;
+  throw new OptionInvalidError(
+    'parallelToolCalls',
+    `it is ${String(parallel)}; it is a boolean, or how many calls may run at once`,
+  );
+}
+
+function resolveSettings(settings: AgentSettings | undefined): Pick<RunConfig, 'settings' | 'toolChoice'> {
+  if (settings === undefined) return { settings: undefined, toolChoice: undefined };
+  const { toolChoice, ...rest } = settings;
+  return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
+}
+
+function resolveTimeouts(timeouts: Timeouts): Timeouts {
+  for (const [key, ms] of Object.entries(timeouts)) {
+    if (!TIMEOUTS.includes(key as keyof Timeouts)) {
+      throw new OptionInvalidError(`timeouts.${key}`, `there is no such time-out; there are ${TIMEOUTS.join(', ')}`);
+    }
+    if (ms !== undefined && !(typeof ms === 'number' && ms > 0 && ms <= MAX_TIMER_MS)) {
+      throw new OptionInvalidError(
+        `timeouts.${key}`,
+        `it is ${String(ms)}; it is milliseconds from 1 to ${MAX_TIMER_MS}`,
+      );
+    }
+  }
+  return timeouts;
+}

@@ -1,0 +1,129 @@
+import type { Awaitable } from '../internal/promise.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { UserMessage } from '../model/message.js';
+import type { Tool } from '../tools/tool.js';
+import type { AgentEvent, AgentEventOf } from './agent-event.js';
+import { type AgentOptions, type RunOptions, resolveAgentOptions } from './agent-options.js';
+import type { AgentStatus } from './agent-status.js';
+import { type AsToolOptions, agentTool } from './as-tool.js';
+import { Engine } from './engine.js';
+import type { RunResult } from './run-result.js';
+import { EventStream, type RunStream, type StartStream } from './run-stream.js';
+import type { Session } from './session.js';
+
+/** `context` is required exactly where the agent has a Context. */
+export type RunArguments<Context, Output> = unknown extends Context
+  ? [options?: RunOptions<Context, Output>]
+  : [options: RunOptions<Context, Output> & { readonly context: Context }];
+
+/** How a session is opened. */
+export interface SessionOptions {
+  /** Default: a new id. */
+  readonly id?: string | undefined;
+  /** In place of the agent's own store. */
+  readonly store?: AgentOptions['store'];
+}
+
+/**
+ * Runs the model–tool loop. What may change that loop is an {@link AgentLifecycle}, and nothing else. One agent serves
+ * any number of runs at once; they share nothing that changes.
+ *
+ * @example
+ * const agent = new Agent({ model, tools: [search], lifecycle: [audit] });
+ * const { text } = await agent.run('Which files mention the licence?');
+ */
+export class Agent<Context = unknown> {
+  readonly name: string;
+  private readonly engine: Engine;
+
+  /** Throws OptionInvalidError, LifecycleInvalidError or ToolConflictError where an option cannot be used. */
+  constructor(options: AgentOptions<Context>) {
+    const defaults = resolveAgentOptions(options);
+    this.name = defaults.agent;
+    this.engine = new Engine(options, defaults);
+  }
+
+  /** The lifecycles in the order in which they take part. */
+  get lifecycle(): readonly AgentLifecycle<never>[] {
+    return this.engine.roster.chain.entries.map(({ lifecycle }) => lifecycle);
+  }
+
+  /**
+   * Runs until the model gives a final answer, a lifecycle ends the run, or a limit does. An empty input goes on from
+   * `messages` alone. Every rejection is a KeelsonError; one that ended a run that had begun carries its `messages`.
+   */
+  run<Output = string>(
+    input: string | UserMessage,
+    ...[options]: RunArguments<Context, Output>
+  ): Promise<RunResult<Output>> {
+    return this.engine.launch(input, options as RunOptions<never, unknown> | undefined) as Promise<RunResult<Output>>;
+  }
+
+  /** The same run, with a listener: its events as they happen, and its result. */
+  stream<Output = string>(input: string | UserMessage, ...[options]: RunArguments<Context, Output>): RunStream<Output> {
+    const start = (sink: (event: AgentEvent) => void, left: AbortSignal) =>
+      this.engine.launch(input, options as RunOptions<never, unknown> | undefined, { sink, left });
+    return new EventStream<Output>(start as StartStream<Output>);
+  }
+
+  /** Opens a conversation that remembers its messages in a store, and calls `onSessionStart`. */
+  session(options: SessionOptions = {}): Promise<Session<Context>> {
+    return this.engine.openSession(options) as Promise<unknown> as Promise<Session<Context>>;
+  }
+
+  /**
+   * Adds a lifecycle from the next run on. The function that it returns takes it out again: its callbacks are inert at
+   * once, also in runs that are going on.
+   */
+  use(lifecycle: AgentLifecycle<Context>): () => void {
+    return this.engine.use(lifecycle);
+  }
+
+  /** As `use`, for building an agent in one expression. */
+  withLifecycle(lifecycle: AgentLifecycle<Context>): this {
+    this.use(lifecycle);
+    return this;
+  }
+
+  /** Calls `listener` for every event of this type, of all runs. What it throws is logged. */
+  on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
+    this.engine.hub.on(type, listener);
+    return this;
+  }
+
+  /** Takes a listener off. */
+  off<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
+    this.engine.hub.off(type, listener);
+    return this;
+  }
+
+  /**
+   * This agent as a tool of another. It gets the calling run's signal and context, and its tokens count there. Its
+   * failure is an error result.
+   */
+  asTool(options: AsToolOptions): Tool {
+    return agentTool(this.name, (input, given) => this.engine.launch(input, given), options);
+  }
+
+  /** Runs the loaders and `onInit`, as the first run does by itself. Rejects where one of them fails. */
+  ready(): Promise<void> {
+    return this.engine.ready();
+  }
+
+  /**
+   * Aborts the runs that are going on, closes the sessions, calls `onShutdown` in reverse order, then closes the
+   * loaders. What fails meanwhile is logged. A second call waits for the first.
+   */
+  close(): Promise<void> {
+    return this.engine.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** What the agent is made of as it stands. */
+  status(): AgentStatus {
+    return this.engine.status();
+  }
+}

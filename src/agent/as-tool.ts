@@ -1,0 +1,87 @@
+import { describeError } from '../errors.js';
+import type { JsonSchema } from '../internal/json.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import { RunError } from '../model/run-error.js';
+import { defineTool } from '../tools/define-tool.js';
+import type { StandardSchema } from '../tools/standard-schema.js';
+import type { Tool, ToolContext } from '../tools/tool.js';
+import { toolResult } from '../tools/tool-result.js';
+import type { RunOptions } from './agent-options.js';
+import { Run } from './run.js';
+import type { RunResult } from './run-result.js';
+
+/** How an agent is offered to another one. */
+export interface AsToolOptions {
+  /** Default: the agent's name. */
+  readonly name?: string | undefined;
+  /** Tells the calling model what this agent is for. */
+  readonly description: string;
+  /** The arguments. Default: `{ prompt: string }`. */
+  readonly input?: StandardSchema | JsonSchema | undefined;
+  /** Makes the agent's input of the arguments. Default: `prompt`, or the arguments as JSON. */
+  readonly toPrompt?: ((input: unknown) => string) | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+type StartRun = (input: string, options: RunOptions<never, unknown>) => Promise<RunResult<unknown>>;
+
+/** Makes a tool that runs an agent as a part of the calling run. */
+export function agentTool(name: string, run: StartRun, options: AsToolOptions): Tool {
+  const { description, input = PROMPT, toPrompt = defaultPrompt, timeoutMs } = options;
+  return defineTool({
+    name: options.name ?? name,
+    description,
+    input,
+    timeoutMs,
+    origin: `agent ${name}`,
+    execute: async (args, context) => {
+      const parent = context.run as RunContext;
+      const { signal } = context;
+      try {
+        const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
+        addUsage(context, result);
+        if (result.status === 'completed') return result.text;
+        return toolResult({
+          content: `Agent "${name}" stopped to wait for a decision, which a tool call cannot.`,
+          isError: true,
+        });
+      } catch (error) {
+        if (error instanceof RunError) addUsage(context, error);
+        return toolResult({ content: `Agent "${name}" failed: ${describeError(error)}`, isError: true });
+      }
+    },
+  });
+}
+
+function addUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
+  if (run instanceof Run) run.total.add(usage);
+}
+
+function defaultPrompt(input: unknown): string {
+  const { prompt } = (typeof input === 'object' && input !== null ? input : {}) as { prompt?: unknown };
+  return typeof prompt === 'string' ? prompt : JSON.stringify(input);
+}
+
+/** `{ prompt: string }` as a Standard Schema, so that no schema library is loaded for it. */
+const PROMPT: StandardSchema<{ prompt: string }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'keelson',
+    validate(value) {
+      const { prompt } = (typeof value === 'object' && value !== null ? value : {}) as { prompt?: unknown };
+      return typeof prompt === 'string'
+        ? { value: { prompt } }
+        : { issues: [{ message: 'expected a string', path: ['prompt'] }] };
+    },
+    jsonSchema: { input: promptSchema, output: promptSchema },
+  },
+};
+
+function promptSchema(): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: { prompt: { type: 'string', description: 'What the agent is to do, with all it has to know.' } },
+    required: ['prompt'],
+    additionalProperties: false,
+  };
+}

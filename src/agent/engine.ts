@@ -1,0 +1,178 @@
+import { AgentClosedError, OptionInvalidError } from '../errors.js';
+import { timersOf } from '../internal/clock.js';
+import { Stop } from '../internal/stop.js';
+import { callHostHook, type HostHookCall } from '../lifecycle/host-hooks.js';
+import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { SessionInfo } from '../lifecycle/run-context.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
+import type { UserMessage } from '../model/message.js';
+import type { SessionStore } from '../state/session-store.js';
+import { type AgentDefaults, type AgentOptions, type RunOptions, resolveRunConfig } from './agent-options.js';
+import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
+import { EventHub } from './event-hub.js';
+import { type Attached, startRun, waitBeforeRun } from './launch.js';
+import { Loading } from './loading.js';
+import { Roster } from './roster.js';
+import type { AbortableRun, RunConfig } from './run-config.js';
+import type { RunResult } from './run-result.js';
+import { AgentSession } from './session.js';
+
+/** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
+const CLOSE_MS = 5_000;
+const UNATTACHED: Attached = {};
+const NO_OPTIONS: RunOptions<never, unknown> = {};
+
+/** What an agent works with: its lifecycles, loaders, runs and sessions. */
+export class Engine {
+  readonly roster: Roster;
+  readonly hub: EventHub;
+  private readonly loading: Loading;
+  private readonly active = new Set<AbortableRun>();
+  private readonly sessions = new Set<AgentSession>();
+  private readonly life = new Stop();
+  private config: RunConfig;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(
+    options: AgentOptions<never>,
+    private readonly defaults: AgentDefaults,
+  ) {
+    this.hub = new EventHub(defaults.logger);
+    this.roster = new Roster(options.lifecycle ?? [], options.tools, defaults.logger);
+    this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
+    this.config = this.configure();
+  }
+
+  /** Starts a run, once everything is loaded. Never throws: what is wrong with its input is a rejection. */
+  launch(
+    input: string | UserMessage,
+    options: RunOptions<never, unknown> = NO_OPTIONS,
+    attached: Attached = UNATTACHED,
+  ): Promise<RunResult<unknown>> {
+    if (this.closing !== undefined) return Promise.reject(new AgentClosedError(this.defaults.agent));
+    if (!this.loading.isDone) {
+      return waitBeforeRun(this.ready(), { options, attached }).then(() => this.launch(input, options, attached));
+    }
+    try {
+      const config = options === NO_OPTIONS ? this.config : this.configOf(options);
+      return startRun(config, { input, options, attached });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async openSession({
+    id,
+    store,
+  }: {
+    id?: string | undefined;
+    store?: SessionStore | undefined;
+  }): Promise<AgentSession> {
+    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
+    if (id !== undefined && (typeof id !== 'string' || id === ''))
+      throw new OptionInvalidError('id', 'a session id is a text');
+    await this.ready();
+    const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
+      store: store ?? this.defaults.store,
+      launch: (input, options, attached) => this.launch(input, options, attached),
+      ended: (ended) => this.endSession(ended),
+    });
+    await session.load();
+    await this.callEach({ point: 'onSessionStart', call: ({ lifecycle }) => lifecycle.onSessionStart?.(session) });
+    this.sessions.add(session);
+    return session;
+  }
+
+  use(lifecycle: AgentLifecycle<never>): () => void {
+    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
+    const entry = this.roster.add(lifecycle);
+    this.config = this.configure();
+    return () => {
+      if (this.roster.remove(entry)) this.config = this.configure();
+    };
+  }
+
+  ready(): Promise<void> {
+    if (this.closing !== undefined) return Promise.reject(new AgentClosedError(this.defaults.agent));
+    return this.loading.isDone ? Promise.resolve() : this.loading.ready();
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.shutDown();
+    return this.closing;
+  }
+
+  status(): AgentStatus {
+    return {
+      name: this.defaults.agent,
+      model: this.defaults.model.id,
+      closed: this.closing !== undefined,
+      runs: this.active.size,
+      sessions: this.sessions.size,
+      lifecycles: this.roster.chain.entries.map(lifecycleStatus),
+      tools: this.roster.catalog.current().tools.map(toolStatus),
+      loaders: this.loading.status(),
+    };
+  }
+
+  private configure(): RunConfig {
+    const { roster, hub, active } = this;
+    return { ...this.defaults, chain: roster.chain, catalog: roster.catalog, hub, active };
+  }
+
+  private configOf(options: RunOptions<never, unknown>): RunConfig {
+    return resolveRunConfig(this.config, options, () => this.roster.lifecycleTools());
+  }
+
+  private host(): LoaderHost {
+    const { life, defaults, roster } = this;
+    return {
+      agent: defaults.agent,
+      logger: defaults.logger,
+      get signal() {
+        return life.signal;
+      },
+      tools: () => roster.catalog.current().tools,
+      generate: (request) => defaults.model.generate(request),
+      use: (lifecycle) => this.use(lifecycle),
+    };
+  }
+
+  private async endSession(session: SessionInfo): Promise<void> {
+    this.sessions.delete(session as AgentSession);
+    await this.callEach({ point: 'onSessionEnd', call: ({ lifecycle }) => lifecycle.onSessionEnd?.(session) });
+  }
+
+  private async shutDown(): Promise<void> {
+    const { logger } = this.defaults;
+    const closed = new AgentClosedError(this.defaults.agent);
+    for (const run of this.active) run.abort(new RunAbortedError(closed));
+    await this.runsEnded();
+    for (const session of [...this.sessions]) {
+      await session.close().catch((error) => logger.error(`Session "${session.id}" failed to close.`, error));
+    }
+    const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onShutdown?.();
+    for (const entry of [...this.roster.chain.entries].reverse()) {
+      const { clock } = this.defaults;
+      await callHostHook(entry, { point: 'onShutdown', call, timeoutMs: CLOSE_MS, logger, clock }).catch((error) =>
+        logger.error(error.message, error),
+      );
+    }
+    await this.loading.close();
+    this.life.stop(closed);
+  }
+
+  /** A model or tool that heeds no signal is waited for, but not for ever. */
+  private async runsEnded(): Promise<void> {
+    const { clock } = this.defaults;
+    const deadline = clock.now() + CLOSE_MS;
+    while (this.active.size > 0 && clock.now() < deadline) {
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 5));
+    }
+  }
+
+  private async callEach(hook: Pick<HostHookCall, 'point' | 'call'>): Promise<void> {
+    const { logger, clock } = this.defaults;
+    for (const entry of this.roster.chain.entries) await callHostHook(entry, { ...hook, logger, clock });
+  }
+}

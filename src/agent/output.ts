@@ -1,0 +1,75 @@
+import { OptionInvalidError } from '../errors.js';
+import type { JsonSchema } from '../internal/json.js';
+import { jsonSchemaChecker, jsonSchemaOf } from '../tools/json-schema.js';
+import {
+  describeIssues,
+  isStandardSchema,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchema,
+} from '../tools/standard-schema.js';
+import type { Run } from './run.js';
+import type { OutputCheck } from './run-config.js';
+import { OutputInvalidError } from './run-result.js';
+
+/**
+ * What an answer must be: a Standard Schema, one with an explicit JSON Schema beside it (for libraries that cannot give
+ * their own), or a plain JSON Schema.
+ */
+export type OutputSchema<Output = unknown> =
+  | StandardSchema<unknown, Output>
+  | { readonly schema: StandardSchema<unknown, Output>; readonly jsonSchema: JsonSchema }
+  | JsonSchema;
+
+/** Takes an `output` option apart into what the model is told and what the answer is checked with. */
+export function resolveOutput(output: OutputSchema): OutputCheck {
+  if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output));
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) {
+    throw new OptionInvalidError('output', 'it is neither a Standard Schema nor a JSON Schema');
+  }
+  const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
+  if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);
+  return { request: { schema: output as JsonSchema }, check: jsonSchemaChecker(output as JsonSchema) };
+}
+
+function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined): OutputCheck {
+  const request = jsonSchema === undefined ? undefined : { schema: jsonSchema };
+  return { request, check: (value) => schema['~standard'].validate(value) };
+}
+
+/**
+ * The checked value of an answer. Where it does not match, the first time, the model is asked once more: the answer is
+ * taken back and a user message says what is wrong. The second time OutputInvalidError.
+ */
+export async function checkOutput(run: Run, answer: string): Promise<unknown> {
+  const { output, maxTurns } = run.config;
+  if (output === undefined) return answer;
+  const checked = await checkText(output, answer);
+  run.throwIfAborted();
+  if (checked.issues === undefined) return checked.value;
+  const described = describeIssues(checked.issues);
+  if (run.repaired || run.turn >= maxTurns) throw run.own(new OutputInvalidError(answer, checked.issues, described));
+  run.repaired = true;
+  run.answer = undefined;
+  run.push({
+    role: 'user',
+    content: `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`,
+  });
+  return undefined;
+}
+
+async function checkText(output: OutputCheck, answer: string): Promise<StandardResult<unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(withoutFence(answer));
+  } catch (error) {
+    return { issues: [{ message: `it is no JSON (${(error as Error).message})` } satisfies StandardIssue] };
+  }
+  return output.check(value);
+}
+
+/** Models that were not made to answer in JSON alone put it into a code fence. */
+function withoutFence(text: string): string {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text);
+  return fenced?.[1] ?? text;
+}

@@ -1,0 +1,70 @@
+import type { Logger } from '../internal/logger.js';
+import { type Chain, compileChain } from '../lifecycle/chain.js';
+import { type Entry, resolveEntry } from '../lifecycle/entry.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { ToolSource } from '../tools/tool.js';
+import { callModel } from './model-call.js';
+import { callTool } from './tool-call.js';
+import { ToolCatalog } from './tool-catalog.js';
+
+/** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
+export class Roster {
+  chain: Chain;
+  catalog: ToolCatalog;
+  /** Those whose `onInit` has not been called. */
+  uninitialised: Entry[];
+  private registered: readonly Entry[];
+  private count = 0;
+
+  constructor(
+    lifecycles: readonly AgentLifecycle<never>[],
+    private readonly tools: ToolSource | undefined,
+    private readonly logger: Logger,
+  ) {
+    this.registered = lifecycles.map((lifecycle) => this.resolve(lifecycle));
+    this.uninitialised = this.registered.filter(({ lifecycle }) => lifecycle.onInit !== undefined);
+    this.chain = this.compile();
+    this.catalog = this.collect(this.registered);
+  }
+
+  /** Adds a lifecycle. Throws, and adds nothing, where it or its tools are not valid. */
+  add(lifecycle: AgentLifecycle<never>): Entry {
+    const entry = this.resolve(lifecycle);
+    const registered = [...this.registered, entry];
+    this.catalog = this.collect(registered);
+    this.registered = registered;
+    this.chain = this.compile();
+    if (lifecycle.onInit !== undefined) this.uninitialised.push(entry);
+    return entry;
+  }
+
+  /** Takes a lifecycle out, and makes its callbacks inert at once. Whether it was there. */
+  remove(entry: Entry): boolean {
+    if (entry.status.inert) return false;
+    entry.status.inert = true;
+    this.registered = this.registered.filter((other) => other !== entry);
+    this.uninitialised = this.uninitialised.filter((other) => other !== entry);
+    this.catalog = this.collect(this.registered);
+    this.chain = this.compile();
+    return true;
+  }
+
+  /** The tools that the lifecycles bring along. */
+  lifecycleTools(registered: readonly Entry[] = this.registered): readonly ToolSource[] {
+    return registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
+  }
+
+  private resolve(lifecycle: AgentLifecycle<never>): Entry {
+    this.count += 1;
+    return resolveEntry(lifecycle, this.count);
+  }
+
+  private compile(): Chain {
+    return compileChain(this.registered, { callModel, callTool });
+  }
+
+  private collect(registered: readonly Entry[]): ToolCatalog {
+    const own = this.tools === undefined ? [] : [this.tools];
+    return new ToolCatalog([...own, ...this.lifecycleTools(registered)], this.logger);
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../internal/clock.js';
+import type { Ids } from '../internal/ids.js';
+import type { Logger } from '../internal/logger.js';
+import type { Chain } from '../lifecycle/chain.js';
+import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../model/model.js';
+import type { StandardResult } from '../tools/standard-schema.js';
+import type { EventHub } from './event-hub.js';
+import type { ToolCatalog } from './tool-catalog.js';
+
+/** Time limits, in milliseconds. None by default. */
+export interface Timeouts {
+  /** For a whole run. Ends it with a RunTimeoutError. */
+  readonly runMs?: number | undefined;
+  /** For each model call. Ends it with a ModelError that may be retried. */
+  readonly modelMs?: number | undefined;
+  /** Until a model call gives its first part; its response, where it does not stream. */
+  readonly firstPartMs?: number | undefined;
+  /** For each tool call that has no limit of its own. Ends it with an error result. */
+  readonly toolMs?: number | undefined;
+}
+
+/** How the model is called: its settings, and which tools it may choose. */
+export interface AgentSettings extends ModelSettings {
+  /** For every model call of the run. A `required` choice never ends by itself: prefer a `wrapModelCall` for one turn. */
+  readonly toolChoice?: ToolChoice | undefined;
+}
+
+/** How many turns a run may take, and what happens then. */
+export interface TurnLimit {
+  readonly limit: number;
+  /** `throw` (default): TurnLimitError. `answer`: one more model call without tools gives the answer. */
+  readonly atLimit?: 'throw' | 'answer' | undefined;
+}
+
+/** All that a run is made with, resolved. One object serves every run that changes nothing. */
+export interface RunConfig {
+  readonly agent: string;
+  readonly model: Model;
+  readonly instructions: string | undefined;
+  readonly chain: Chain;
+  readonly catalog: ToolCatalog;
+  readonly maxTurns: number;
+  readonly atLimit: 'throw' | 'answer';
+  /** How many calls of a turn may run at once. */
+  readonly parallelToolCalls: number;
+  readonly settings: ModelSettings | undefined;
+  readonly toolChoice: ToolChoice | undefined;
+  readonly timeouts: Timeouts;
+  readonly logger: Logger;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly hub: EventHub;
+  readonly output: OutputCheck | undefined;
+  /** The agent's runs that are going on. */
+  readonly active: Set<AbortableRun>;
+}
+
+/** What `close` needs of a run. */
+export interface AbortableRun {
+  abort(error: Error): void;
+}
+
+/** A run's output schema, resolved. */
+export interface OutputCheck {
+  /** What the model is told, where the schema can say it. */
+  readonly request: ModelRequest['output'];
+  check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
+}

@@ -1,0 +1,94 @@
+import { createDeferred, type Deferred } from '../internal/promise.js';
+import type { AgentEvent } from './agent-event.js';
+import type { RunResult } from './run-result.js';
+
+/**
+ * The events of a run, in order, for one consumer. The run has begun whether or not anybody reads. Leaving the loop
+ * early aborts it. Where the run fails the iteration ends by throwing its error, after the last event.
+ */
+export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
+  /** The run's result or error. Ignoring it is no unhandled rejection. */
+  readonly result: Promise<RunResult<Output>>;
+}
+
+/** Starts a run that tells `sink` its events, and stops it when `onAbort`'s callback is called. */
+export type StartStream<Output> = (
+  sink: (event: AgentEvent) => void,
+  onAbort: AbortSignal,
+) => Promise<RunResult<Output>>;
+
+/** A queue between the run, which pushes, and the consumer, who pulls. */
+export class EventStream<Output> implements RunStream<Output>, AsyncIterator<AgentEvent, undefined> {
+  readonly result: Promise<RunResult<Output>>;
+  private readonly left = new AbortController();
+  private queue: AgentEvent[] = [];
+  private head = 0;
+  private ended = false;
+  private failure: { readonly error: unknown } | undefined = undefined;
+  private waiting: Deferred<IteratorResult<AgentEvent, undefined>> | undefined = undefined;
+
+  constructor(start: StartStream<Output>) {
+    this.result = start((event) => this.push(event), this.left.signal);
+    this.result.then(
+      () => this.end(undefined),
+      (error) => this.end({ error }),
+    );
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    if (this.head < this.queue.length) return Promise.resolve({ value: this.take(), done: false });
+    if (this.ended) return this.last();
+    this.waiting ??= createDeferred();
+    return this.waiting.promise;
+  }
+
+  /** Called where the consumer leaves early: aborts the run, and resolves once it has ended. */
+  async return(): Promise<IteratorResult<AgentEvent, undefined>> {
+    this.left.abort('its stream was left before the end');
+    await this.result.catch(() => {});
+    this.queue = [];
+    this.head = 0;
+    this.failure = undefined;
+    return { value: undefined, done: true };
+  }
+
+  private take(): AgentEvent {
+    const event = this.queue[this.head] as AgentEvent;
+    this.head += 1;
+    if (this.head === this.queue.length) {
+      this.queue = [];
+      this.head = 0;
+    }
+    return event;
+  }
+
+  private push(event: AgentEvent): void {
+    if (this.waiting === undefined) {
+      this.queue.push(event);
+      return;
+    }
+    const { resolve } = this.waiting;
+    this.waiting = undefined;
+    resolve({ value: event, done: false });
+  }
+
+  private end(failure: { readonly error: unknown } | undefined): void {
+    this.ended = true;
+    this.failure = failure;
+    const { waiting } = this;
+    if (waiting === undefined) return;
+    this.waiting = undefined;
+    this.last().then(waiting.resolve, waiting.reject);
+  }
+
+  /** The end of the iteration: an error is thrown once. */
+  private last(): Promise<IteratorResult<AgentEvent, undefined>> {
+    const { failure } = this;
+    this.failure = undefined;
+    return failure === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure.error);
+  }
+}

@@ -1,0 +1,260 @@
+import { RunEndedError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import type { Ids } from '../internal/ids.js';
+import type { Logger } from '../internal/logger.js';
+import { Stop } from '../internal/stop.js';
+import type { Decision } from '../lifecycle/decision.js';
+import type { RejectAction, RespondAction } from '../lifecycle/hook-action.js';
+import type { HookRun, Verdict } from '../lifecycle/hook-run.js';
+import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
+import { checkAddition } from '../model/check-messages.js';
+import type { Message, SystemMessage } from '../model/message.js';
+import type { FinishReason, Model, Usage } from '../model/model.js';
+import type { RunErrorState } from '../model/run-error.js';
+import { UsageTotal } from '../model/usage.js';
+import type { Tool } from '../tools/tool.js';
+import type { AgentEvent } from './agent-event.js';
+import type { RunConfig } from './run-config.js';
+import type { PendingCall } from './run-result.js';
+import type { ToolSnapshot } from './tool-catalog.js';
+
+/** What one run is started with, beside the configuration that it may share with others. */
+export interface RunSetup {
+  readonly config: RunConfig;
+  readonly context: unknown;
+  readonly session: SessionInfo | undefined;
+  readonly parent: RunContext | undefined;
+  /** The conversation so far. The run copies it. */
+  readonly history: readonly Message[];
+  /** The listener that the run was started with, in a stream. */
+  readonly sink: ((event: AgentEvent) => void) | undefined;
+  /** Called after every completed turn, before the next one. */
+  readonly onTurn: ((run: Run) => Promise<void>) | undefined;
+}
+
+/** The tool calls of a turn, while they run. */
+export interface CallsInFlight {
+  /** What the signals of these calls follow. Made on first use. */
+  readonly stop: Stop;
+  /** Aborts the calls that have no result yet, and gives each an error result at once. */
+  halt(): void;
+}
+
+const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
+
+/** One run: what its hooks see of it, and what the loop knows. One object of fixed shape; the rest is made on first use. */
+export class Run implements HookRun {
+  readonly config: RunConfig;
+  readonly setup: RunSetup;
+
+  /** The messages that this run added. The same array as `history` while the two are equal. */
+  added: Message[];
+  history: Message[];
+  /** What the model is sent: the history with the instructions before it. The same array where there are none. */
+  outgoing: Message[];
+  readonly total = new UsageTotal();
+  turn = 0;
+  /** Model calls begun in this turn. */
+  attempt = 0;
+  finishReason: FinishReason = 'other';
+  /** The final answer, once the model has given one. */
+  answer: string | undefined = undefined;
+  /** The calls that were left open, once there are any: the run ends as suspended. */
+  pending: readonly PendingCall[] | undefined = undefined;
+  /** The attempt whose parts have reached a listener. */
+  streamed = 0;
+  /** Whether the model was asked once more for an answer that matches the output schema. */
+  repaired = false;
+  /** Whether a hook replaced the history since the session last saved it. */
+  rewritten = false;
+  /** Which events wait for their end. */
+  inTurn = false;
+  inModel = false;
+  verdict: Verdict | undefined = undefined;
+  entered = 0;
+  exited = 0;
+  /** Set as `afterAgent` begins: from then on nothing can join the run. */
+  closing = false;
+  abortError: Error | undefined = undefined;
+  stop: Stop | undefined = undefined;
+  snapshot: ToolSnapshot | undefined = undefined;
+  calls: CallsInFlight | undefined = undefined;
+  suspended: Map<string, Verdict> | undefined = undefined;
+  decisions: readonly Decision[] = NO_DECISIONS;
+  private queue: Message[] | undefined = undefined;
+  private owned: Set<unknown> | undefined = undefined;
+  private idValue: string | undefined = undefined;
+
+  constructor(setup: RunSetup) {
+    const { config, history } = setup;
+    this.setup = setup;
+    this.config = config;
+    this.added = [];
+    this.history = history.length === 0 ? this.added : [...history];
+    this.outgoing = withInstructions(config.instructions, this.history);
+  }
+
+  get id(): string {
+    this.idValue ??= this.config.ids.next('run');
+    return this.idValue;
+  }
+
+  get agent(): string {
+    return this.config.agent;
+  }
+
+  get model(): Model {
+    return this.config.model;
+  }
+
+  get session(): SessionInfo | undefined {
+    return this.setup.session;
+  }
+
+  get context(): unknown {
+    return this.setup.context;
+  }
+
+  get parent(): RunContext | undefined {
+    return this.setup.parent;
+  }
+
+  get messages(): readonly Message[] {
+    return this.history;
+  }
+
+  get usage(): Usage {
+    return this.total.snapshot();
+  }
+
+  get tools(): readonly Tool[] {
+    return (this.snapshot ?? this.config.catalog.current()).tools;
+  }
+
+  get logger(): Logger {
+    return this.config.logger;
+  }
+
+  get ids(): Ids {
+    return this.config.ids;
+  }
+
+  get clock(): Clock {
+    return this.config.clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.stopper().signal;
+  }
+
+  /** What the run has done so far, for the error that ends it. */
+  state(): RunErrorState {
+    return { messages: this.added, history: this.history, usage: this.usage };
+  }
+
+  /** The run's stop, made on first use. */
+  stopper(): Stop {
+    if (this.stop === undefined) {
+      this.stop = new Stop();
+      if (this.abortError !== undefined) this.stop.stop(this.abortError);
+    }
+    return this.stop;
+  }
+
+  /** Ends the run with this error at its next await. The first call counts. */
+  abort(error: Error): void {
+    if (this.abortError !== undefined) return;
+    this.abortError = this.own(error);
+    this.stop?.stop(error);
+    this.calls?.halt();
+  }
+
+  throwIfAborted(): void {
+    if (this.abortError !== undefined) throw this.abortError;
+  }
+
+  race<T>(promise: PromiseLike<T>): PromiseLike<T> {
+    return this.stop === undefined ? promise : this.stop.race(promise);
+  }
+
+  /** Adds a message that the run made to the conversation. */
+  push(message: Message): void {
+    this.added.push(message);
+    if (this.history !== this.added) this.history.push(message);
+    if (this.outgoing !== this.history) this.outgoing.push(message);
+  }
+
+  /** Replaces the working messages from here on; what the run added stays in its record. */
+  replaceHistory(messages: readonly Message[]): void {
+    this.rewritten = true;
+    this.history = [...messages];
+    this.outgoing = withInstructions(this.config.instructions, this.history);
+  }
+
+  add(message: Message): void {
+    if (this.closing) throw new RunEndedError('run.add');
+    checkAddition(message);
+    this.queue ??= [];
+    this.queue.push(message);
+  }
+
+  /** Moves what was added into the conversation; whether there was anything. */
+  flush(): boolean {
+    if (this.queue === undefined) return false;
+    for (const message of this.queue) this.push(message);
+    this.queue = undefined;
+    return true;
+  }
+
+  end(action: RejectAction | RespondAction): void {
+    if (this.closing) throw new RunEndedError('run.end');
+    if (this.verdict !== undefined) return;
+    const by = action.by ?? 'run.end';
+    this.verdict = { action, by, point: 'end' };
+    this.record({
+      type: action.type,
+      by,
+      point: 'end',
+      reason: action.type === 'reject' ? action.reason : action.text,
+    });
+    this.calls?.halt();
+  }
+
+  suspendCall(id: string, verdict: Verdict): void {
+    this.suspended ??= new Map();
+    this.suspended.set(id, verdict);
+  }
+
+  record(decision: Omit<Decision, 'turn'>): void {
+    const entry: Decision = { ...decision, turn: this.turn };
+    if (this.decisions === NO_DECISIONS) this.decisions = [entry];
+    else (this.decisions as Decision[]).push(entry);
+    if (this.listening) this.emit({ type: 'decision', runId: this.id, decision: entry });
+  }
+
+  own<E>(error: E): E {
+    this.owned ??= new Set();
+    this.owned.add(error);
+    return error;
+  }
+
+  owns(error: unknown): boolean {
+    return this.owned?.has(error) ?? false;
+  }
+
+  /** Whether an event would reach anybody: ask before one is made. */
+  get listening(): boolean {
+    return this.setup.sink !== undefined || this.config.hub.emitter !== undefined;
+  }
+
+  emit(event: AgentEvent): void {
+    this.setup.sink?.(event);
+    this.config.hub.emit(event);
+  }
+}
+
+function withInstructions(instructions: string | undefined, messages: Message[]): Message[] {
+  if (instructions === undefined) return messages;
+  const system: SystemMessage = { role: 'system', content: instructions };
+  return [system, ...messages];
+}

@@ -1,0 +1,152 @@
+import { SessionClosedError, SessionReentryError } from '../errors.js';
+import { createDeferred } from '../internal/promise.js';
+import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
+import type { Message, UserMessage } from '../model/message.js';
+import type { SessionStore } from '../state/session-store.js';
+import type { RunOptions } from './agent-options.js';
+import { type Attached, waitBeforeRun } from './launch.js';
+import type { Run } from './run.js';
+import type { RunResult } from './run-result.js';
+import { EventStream, type RunStream } from './run-stream.js';
+import { SessionConflictError, SessionStoreError } from './session-error.js';
+
+/** A conversation that remembers. Its runs go one after another. */
+export interface Session<Context = unknown> extends SessionInfo {
+  readonly id: string;
+  /** What is stored, as far as this session knows. */
+  readonly messages: readonly Message[];
+  /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
+  run<Output = string>(
+    input: string | UserMessage,
+    ...options: SessionRunArguments<Context, Output>
+  ): Promise<RunResult<Output>>;
+  /** As `agent.stream`, from the stored messages on. */
+  stream<Output = string>(
+    input: string | UserMessage,
+    ...options: SessionRunArguments<Context, Output>
+  ): RunStream<Output>;
+  /** Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The options of a run in a session: its messages come from the store. */
+export type SessionRunOptions<Context, Output> = Omit<RunOptions<Context, Output>, 'messages'>;
+
+/** `context` is required exactly where the agent has a Context. */
+export type SessionRunArguments<Context, Output> = unknown extends Context
+  ? [options?: SessionRunOptions<Context, Output>]
+  : [options: SessionRunOptions<Context, Output> & { readonly context: Context }];
+
+/** How a session reaches its agent. */
+export interface SessionHost {
+  readonly store: SessionStore;
+  launch(
+    input: string | UserMessage,
+    options: RunOptions<never, unknown>,
+    attached: Attached,
+  ): Promise<RunResult<unknown>>;
+  ended(session: SessionInfo): Promise<void>;
+}
+
+type AnyOptions = SessionRunOptions<never, unknown>;
+
+/** The one implementation of {@link Session}. */
+export class AgentSession implements Session<never> {
+  private known: Message[] = [];
+  private revision = 0;
+  private tail: Promise<unknown> = Promise.resolve();
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(
+    readonly id: string,
+    private readonly host: SessionHost,
+  ) {}
+
+  get messages(): readonly Message[] {
+    return this.known;
+  }
+
+  /** Reads what is stored. */
+  async load(): Promise<void> {
+    try {
+      const stored = await this.host.store.load(this.id);
+      this.known = [...(stored?.messages ?? [])];
+      this.revision = stored?.revision ?? 0;
+    } catch (error) {
+      throw new SessionStoreError(this.id, 'loaded', error);
+    }
+  }
+
+  run<Output>(input: string | UserMessage, options?: AnyOptions): Promise<RunResult<Output>> {
+    return this.enqueue(input, options ?? {}, {}) as Promise<RunResult<Output>>;
+  }
+
+  stream<Output>(input: string | UserMessage, options?: AnyOptions): RunStream<Output> {
+    const start = (sink: Attached['sink'], left: AbortSignal) => this.enqueue(input, options ?? {}, { sink, left });
+    return new EventStream(start as ConstructorParameters<typeof EventStream<Output>>[0]);
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.tail.then(() => this.host.ended(this));
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async enqueue(
+    input: string | UserMessage,
+    options: AnyOptions,
+    attached: Attached,
+  ): Promise<RunResult<unknown>> {
+    if (this.closing !== undefined) throw new SessionClosedError(this.id);
+    if (isInside(this.id, options.parent)) throw new SessionReentryError(this.id);
+    const before = this.tail;
+    const turn = createDeferred<void>();
+    this.tail = before.then(() => turn.promise);
+    try {
+      await waitBeforeRun(before, { options, attached });
+      await this.load();
+      return await this.execute(input, options, attached);
+    } finally {
+      turn.resolve();
+    }
+  }
+
+  private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
+    const all = { ...options, messages: this.known } as RunOptions<never, unknown>;
+    return this.host.launch(input, all, { ...attached, session: this, onTurn: (run) => this.save(run) });
+  }
+
+  private async save(run: Run): Promise<void> {
+    const keep = run.rewritten ? commonLength(this.known, run.history) : this.known.length;
+    const append = run.history.slice(keep);
+    run.rewritten = false;
+    let revision: number | undefined;
+    try {
+      revision = await this.host.store.save(this.id, { keep, append }, this.revision);
+    } catch (error) {
+      throw run.own(new SessionStoreError(this.id, 'saved', error));
+    }
+    if (revision === undefined) {
+      await this.load();
+      throw run.own(new SessionConflictError(this.id, [...run.history], this.known));
+    }
+    this.known.length = keep;
+    this.known.push(...append);
+    this.revision = revision;
+  }
+}
+
+function commonLength(a: readonly Message[], b: readonly Message[]): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return length;
+}
+
+function isInside(id: string, parent: RunContext | undefined): boolean {
+  for (let run = parent; run !== undefined; run = run.parent) if (run.session?.id === id) return true;
+  return false;
+}

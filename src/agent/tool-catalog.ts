@@ -1,0 +1,60 @@
+import type { Logger } from '../internal/logger.js';
+import type { LiveToolSet, Tool, ToolSource } from '../tools/tool.js';
+import { assertDistinct } from '../tools/tool-set.js';
+
+/** The tools of one turn. Names resolve here alone. */
+export class ToolSnapshot {
+  private byName: Map<string, Tool> | undefined = undefined;
+
+  constructor(readonly tools: readonly Tool[]) {}
+
+  find(name: string): Tool | undefined {
+    if (this.tools.length <= 8) {
+      for (const tool of this.tools) if (tool.name === name) return tool;
+      return undefined;
+    }
+    this.byName ??= new Map(this.tools.map((tool) => [tool.name, tool]));
+    return this.byName.get(name);
+  }
+}
+
+/** Tools from several sources under one set of names, put together anew only when a live source changes. */
+export class ToolCatalog {
+  private readonly live: readonly LiveToolSet[];
+  private revisions: readonly number[];
+  private snapshot: ToolSnapshot;
+
+  /** Throws ToolConflictError where two tools share a name. */
+  constructor(
+    private readonly sources: readonly ToolSource[],
+    private readonly logger: Logger,
+  ) {
+    this.live = sources.filter((source): source is LiveToolSet => !Array.isArray(source));
+    this.revisions = this.live.map((source) => source.revision);
+    const tools = sources.flatMap(toolsOf);
+    assertDistinct(tools);
+    this.snapshot = new ToolSnapshot(tools);
+  }
+
+  /** The tools as they are now. */
+  current(): ToolSnapshot {
+    if (this.live.length > 0 && this.live.some((source, i) => source.revision !== this.revisions[i])) this.refresh();
+    return this.snapshot;
+  }
+
+  /** A name that a live source took later does not displace the tool that had it. */
+  private refresh(): void {
+    this.revisions = this.live.map((source) => source.revision);
+    const tools = new Map<string, Tool>();
+    for (const tool of this.sources.flatMap(toolsOf)) {
+      if (tools.has(tool.name)) this.logger.error(`Tool "${tool.name}" is left out: the name is taken.`, tool.origin);
+      else tools.set(tool.name, tool);
+    }
+    this.snapshot = new ToolSnapshot([...tools.values()]);
+  }
+}
+
+/** The tools of a source as they are now. */
+export function toolsOf(source: ToolSource): readonly Tool[] {
+  return Array.isArray(source) ? source : (source as LiveToolSet).list();
+}

@@ -1,0 +1,182 @@
+/** What every error of this library has in common. */
+export interface KeelsonErrorOptions {
+  readonly cause?: unknown;
+}
+
+/**
+ * The base of every error that this library throws. `code` is stable across versions; `message` is for people and may
+ * change. The table of codes stands in docs/errors.md.
+ */
+export abstract class KeelsonError extends Error {
+  /** Stable identifier of the failure, such as `ERR_OPTION_INVALID`. */
+  abstract readonly code: `ERR_${string}`;
+
+  constructor(message: string, options?: KeelsonErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** An option has a value that it cannot have. Thrown before anything starts. */
+export class OptionInvalidError extends KeelsonError {
+  readonly code = 'ERR_OPTION_INVALID';
+  /** The option's name, such as `maxTurns`. */
+  readonly option: string;
+
+  constructor(option: string, problem: string) {
+    super(`Option \`${option}\` is not valid: ${problem}`);
+    this.option = option;
+  }
+}
+
+/** A lifecycle has an unknown member, or a member of the wrong kind. Lists everything that is wrong with it. */
+export class LifecycleInvalidError extends KeelsonError {
+  readonly code = 'ERR_LIFECYCLE_INVALID';
+  readonly lifecycle: string;
+  readonly problems: readonly string[];
+
+  constructor(lifecycle: string, problems: readonly string[]) {
+    super(`Lifecycle "${lifecycle}" is not valid: ${problems.join('; ')}`);
+    this.lifecycle = lifecycle;
+    this.problems = problems;
+  }
+}
+
+/** A tool's definition cannot be used. */
+export class ToolInvalidError extends KeelsonError {
+  readonly code = 'ERR_TOOL_INVALID';
+  readonly tool: string;
+
+  constructor(tool: string, problem: string) {
+    super(`Tool "${tool}" is not valid: ${problem}`);
+    this.tool = tool;
+  }
+}
+
+/** Two tools would be offered to the model under one name. */
+export class ToolConflictError extends KeelsonError {
+  readonly code = 'ERR_TOOL_CONFLICT';
+  readonly tool: string;
+
+  constructor(tool: string) {
+    super(`Two tools are named "${tool}": a name is offered to the model once. Rename one of them, or leave one out.`);
+    this.tool = tool;
+  }
+}
+
+/** A message, or a list of messages, that no model could be given. Nothing ran. */
+export class MessageInvalidError extends KeelsonError {
+  readonly code = 'ERR_MESSAGE_INVALID';
+}
+
+/** A run was started from open tool calls without a decision on each of them. Nothing ran. */
+export class ResumeInvalidError extends KeelsonError {
+  readonly code = 'ERR_RESUME_INVALID';
+  /** The ids of the calls that the error is about. */
+  readonly calls: readonly string[];
+
+  constructor(problem: string, calls: readonly string[]) {
+    super(problem);
+    this.calls = calls;
+  }
+}
+
+/** `next` was called after the hook that it was given to had settled. The call did nothing. */
+export class NextExpiredError extends KeelsonError {
+  readonly code = 'ERR_NEXT_EXPIRED';
+
+  constructor(lifecycle: string, point: string) {
+    super(`"${lifecycle}" called \`next\` after its ${point} had settled. Await \`next\` inside the hook.`);
+  }
+}
+
+/** A hook returned something that its point cannot take. Becomes the cause of a LifecycleError. */
+export class HookResultInvalidError extends KeelsonError {
+  readonly code = 'ERR_HOOK_RESULT_INVALID';
+  readonly result: unknown;
+
+  constructor(expected: string, result: unknown) {
+    super(`It returned ${kindOf(result)}; ${expected}.`);
+    this.result = result;
+  }
+}
+
+/** Something took longer than it may. `what` says what, such as `model call` or `tool "search"`. */
+export class TimeoutExceededError extends KeelsonError {
+  readonly code = 'ERR_TIMEOUT';
+  readonly what: string;
+  readonly timeoutMs: number;
+
+  constructor(what: string, timeoutMs: number) {
+    super(`The ${what} took longer than ${timeoutMs} ms.`);
+    this.what = what;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** The agent was closed: it starts no run, and ends those that were going on. */
+export class AgentClosedError extends KeelsonError {
+  readonly code = 'ERR_AGENT_CLOSED';
+
+  constructor(agent: string) {
+    super(`Agent "${agent}" is closed. Make a new one to run again.`);
+  }
+}
+
+/** The run is over, so nothing can join it or end it any more. */
+export class RunEndedError extends KeelsonError {
+  readonly code = 'ERR_RUN_ENDED';
+
+  constructor(action: string) {
+    super(`\`${action}\` came after the run had its answer. Call it before afterAgent.`);
+  }
+}
+
+/** The session was closed. */
+export class SessionClosedError extends KeelsonError {
+  readonly code = 'ERR_SESSION_CLOSED';
+
+  constructor(id: string) {
+    super(`Session "${id}" is closed. Open it again with \`agent.session({ id })\`.`);
+  }
+}
+
+/** A run inside a run of the same session would wait for itself for ever. */
+export class SessionReentryError extends KeelsonError {
+  readonly code = 'ERR_SESSION_REENTRY';
+
+  constructor(id: string) {
+    super(`Session "${id}" was entered again from inside one of its own runs. Use \`agent.run\`, or another session.`);
+  }
+}
+
+/** A loader that is not optional could not load. */
+export class LoaderError extends KeelsonError {
+  readonly code = 'ERR_LOADER_FAILED';
+  readonly loader: string;
+
+  constructor(loader: string, cause: unknown) {
+    super(`Loader "${loader}" failed: ${describeError(cause)}`, { cause });
+    this.loader = loader;
+  }
+}
+
+/** A few words for a value of the wrong kind. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object') return `${typeof value} ${String(value).slice(0, 40)}`;
+  const { type } = value as { type?: unknown };
+  return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a known type';
+}
+
+/** A short text for any thrown value, for use inside another message. */
+export function describeError(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name;
+  if (typeof error === 'string') return error;
+  try {
+    return JSON.stringify(error) ?? String(error);
+  } catch {
+    return Object.prototype.toString.call(error);
+  }
+}

@@ -1,0 +1,117 @@
+export { Agent, type RunArguments, type SessionOptions } from './agent/agent.js';
+export type * from './agent/agent-event.js';
+export type { AgentOptions, RunOptions } from './agent/agent-options.js';
+export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
+export type { AsToolOptions } from './agent/as-tool.js';
+export type { LoaderStatus } from './agent/loading.js';
+export type { OutputSchema } from './agent/output.js';
+export type { ResumeDecision, ResumeDecisions } from './agent/resume.js';
+export type { AgentSettings, Timeouts, TurnLimit } from './agent/run-config.js';
+export {
+  OutputInvalidError,
+  type PendingCall,
+  type RunResult,
+  RunTimeoutError,
+  TurnLimitError,
+} from './agent/run-result.js';
+export type { RunStream } from './agent/run-stream.js';
+export type { Session, SessionRunArguments, SessionRunOptions } from './agent/session.js';
+export { SessionConflictError, type SessionStoreError } from './agent/session-error.js';
+export {
+  type AgentClosedError,
+  type HookResultInvalidError,
+  KeelsonError,
+  type KeelsonErrorOptions,
+  type LifecycleInvalidError,
+  type LoaderError,
+  type MessageInvalidError,
+  type NextExpiredError,
+  type OptionInvalidError,
+  ResumeInvalidError,
+  type RunEndedError,
+  type SessionClosedError,
+  type SessionReentryError,
+  TimeoutExceededError,
+  type ToolConflictError,
+  type ToolInvalidError,
+} from './errors.js';
+export type { Clock } from './internal/clock.js';
+export type { Ids } from './internal/ids.js';
+export type { JsonSchema, JsonValue } from './internal/json.js';
+export type { Logger } from './internal/logger.js';
+export type { Awaitable } from './internal/promise.js';
+export type { Decision, HookPoint } from './lifecycle/decision.js';
+export {
+  type ApproveAction,
+  type ContinueAction,
+  type EntryAction,
+  HookAction,
+  type ModifyAction,
+  type RejectAction,
+  type RespondAction,
+  type SuspendAction,
+} from './lifecycle/hook-action.js';
+export type {
+  AgentLifecycle,
+  LifecycleHost,
+  LifecycleLoader,
+  LoaderHost,
+  ModelCall,
+  ModelCallRequest,
+  ToolCallRequest,
+  ToolInvoke,
+} from './lifecycle/lifecycle.js';
+export type { RunContext, SessionInfo } from './lifecycle/run-context.js';
+export { LifecycleError, RejectedError, RunAbortedError } from './lifecycle/run-failure.js';
+export type {
+  AssistantMessage,
+  AssistantPart,
+  ContentPart,
+  FilePart,
+  ImagePart,
+  Message,
+  ProviderMetadata,
+  ReasoningPart,
+  SystemMessage,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  UserMessage,
+} from './model/message.js';
+export { textOf, toolCallsOf } from './model/message.js';
+export type {
+  FinishReason,
+  Model,
+  ModelPart,
+  ModelRequest,
+  ModelResponse,
+  ModelSettings,
+  ToolChoice,
+  ToolSpec,
+  Usage,
+} from './model/model.js';
+export {
+  ModelError,
+  type ModelFailureHints,
+  type ResponseInvalidError,
+  type RunError,
+  type RunErrorState,
+} from './model/run-error.js';
+export { MemorySessionStore } from './state/memory-session-store.js';
+export type { SessionChange, SessionStore, StoredSession } from './state/session-store.js';
+export { defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
+export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
+export type {
+  JsonData,
+  LiveToolSet,
+  Tool,
+  ToolAnnotations,
+  ToolContext,
+  ToolOutput,
+  ToolResult,
+  ToolRun,
+  ToolSource,
+} from './tools/tool.js';
+export { toolResult } from './tools/tool-result.js';
+export { createToolSet, type ToolSet } from './tools/tool-set.js';

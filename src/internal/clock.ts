@@ -1,0 +1,26 @@
+/** Where time comes from. A durable engine or a test puts its own in. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `callback` once after `ms` milliseconds; the value returned is given to `clearTimeout`. */
+  setTimeout(callback: () => void, ms: number): unknown;
+  clearTimeout(handle: unknown): void;
+}
+
+/** The clock of the machine, read at each call so that patched timers are honoured. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (handle) => clearTimeout(handle as Parameters<typeof clearTimeout>[0]),
+};
+
+/** The longest delay that a timer keeps; a longer one would fire at once. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
+/** A clock's timers as p-timeout takes them. */
+export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTimeout: typeof clearTimeout } {
+  return {
+    setTimeout: clock.setTimeout.bind(clock) as typeof setTimeout,
+    clearTimeout: clock.clearTimeout.bind(clock) as typeof clearTimeout,
+  };
+}

@@ -1,0 +1,40 @@
+import pTimeout from 'p-timeout';
+import { TimeoutExceededError } from '../errors.js';
+import { type Clock, timersOf } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
+import type { Entry } from './entry.js';
+import { LifecycleError } from './run-failure.js';
+
+/** What a hook outside of any run is called with. */
+export interface HostHookCall {
+  readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
+  readonly call: (entry: Entry) => Awaitable<void> | undefined;
+  /** The time for a part that has none of its own. */
+  readonly timeoutMs?: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/**
+ * Calls one hook outside of any run. A failure throws a LifecycleError, or is logged where the part's `onFailure` is
+ * `continue`.
+ */
+export async function callHostHook(
+  entry: Entry,
+  { point, call, timeoutMs, logger, clock }: HostHookCall,
+): Promise<void> {
+  if (entry.status.inert) return;
+  const milliseconds = entry.timeoutMs ?? timeoutMs;
+  try {
+    const returned = call(entry);
+    if (!isPromise(returned)) return;
+    if (milliseconds === undefined) return await returned;
+    const message = new TimeoutExceededError(`${point} of "${entry.name}"`, milliseconds);
+    await pTimeout(returned, { milliseconds, message, customTimers: timersOf(clock) });
+  } catch (cause) {
+    const error = new LifecycleError(entry.name, point, cause);
+    if (entry.onFailure !== 'continue') throw error;
+    logger.error(error.message, cause);
+  }
+}

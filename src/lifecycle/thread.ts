@@ -1,0 +1,158 @@
+import pTimeout from 'p-timeout';
+import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import { timersOf } from '../internal/clock.js';
+import { isPromise } from '../internal/promise.js';
+import { checkResponse } from '../model/check-response.js';
+import type { HookPoint } from './decision.js';
+import type { Entry } from './entry.js';
+import { takeFailure } from './failure.js';
+import type { EndAction, HookAction } from './hook-action.js';
+import type { HookRun, HookSite } from './hook-run.js';
+
+/** A point whose hooks hand a value on, one to the next. */
+export interface ThreadPoint<T> {
+  readonly name: HookPoint;
+  /** The actions that a hook may return here. */
+  readonly actions: readonly HookAction['type'][];
+  /** What a hook may return here, in words. */
+  readonly expected: string;
+  call(entry: Entry, value: T, run: HookRun): unknown;
+  /** Whether what a hook returned is a new value. */
+  isValue(result: unknown): result is T;
+  /** The value as the record of decisions shows it. */
+  show(value: T): unknown;
+}
+
+/** A point with the parts that implement it, in order. */
+export interface Thread<T> {
+  readonly point: ThreadPoint<T>;
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * Calls the hooks of one point in order, each with the value that the one before it gave. Synchronous until a hook
+ * returns a promise. Stops early where a hook ended the run: then `run.verdict` is set.
+ */
+export function runThread<T>(thread: Thread<T>, value: T, run: HookRun): T | Promise<T> {
+  const { point, entries } = thread;
+  let current = value;
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as Entry;
+    if (!enter(point.name, entry, run)) continue;
+    try {
+      const result = point.call(entry, current, run);
+      if (result !== undefined) {
+        if (isPromise(result)) return finishThread(thread, run, { at: i, value: current, result });
+        current = takeResult({ entry, point: point.name, run }, point, { value: current, result });
+      }
+    } catch (error) {
+      if (takeFailure({ entry, point: point.name, run }, error)) return current;
+    }
+    if (leave(point.name, entry, run)) return current;
+  }
+  return current;
+}
+
+/** Where a thread stands when a hook has returned a promise. */
+interface ThreadState<T> {
+  readonly at: number;
+  readonly value: T;
+  readonly result: unknown;
+}
+
+async function finishThread<T>({ point, entries }: Thread<T>, run: HookRun, state: ThreadState<T>): Promise<T> {
+  let current = state.value;
+  for (let i = state.at; i < entries.length; i++) {
+    const entry = entries[i] as Entry;
+    if (i > state.at && !enter(point.name, entry, run)) continue;
+    const site: HookSite = { entry, point: point.name, run };
+    try {
+      const returned = i === state.at ? state.result : point.call(entry, current, run);
+      const result = isPromise(returned) ? await boundHook(site, returned) : returned;
+      if (result !== undefined) current = takeResult(site, point, { value: current, result });
+    } catch (error) {
+      if (takeFailure(site, error)) return current;
+    }
+    if (leave(point.name, entry, run)) return current;
+  }
+  return current;
+}
+
+// Who entered, and who has had its afterAgent, is known by position in the chain.
+function enter(point: HookPoint, entry: Entry, run: HookRun): boolean {
+  if (entry.status.inert) return false;
+  if (point === 'beforeAgent') run.entered = entry.index;
+  else if (point === 'afterAgent') {
+    if (entry.index >= run.entered) return false;
+    run.exited = entry.index + 1;
+  }
+  return true;
+}
+
+/** Whether the hook that was just called ended the run. */
+function leave(point: HookPoint, entry: Entry, run: HookRun): boolean {
+  if (point === 'afterAgent') return false;
+  if (point === 'beforeAgent') run.entered = entry.index + 1;
+  return run.verdict !== undefined;
+}
+
+/** Awaits a hook, within its part's time and until the run is aborted. */
+export function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): PromiseLike<T> {
+  const { timeoutMs } = entry;
+  if (timeoutMs === undefined) return run.race(promise);
+  return run.race(
+    pTimeout(promise, {
+      milliseconds: timeoutMs,
+      message: new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs),
+      customTimers: timersOf(run.clock),
+    }),
+  );
+}
+
+interface Returned<T> {
+  readonly value: T;
+  readonly result: unknown;
+}
+
+function takeResult<T>(site: HookSite, point: ThreadPoint<T>, { value, result }: Returned<T>): T {
+  if (point.isValue(result)) {
+    if (result !== value) recordChange(site, point, [value, result]);
+    return result;
+  }
+  const action = result as HookAction;
+  if (typeof result !== 'object' || result === null || !point.actions.includes(action.type)) {
+    throw new HookResultInvalidError(point.expected, result);
+  }
+  if (action.type === 'modify') {
+    const response = checkResponse(action.response) as T;
+    recordChange(site, point, [value, response]);
+    return response;
+  }
+  if (action.type === 'approve') site.run.record({ type: 'approve', by: site.entry.name, point: site.point });
+  else if (action.type !== 'continue') endRun(site, action);
+  return value;
+}
+
+function recordChange<T>({ entry, run }: HookSite, point: ThreadPoint<T>, [before, after]: readonly [T, T]): void {
+  run.record({
+    type: 'modify',
+    by: entry.name,
+    point: point.name,
+    before: point.show(before),
+    after: point.show(after),
+  });
+}
+
+function endRun({ entry, point, run }: HookSite, action: EndAction): void {
+  const text = action.type === 'respond' ? action.text : action.reason;
+  if (typeof text !== 'string') {
+    throw new HookResultInvalidError(
+      `"${action.type}" needs ${action.type === 'respond' ? '`text`' : '`reason`'}`,
+      action,
+    );
+  }
+  if (run.verdict !== undefined) return;
+  const by = action.by ?? entry.name;
+  run.verdict = { action, by, point };
+  run.record({ type: action.type, by, point, reason: text });
+}

@@ -1,0 +1,90 @@
+import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
+import { checkResponse } from '../model/check-response.js';
+import type { ModelResponse } from '../model/model.js';
+import type { ToolResult } from '../tools/tool.js';
+import { errorResult, isToolResult } from '../tools/tool-result.js';
+import type { SuspendAction } from './hook-action.js';
+import type { HookSite } from './hook-run.js';
+import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
+import { RejectedError } from './run-failure.js';
+import type { WrapPoint } from './wrap.js';
+
+/** Unwinds the wraps around a call that one of them left open. */
+export class CallSuspendedError extends KeelsonError {
+  readonly code = 'ERR_CALL_SUSPENDED';
+
+  constructor(reason: string) {
+    super(`The call is suspended: ${reason}`);
+  }
+}
+
+/** `wrapModelCall`: around a model call. */
+export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
+  name: 'wrapModelCall',
+  call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
+  accept: (value) => checkResponse(value as ModelResponse),
+  recordRequest({ entry, point, run }, before, after) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
+    const changed = keys.filter((key) => before[key] !== after[key]);
+    if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
+  },
+  recordResult({ entry, point, run }, _request, { given, result }) {
+    if (given === undefined) run.record({ type: 'respond', by: entry.name, point, after: result });
+    else run.record({ type: 'modify', by: entry.name, point, before: given, after: result });
+  },
+  blocked({ entry, point, run }, _request, error) {
+    throw run.own(new RejectedError(describeError(error), entry.name, point));
+  },
+};
+
+/** `wrapToolCall`: around each tool call. */
+export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
+  name: 'wrapToolCall',
+  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
+  accept(value, site, call) {
+    if (isToolResult(value)) return value;
+    if (isSuspension(value)) throw suspend(site, call, value);
+    throw new HookResultInvalidError(
+      'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',
+      value,
+    );
+  },
+  recordRequest({ entry, point, run }, before, after) {
+    if (before.input === after.input && before.name === after.name && before.additions === after.additions) return;
+    run.record({ type: 'modify', by: entry.name, point, call: callOf(before), ...argumentsOf(before, after) });
+  },
+  recordResult({ entry, point, run }, call, { given, result }) {
+    const type = given === undefined ? (result.isError ? 'block' : 'respond') : 'modify';
+    const before = given === undefined ? {} : { before: given.content };
+    run.record({ type, by: entry.name, point, call: callOf(call), ...before, after: result.content });
+  },
+  blocked({ entry }, _call, error) {
+    return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
+  },
+};
+
+function callOf({ id, name }: ToolCallRequest): { readonly id: string; readonly name: string } {
+  return { id, name };
+}
+
+function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
+  if (before.name === after.name && before.additions === after.additions) {
+    return { before: before.invalidInput ?? before.input, after: after.input };
+  }
+  return { before: shown(before), after: shown(after) };
+}
+
+function shown({ name, input, additions }: ToolCallRequest): unknown {
+  return additions === undefined ? { name, input } : { name, input, additions };
+}
+
+function isSuspension(value: unknown): value is SuspendAction {
+  return typeof value === 'object' && value !== null && (value as SuspendAction).type === 'suspend';
+}
+
+function suspend({ entry, point, run }: HookSite, call: ToolCallRequest, action: SuspendAction): Error {
+  const by = action.by ?? entry.name;
+  run.suspendCall(call.id, { action, by, point });
+  run.record({ type: 'suspend', by, point, reason: action.reason, call: callOf(call) });
+  return run.own(new CallSuspendedError(action.reason));
+}

@@ -1,0 +1,26 @@
+import type { Message } from '../model/message.js';
+import type { SessionChange, SessionStore, StoredSession } from './session-store.js';
+
+/** Sessions in this process's memory, gone with it. */
+export class MemorySessionStore implements SessionStore {
+  private readonly sessions = new Map<string, { readonly messages: Message[]; revision: number }>();
+
+  load(id: string): StoredSession | undefined {
+    const stored = this.sessions.get(id);
+    return stored && { messages: [...stored.messages], revision: stored.revision };
+  }
+
+  save(id: string, { keep, append }: SessionChange, expected: number): number | undefined {
+    const stored = this.sessions.get(id) ?? { messages: [], revision: 0 };
+    if (stored.revision !== expected) return undefined;
+    stored.messages.length = keep;
+    stored.messages.push(...append);
+    stored.revision += 1;
+    this.sessions.set(id, stored);
+    return stored.revision;
+  }
+
+  delete(id: string): void {
+    this.sessions.delete(id);
+  }
+}

@@ -1,0 +1,87 @@
+import { ToolInvalidError } from '../errors.js';
+import { MAX_TIMER_MS } from '../internal/clock.js';
+import type { JsonSchema } from '../internal/json.js';
+import type { Awaitable } from '../internal/promise.js';
+import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
+import { type InferOutput, isStandardSchema, type StandardSchema } from './standard-schema.js';
+import type { Tool, ToolAnnotations, ToolContext, ToolOutput } from './tool.js';
+
+/** What `defineTool` takes. */
+export interface ToolDefinition<Schema extends StandardSchema | JsonSchema, Context = unknown> {
+  /** Letters, digits, `_` and `-`, 1–64 of them: what every model provider accepts. */
+  readonly name: string;
+  /** Tells the model what the tool does and when to call it. */
+  readonly description: string;
+  /** The arguments: a Standard Schema (zod 4, arktype, valibot …) or a plain JSON Schema. */
+  readonly input: Schema;
+  /** The JSON Schema shown to the model, for a Standard Schema that cannot give its own (valibot). */
+  readonly inputSchema?: JsonSchema | undefined;
+  /** Time for one call, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  readonly annotations?: ToolAnnotations | undefined;
+  /** Where the tool comes from; `status()` shows it. */
+  readonly origin?: string | undefined;
+  /**
+   * Does the work with checked arguments. Returns text, parts (text, image, file), data that JSON can hold, or
+   * `toolResult(…)`. A throw becomes an error result with the error's message; `undefined` does too, return `null`
+   * where there is nothing to say.
+   */
+  execute(input: ToolInput<Schema>, context: ToolContext<Context>): Awaitable<ToolOutput>;
+}
+
+/** What `execute` gets for a schema: its output type, or `unknown` for a plain JSON Schema. */
+export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Makes a tool from a schema and a function. Throws ToolInvalidError where the definition cannot be used.
+ *
+ * @example
+ * const add = defineTool({
+ *   name: 'add',
+ *   description: 'Adds two numbers.',
+ *   input: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => String(a + b),
+ * });
+ */
+export function defineTool<Schema extends StandardSchema | JsonSchema, Context = unknown>(
+  definition: ToolDefinition<Schema, Context>,
+): Tool {
+  const { name, description, input, timeoutMs, annotations, origin } = definition;
+  validateDefinition(definition);
+  const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input) : input);
+  if (inputSchema === undefined) {
+    throw new ToolInvalidError(name, 'its schema cannot give a JSON Schema; pass one as `inputSchema`');
+  }
+  const tool: { -readonly [Key in keyof Tool]: Tool[Key] } = {
+    name,
+    description,
+    inputSchema,
+    check: isStandardSchema(input) ? input['~standard'].validate : jsonSchemaChecker(input as JsonSchema),
+    // The check stands between: what reaches `execute` is what the schema gave.
+    execute: definition.execute as Tool['execute'],
+  };
+  if (timeoutMs !== undefined) tool.timeoutMs = timeoutMs;
+  if (annotations !== undefined) tool.annotations = annotations;
+  if (origin !== undefined) tool.origin = origin;
+  return tool;
+}
+
+function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {
+  const { name, description, input, execute, timeoutMs } = definition;
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    throw new ToolInvalidError(String(name), 'a name is 1–64 letters, digits, `_` or `-`, as model providers want it');
+  }
+  if (typeof description !== 'string') throw new ToolInvalidError(name, '`description` is no text');
+  if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
+  if (!isStandardSchema(input) && (typeof input !== 'object' || input === null || Array.isArray(input))) {
+    throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
+    throw new ToolInvalidError(
+      name,
+      `\`timeoutMs\` is ${timeoutMs}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import type { JsonSchema } from '../internal/json.js';
+import type { StandardResult, StandardSchema } from './standard-schema.js';
+
+const TARGET = { target: 'draft-2020-12' } as const;
+
+/** The JSON Schema of what a Standard Schema takes, or undefined where its library cannot give one. */
+export function jsonSchemaOf(schema: StandardSchema): JsonSchema | undefined {
+  const standard = schema['~standard'].jsonSchema;
+  if (standard !== undefined) return standard.input(TARGET);
+  // Releases before the Standard JSON Schema extension: zod 4.1 and arktype 2.1 give it by a method.
+  const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
+  return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
+}
+
+/** Checks values against a plain JSON Schema. The validator is loaded at the first check. */
+export function jsonSchemaChecker(
+  schema: JsonSchema,
+): (input: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>> {
+  let check: ((input: unknown) => StandardResult<unknown>) | undefined;
+  return (input) => {
+    if (check !== undefined) return check(input);
+    return loadChecker(schema).then((loaded) => {
+      check = loaded;
+      return loaded(input);
+    });
+  };
+}
+
+async function loadChecker(schema: JsonSchema): Promise<(input: unknown) => StandardResult<unknown>> {
+  const { fromJSONSchema } = await import('zod');
+  const zodSchema = fromJSONSchema(schema as Parameters<typeof fromJSONSchema>[0]);
+  return (input) => {
+    const result = zodSchema.safeParse(input);
+    return result.success ? { value: result.data } : { issues: result.error.issues };
+  };
+}

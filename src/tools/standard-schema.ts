@@ -1,0 +1,50 @@
+/**
+ * The part of the Standard Schema specification (https://standardschema.dev) that is read here. zod 4, arktype, valibot
+ * and others have it. Declared structurally, so that no package is needed for the type.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Present where the library can give its JSON Schema (the Standard JSON Schema extension). */
+    readonly jsonSchema?:
+      | {
+          readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
+          readonly output: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
+        }
+      | undefined;
+  };
+}
+
+/** The checked value, or what is wrong with it. */
+export type StandardResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+/** One thing that is wrong, and where. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** What a schema gives after the check. */
+export type InferOutput<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : unknown;
+
+/** Whether a value is a Standard Schema. arktype's are functions. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const standard = (value as { '~standard'?: { validate?: unknown } })['~standard'];
+  return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function';
+}
+
+/** One line an issue: `path: message`. */
+export function describeIssues(issues: readonly StandardIssue[]): string {
+  return issues.map((issue) => `${describePath(issue.path)}${issue.message}`).join('; ');
+}
+
+function describePath(path: StandardIssue['path']): string {
+  if (path === undefined || path.length === 0) return '';
+  return `${path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')}: `;
+}

@@ -1,0 +1,97 @@
+import type { JsonValue } from '../internal/json.js';
+import type { ContentPart } from '../model/message.js';
+import type { ToolResult } from './tool.js';
+
+/** Longest result of one call, in UTF-16 units over text, base64 and JSON. A longer one becomes an error result. */
+export const MAX_RESULT_LENGTH = 10_000_000;
+
+const WHOLE = Symbol.for('keelson.tool-result');
+
+/**
+ * A whole result as `execute` may return it: content, data beside it, or an error that is not thrown.
+ *
+ * @example
+ * return toolResult({ content: 'Not found.', isError: true });
+ */
+export function toolResult(result: ToolResult): ToolResult {
+  return { ...result, [WHOLE]: true } as ToolResult;
+}
+
+/** An error as the model gets it. */
+export function errorResult(text: string): ToolResult {
+  return { content: text, isError: true };
+}
+
+/** Whether a value can stand as the result of a call. */
+export function isToolResult(value: unknown): value is ToolResult {
+  if (typeof value !== 'object' || value === null) return false;
+  const { content } = value as { content?: unknown };
+  return typeof content === 'string' || (Array.isArray(content) && content.every(isContentPart));
+}
+
+/** Turns what a tool returned into its result. Throws where it is nothing that a model can be given. */
+export function toToolResult(output: unknown): ToolResult {
+  if (typeof output === 'string')
+    return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
+  if (typeof output === 'object' && output !== null) {
+    if (WHOLE in output) return wholeResult(output);
+    if (Array.isArray(output) && output.length > 0 && output.every(isContentPart)) return partsResult(output);
+  }
+  return dataResult(output);
+}
+
+function wholeResult(output: object): ToolResult {
+  if (!isToolResult(output)) return errorResult('The tool returned a result without content.');
+  const { content, structured, isError } = output;
+  const length = typeof content === 'string' ? content.length : lengthOf(content);
+  if (length > MAX_RESULT_LENGTH) return tooLong(length);
+  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = { content };
+  if (structured !== undefined) result.structured = structured;
+  if (isError) result.isError = true;
+  return result;
+}
+
+function partsResult(parts: readonly ContentPart[]): ToolResult {
+  const length = lengthOf(parts);
+  return length > MAX_RESULT_LENGTH ? tooLong(length) : { content: parts };
+}
+
+function dataResult(output: unknown): ToolResult {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(output);
+  } catch (error) {
+    return errorResult(`The tool returned a value that is no JSON: ${(error as Error).message.split('\n')[0]}`);
+  }
+  if (text === undefined) {
+    return errorResult(
+      `The tool returned ${typeof output}. It has to return text, parts or data; null where there is nothing.`,
+    );
+  }
+  if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
+  // Parsed anew: what a message holds must be what its JSON says, and must not change with the tool's own object.
+  return { content: text, structured: JSON.parse(text) as JsonValue };
+}
+
+function tooLong(length: number): ToolResult {
+  return errorResult(
+    `The result has ${length} characters, more than the ${MAX_RESULT_LENGTH} that a call may give. Ask for less.`,
+  );
+}
+
+function isContentPart(part: unknown): part is ContentPart {
+  if (typeof part !== 'object' || part === null) return false;
+  const { type, text, image, data } = part as Record<string, unknown>;
+  if (type === 'text') return typeof text === 'string';
+  if (type === 'image') return typeof image === 'string' || image instanceof Uint8Array;
+  return type === 'file' && (typeof data === 'string' || data instanceof Uint8Array);
+}
+
+function lengthOf(parts: readonly ContentPart[]): number {
+  let length = 0;
+  for (const part of parts) {
+    if (part.type === 'text') length += part.text.length;
+    else length += part.type === 'image' ? part.image.length : part.data.length;
+  }
+  return length;
+}
