@@ -13,6 +13,11 @@ export interface Exchange {
   readonly requests: readonly RecordedRequest[];
 }
 
+/** The model's options, and its id. */
+export interface ExchangeOptions extends OpenAIOptions {
+  readonly modelId?: string;
+}
+
 /** The shortest request. */
 export const hello: ModelRequest = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
 
@@ -20,7 +25,7 @@ export const hello: ModelRequest = { messages: [{ role: 'user', content: 'Hello'
 export async function exchange(
   script: Script | Reply,
   request: Partial<ModelRequest> = {},
-  options: OpenAIOptions & { readonly modelId?: string } = {},
+  options: ExchangeOptions = {},
 ): Promise<Exchange> {
   await using server = await startOpenAIServer(typeof script === 'function' ? script : [script]);
   const { modelId = 'gpt-5-mini', ...rest } = options;
@@ -38,7 +43,7 @@ export async function exchange(
 export async function streamedExchange(
   script: Script | Reply,
   request: Partial<ModelRequest> = {},
-  options: OpenAIOptions & { readonly modelId?: string } = {},
+  options: ExchangeOptions = {},
 ): Promise<Exchange> {
   const parts: ModelPart[] = [];
   const onPart = (part: ModelPart) => void parts.push(part);
@@ -46,9 +51,13 @@ export async function streamedExchange(
 }
 
 /** The first request's body, for a look at what went over the wire. */
-export async function sentBody(request: Partial<ModelRequest>, options: OpenAIOptions = {}): Promise<unknown> {
+export async function sentBody(request: Partial<ModelRequest>, options: ExchangeOptions = {}): Promise<unknown> {
   const message = { role: 'assistant', content: 'Hi' };
-  const { requests, error } = await exchange({ json: { choices: [{ message, finish_reason: 'stop' }] } }, request, options);
+  const { requests, error } = await exchange(
+    { json: { choices: [{ message, finish_reason: 'stop' }] } },
+    request,
+    options,
+  );
   if (error) throw error;
   return requests[0]?.body;
 }

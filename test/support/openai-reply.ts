@@ -46,12 +46,22 @@ export function chunk(delta: object, finishReason: string | null = null): Record
 }
 
 function head(object: string): Record<string, unknown> {
-  return { id: 'chatcmpl-1', object, created: 1_750_000_000, model: 'gpt-5-mini-2025-08-07', system_fingerprint: 'fp_1' };
+  return {
+    id: 'chatcmpl-1',
+    object,
+    created: 1_750_000_000,
+    model: 'gpt-5-mini-2025-08-07',
+    system_fingerprint: 'fp_1',
+  };
 }
 
 function callsOf({ toolCalls }: ScriptedAnswer): object {
   if (!toolCalls) return {};
-  const calls = toolCalls.map(({ id, name, arguments: text }) => ({ id, type: 'function', function: { name, arguments: text } }));
+  const calls = toolCalls.map(({ id, name, arguments: text }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: text },
+  }));
   return { tool_calls: calls };
 }
 

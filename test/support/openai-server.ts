@@ -20,7 +20,7 @@ interface WholeReply {
 
 interface StreamReply {
   /** Server-sent events: objects as JSON, strings and bytes as they are. `[DONE]` follows where the stream ends well. */
-  readonly chunks: readonly unknown[];
+  readonly chunks: Iterable<unknown> | AsyncIterable<unknown>;
   /** Cuts the bytes into writes of this length, also inside a character. Default: one write for each event. */
   readonly splitBytes?: number;
   /** Time after each event. */
@@ -110,17 +110,19 @@ async function sendStream(response: ServerResponse, reply: ReplyHead & StreamRep
   response.writeHead(reply.status ?? 200, { 'content-type': 'text/event-stream; charset=utf-8', ...reply.headers });
   response.flushHeaders();
   response.socket?.setNoDelay(true);
-  const events = chunks.map(eventBytes);
-  if (end === 'done') events.push(Buffer.from('data: [DONE]\n\n'));
-  for (const event of events) {
-    for (const piece of split(event, splitBytes)) {
-      if (response.destroyed) return;
-      await new Promise((resolve) => response.write(piece, resolve));
-    }
+  for await (const chunk of chunks) {
+    await write(response, split(eventBytes(chunk), splitBytes));
     await sleep(gapMs);
   }
+  if (end === 'done') await write(response, [Buffer.from('data: [DONE]\n\n')]);
   if (end === 'drop') response.destroy();
   else if (end !== 'hang') response.end();
+}
+
+async function write(response: ServerResponse, pieces: Iterable<Buffer>): Promise<void> {
+  for (const piece of pieces) {
+    if (!response.destroyed) await new Promise((resolve) => response.write(piece, resolve));
+  }
 }
 
 function eventBytes(chunk: unknown): Buffer {
@@ -133,7 +135,9 @@ function* split(bytes: Buffer, length = bytes.length): Iterable<Buffer> {
 }
 
 function nth(replies: readonly Reply[], index: number): Reply {
-  return replies[Math.min(index, replies.length - 1)] ?? { status: 500, json: { error: { message: 'No reply is left.' } } };
+  return (
+    replies[Math.min(index, replies.length - 1)] ?? { status: 500, json: { error: { message: 'No reply is left.' } } }
+  );
 }
 
 async function sleep(ms = 0): Promise<void> {

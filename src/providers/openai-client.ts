@@ -1,0 +1,78 @@
+import { OptionInvalidError } from '../errors.js';
+import { PackageMissingError } from './provider-error.js';
+import { toProviderError } from './provider-failure.js';
+
+/** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */
+export interface OpenAIClient {
+  readonly baseURL?: string | undefined;
+  readonly maxRetries?: number | undefined;
+  readonly chat: { readonly completions: { create(body: object, options?: OpenAIRequestOptions): OpenAIAnswer } };
+}
+
+/** What a client is told of one request beside its body. */
+export interface OpenAIRequestOptions {
+  readonly signal?: AbortSignal;
+  readonly headers?: Record<string, string>;
+  readonly maxRetries?: number;
+}
+
+/** What a client gives back for one request. */
+export interface OpenAIAnswer extends PromiseLike<unknown> {
+  withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
+}
+
+/** What is read of an HTTP response beside its data. */
+export interface HttpAnswer {
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+/** How to reach the provider. */
+export interface OpenAIConnection {
+  readonly client?: OpenAIClient | undefined;
+  readonly apiKey?: string | (() => Promise<string>) | undefined;
+  readonly baseURL?: string | undefined;
+}
+
+/** Returns a function that gives the client: the one that came, or one that is made at the first call and kept. */
+export function clientSource(connection: OpenAIConnection): () => Promise<OpenAIClient> {
+  const { client, apiKey, baseURL } = connection;
+  if (client && (apiKey !== undefined || baseURL !== undefined)) {
+    throw new OptionInvalidError('client', 'it brings its own apiKey and baseURL. Give the one, or the others.');
+  }
+  if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
+    throw new OptionInvalidError('baseURL', `"${baseURL}" is no URL. It looks like http://localhost:11434/v1`);
+  }
+  let made: Promise<OpenAIClient> | undefined;
+  return () => {
+    if (client) return Promise.resolve(client);
+    made ??= makeClient(connection);
+    return made;
+  };
+}
+
+/** Whether a base URL leads to OpenAI or Azure itself, and not to a server that speaks their protocol. */
+export function isOpenAI(baseURL: string | undefined): boolean {
+  if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
+  return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
+}
+
+async function makeClient({ apiKey, baseURL }: OpenAIConnection): Promise<OpenAIClient> {
+  const { OpenAI } = await importPackage();
+  // The environment's key is OpenAI's: no other server is shown it. The client wants a key, so one that says nothing.
+  const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
+  try {
+    return new OpenAI({ ...(key !== undefined && { apiKey: key }), ...(baseURL !== undefined && { baseURL }) });
+  } catch (error) {
+    throw toProviderError('openai', error);
+  }
+}
+
+/** Imported when it is first needed, so that whoever brings a client, or never calls the model, need not install it. */
+async function importPackage(): Promise<typeof import('openai')> {
+  try {
+    return await import('openai');
+  } catch (error) {
+    throw new PackageMissingError('openai', error);
+  }
+}

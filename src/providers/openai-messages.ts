@@ -1,0 +1,94 @@
+import type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+} from '../model/message.js';
+import { toWireContent } from './openai-content.js';
+import { metadataOf } from './openai-metadata.js';
+import type { WireObject } from './wire.js';
+
+/** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
+export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
+  return messages.flatMap((message): WireObject | readonly WireObject[] => {
+    if (message.role === 'tool') return toolMessages(message, model);
+    if (message.role === 'assistant') return assistantMessage(message, model);
+    return { role: message.role, content: toWireContent(message.content, model) };
+  });
+}
+
+/** What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. */
+function assistantMessage(message: AssistantMessage, model: string): WireObject {
+  const texts: Record<string, string> = { content: '' };
+  const calls: WireObject[] = [];
+  let fields: WireObject = {};
+  for (const part of message.content) {
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const field = fieldOf(part, model);
+      if (field !== undefined) texts[field] = (texts[field] ?? '') + part.text;
+      fields = { ...fields, ...metadataOf(part, model).fields };
+    } else if (part.type === 'tool-call' && !part.providerExecuted) {
+      calls.push(toolCall(part, model));
+    }
+  }
+  const silent = texts.content === '' && (calls.length > 0 || texts.refusal !== undefined);
+  const wire = { role: 'assistant', ...texts, content: silent ? null : texts.content, ...fields };
+  return calls.length > 0 ? { ...wire, tool_calls: calls } : wire;
+}
+
+/** Reasoning goes back only to the server that gave it, and under the name that it gave it. */
+function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
+  return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
+}
+
+function toolCall(part: ToolCallPart, model: string): WireObject {
+  const call = { name: part.name, arguments: argumentsOf(part) };
+  return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
+}
+
+/** Arguments that were no JSON go back wrapped: servers that render them by a template refuse a history that is not JSON. */
+function argumentsOf({ input, invalidInput }: ToolCallPart): string {
+  if (invalidInput !== undefined) return JSON.stringify({ invalid_json: invalidInput });
+  return JSON.stringify(input) ?? '{}';
+}
+
+/** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */
+function toolMessages(message: ToolMessage, model: string): readonly WireObject[] {
+  const results = message.content.map((part) => ({
+    role: 'tool',
+    tool_call_id: part.id,
+    content: resultText(part),
+  }));
+  const attached = message.content.flatMap((part) => {
+    const files = attachmentsOf(part);
+    return files.length > 0
+      ? [{ type: 'text' as const, text: `From tool call ${part.id} (${part.name}):` }, ...files]
+      : [];
+  });
+  return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
+}
+
+/** The wire has no mark for an error, so the text says it. */
+function resultText(part: ToolResultPart): string {
+  const text = typeof part.content === 'string' ? part.content : partsText(part.content);
+  return part.isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+}
+
+function partsText(content: readonly ContentPart[]): string {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { length } = content.filter(isAttachment);
+  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
+  return texts.join('\n');
+}
+
+function attachmentsOf({ content }: ToolResultPart): readonly ContentPart[] {
+  return typeof content === 'string' ? [] : content.filter(isAttachment);
+}
+
+function isAttachment({ type }: ContentPart): boolean {
+  return type === 'image' || type === 'file';
+}

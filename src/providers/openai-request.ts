@@ -1,0 +1,54 @@
+import type { JsonSchema } from '../internal/json.js';
+import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
+import { toWireMessages } from './openai-messages.js';
+import { isStrictSchema } from './openai-schema.js';
+import { defined, type WireObject } from './wire.js';
+
+/** What differs between the servers that speak this protocol. */
+export interface Dialect {
+  readonly model: string;
+  readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
+  /** Whether the server knows schemas that hold the model to every word. */
+  readonly strictSchemas: boolean;
+}
+
+/** The body of a request. `settings.providerOptions.openai` is merged last: a field that it gives as undefined is not sent. */
+export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
+  const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
+  return defined({
+    model: dialect.model,
+    messages: toWireMessages(messages, dialect.model),
+    ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
+    ...wireSettings(settings, dialect),
+    response_format: output && responseFormat(output.schema, dialect),
+    stream_options: onPart && { include_usage: true },
+    ...settings.providerOptions?.openai,
+    stream: onPart ? true : undefined,
+  });
+}
+
+function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
+  return { type: 'function', function: { name, description, parameters: inputSchema } };
+}
+
+function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {
+  return typeof choice === 'object' ? { type: 'function', function: { name: choice.tool } } : choice;
+}
+
+function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
+  return {
+    temperature: settings.temperature,
+    top_p: settings.topP,
+    [dialect.maxTokensField]: settings.maxOutputTokens,
+    stop: settings.stopSequences,
+    seed: settings.seed,
+    presence_penalty: settings.presencePenalty,
+    frequency_penalty: settings.frequencyPenalty,
+    reasoning_effort: settings.reasoningEffort,
+  };
+}
+
+function responseFormat(schema: JsonSchema, dialect: Dialect): WireObject {
+  const strict = dialect.strictSchemas && isStrictSchema(schema) ? true : undefined;
+  return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
+}

@@ -1,0 +1,74 @@
+import { isObject, textOr, type WireObject } from './wire.js';
+
+/**
+ * Puts the tool calls of a stream together from their fragments. By the protocol a fragment belongs to the call of its
+ * `index`, and only the first one bears the id and the name. Servers that give every call the same index, or none, or
+ * repeat the id and the name, are understood too.
+ */
+export class CallFragments {
+  private readonly calls: OpenCall[] = [];
+  private readonly byIndex = new Map<unknown, OpenCall>();
+
+  add(fragment: WireObject): void {
+    const { index, id, type, function: called, ...fields } = fragment;
+    const call = this.callOf(fragment);
+    if (call.id === '') call.id = textOr(id);
+    Object.assign(call.fields, fields);
+    if (!isObject(called)) return;
+    call.called = true;
+    if (call.name === '') call.name = textOr(called.name);
+    call.arguments += argumentsText(called.arguments);
+  }
+
+  /** The calls as a whole answer has them, in the order in which they began. */
+  list(): readonly WireObject[] {
+    return this.calls.map(({ id, name, fields, called, arguments: text }) => ({
+      id,
+      ...(called && { function: { name, arguments: text } }),
+      ...fields,
+    }));
+  }
+
+  private callOf(fragment: WireObject): OpenCall {
+    const known = typeof fragment.index === 'number' ? this.byIndex.get(fragment.index) : this.unindexed(fragment);
+    if (known && !beginsAnother(known, fragment)) return known;
+    const call = { id: '', name: '', arguments: '', fields: {}, called: false };
+    this.calls.push(call);
+    if (typeof fragment.index === 'number') this.byIndex.set(fragment.index, call);
+    return call;
+  }
+
+  private unindexed({ id }: WireObject): OpenCall | undefined {
+    return this.calls.find((call) => call.id !== '' && call.id === id) ?? this.calls.at(-1);
+  }
+}
+
+interface OpenCall {
+  id: string;
+  name: string;
+  arguments: string;
+  readonly fields: Record<string, unknown>;
+  called: boolean;
+}
+
+/** Only a fragment with a name can begin a call. It does where its id or name is another, or the call before it is whole. */
+function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
+  const name = isObject(fragment.function) ? textOr(fragment.function.name) : '';
+  const id = textOr(fragment.id);
+  if (name === '' || call.name === '') return false;
+  if (id !== '' && call.id !== '') return id !== call.id;
+  return name !== call.name || isJson(call.arguments);
+}
+
+function argumentsText(given: unknown): string {
+  return typeof given === 'string' ? given : (JSON.stringify(given ?? undefined) ?? '');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

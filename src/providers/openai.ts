@@ -1,0 +1,140 @@
+import { OptionInvalidError } from '../errors.js';
+import type { AssistantPart, ReasoningPart, TextPart } from '../model/message.js';
+import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
+import { clientSource, type HttpAnswer, isOpenAI, type OpenAIAnswer, type OpenAIClient } from './openai-client.js';
+import { type Dialect, toWireRequest } from './openai-request.js';
+import { readCompletion } from './openai-response.js';
+import { readStream } from './openai-stream.js';
+import { abortable, withRetries } from './provider-call.js';
+import { ProviderError } from './provider-error.js';
+import { toProviderError } from './provider-failure.js';
+
+export type { HttpAnswer, OpenAIAnswer, OpenAIClient, OpenAIRequestOptions } from './openai-client.js';
+export { PackageMissingError, ProviderError, type ProviderFailure } from './provider-error.js';
+
+/** How to reach the provider, and what it understands. */
+export interface OpenAIOptions {
+  /** A client that is already made, in place of `apiKey` and `baseURL`. Its own retries are not used: see `maxRetries`. */
+  readonly client?: OpenAIClient | undefined;
+  /**
+   * Default: the environment's `OPENAI_API_KEY`. A `baseURL` given here that is not OpenAI's is not shown that one: where
+   * such a server wants a key, give it here too.
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined;
+  /** A server that speaks OpenAI's chat completions, such as `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, then OpenAI. */
+  readonly baseURL?: string | undefined;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx and a lost connection, and not once
+   * a stream has begun. Waits as long as the server asks, but fails at once where that is over a minute. Default: the
+   * client's own, which is 2. Say 0 where a lifecycle retries.
+   */
+  readonly maxRetries?: number | undefined;
+  /** The field that bears `maxOutputTokens`. Default: `max_tokens` for servers other than OpenAI and Azure. */
+  readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
+}
+
+/**
+ * A model behind OpenAI's chat completions, or behind a server that speaks the same: Ollama, vLLM, LM Studio, llama.cpp,
+ * OpenRouter, DeepSeek. Streams where somebody listens. The `openai` package is loaded at the first call.
+ *
+ * @example
+ * const model = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
+ */
+export function openai(modelId: string, options: OpenAIOptions = {}): Model {
+  const settings = resolveOptions(modelId, options);
+  return {
+    id: modelId,
+    provider: 'openai',
+    generate: (request) => abortable(request.signal, (signal) => generate({ ...request, signal }, settings)),
+  };
+}
+
+interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
+  readonly modelId: string;
+  readonly client: () => Promise<OpenAIClient>;
+}
+
+function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
+  if (typeof modelId !== 'string' || modelId === '') throw new OptionInvalidError('modelId', 'it names no model.');
+  const { maxRetries } = options;
+  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
+    throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
+  }
+  return { ...options, modelId, client: clientSource(options) };
+}
+
+async function generate(request: ModelRequest, settings: OpenAISettings): Promise<ModelResponse> {
+  const client = await settings.client();
+  const body = toWireRequest(request, dialectOf(client, settings));
+  const maxRetries = settings.maxRetries ?? client.maxRetries ?? 2;
+  const { signal } = request;
+  const options = {
+    maxRetries: 0,
+    ...(signal && { signal }),
+    ...(settings.headers && { headers: { ...settings.headers } }),
+  };
+  const policy = { provider: 'openai', maxRetries, signal };
+  const answer = await withRetries(() => send(client.chat.completions.create(body, options)), policy);
+  try {
+    return await read(answer, request, settings.modelId);
+  } catch (error) {
+    throw withRequestId(error, answer.response);
+  }
+}
+
+function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISettings): Dialect {
+  const atOpenAI = isOpenAI(client.baseURL);
+  return {
+    model: modelId,
+    maxTokensField: maxTokensField ?? (atOpenAI ? 'max_completion_tokens' : 'max_tokens'),
+    strictSchemas: atOpenAI,
+  };
+}
+
+interface Answer {
+  readonly data: unknown;
+  readonly response?: HttpAnswer;
+}
+
+async function send(answer: OpenAIAnswer): Promise<Answer> {
+  return answer.withResponse ? await answer.withResponse() : { data: await answer };
+}
+
+async function read({ data, response }: Answer, request: ModelRequest, model: string): Promise<ModelResponse> {
+  const { onPart, signal } = request;
+  if (!onPart) return readCompletion(data, model);
+  const push = (part: ModelPart) => {
+    if (!signal?.aborted) onPart(part);
+  };
+  if (!response || isStream(response))
+    return readCompletion(await readStream(data as AsyncIterable<unknown>, push), model);
+  const whole = readCompletion(await textOf(response), model);
+  for (const { type, text } of whole.content.filter(isSpoken)) push({ type: `${type}-delta`, text });
+  return whole;
+}
+
+/** Some servers answer a request to stream with a whole body, and proxies with a page: neither is to pass for a cut stream. */
+function isStream({ headers }: HttpAnswer): boolean {
+  return !/^(application\/json|text\/html)\b/i.test(headers.get('content-type') ?? '');
+}
+
+async function textOf(response: HttpAnswer): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    throw toProviderError('openai', error);
+  }
+}
+
+function isSpoken(part: AssistantPart): part is TextPart | ReasoningPart {
+  return part.type === 'text' || part.type === 'reasoning';
+}
+
+/** What fails while an answer is read does not know whose answer it was. */
+function withRequestId(error: unknown, response: HttpAnswer | undefined): unknown {
+  const requestId = response?.headers.get('x-request-id');
+  if (!requestId || !(error instanceof ProviderError) || error.requestId !== undefined) return error;
+  return new ProviderError(error.provider, error.message, { ...error, requestId, cause: error.cause });
+}

@@ -1,0 +1,79 @@
+import { describeError, KeelsonError } from '../errors.js';
+import { systemClock } from '../internal/clock.js';
+import { ProviderError } from './provider-error.js';
+import { isObject, textOr, type WireObject } from './wire.js';
+
+const LONGEST_MESSAGE = 500;
+const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
+const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
+
+/**
+ * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
+ * not by class: the client may be another copy, or another major, of its package.
+ */
+export function toProviderError(provider: string, thrown: unknown): KeelsonError {
+  if (thrown instanceof KeelsonError) return thrown;
+  const error = isObject(thrown) ? thrown : {};
+  const status = statusOf(error);
+  return new ProviderError(provider, messageOf(thrown, error), {
+    status,
+    retryable: isRetryable(error, status),
+    retryAfterMs: retryAfterOf(error),
+    requestId: textOr(error.requestID) || undefined,
+    cause: thrown,
+  });
+}
+
+/** The HTTP status, or that which an error inside a stream gives as its code. */
+function statusOf(error: WireObject): number | undefined {
+  const named = isObject(error.error) ? error.error.code : undefined;
+  const status = Number(error.status ?? named ?? 0);
+  return status >= 400 && status < 600 ? status : undefined;
+}
+
+function messageOf(thrown: unknown, error: WireObject): string {
+  if (isConnectionLoss(error)) return `The connection failed: ${withRootCause(thrown)}`;
+  if (error.name === 'SyntaxError') return `The answer is no whole JSON: ${describeError(thrown)}`;
+  const body = isObject(error.error) ? textOr(error.error.message) : '';
+  const message = thrown instanceof Error ? thrown.message : body || describeError(error.error ?? thrown);
+  return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+}
+
+function isRetryable(error: WireObject, status: number | undefined): boolean {
+  const told = headerOf(error, 'x-should-retry');
+  if (told === 'true' || told === 'false') return told === 'true';
+  if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
+  // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
+  if (error.error) return !(isObject(error.error) && error.error.type === 'invalid_request_error');
+  // Half a JSON text was cut on its way.
+  return isConnectionLoss(error) || error.name === 'SyntaxError';
+}
+
+/** A client's error without status or body; or what fetch throws: a TypeError, told by its cause or by its words. */
+function isConnectionLoss(error: WireObject): boolean {
+  if (error.status !== undefined || error.error !== undefined) return false;
+  if ('status' in error || NETWORK_CODE.test(textOr(error.code))) return true;
+  if (error.name !== 'TypeError' || error.code !== undefined) return false;
+  return error.cause !== undefined || FETCH_FAILURE.test(textOr(error.message));
+}
+
+/** The clients say "Connection error."; why stands deep inside. */
+function withRootCause(error: unknown): string {
+  let root = error;
+  while (isObject(root) && root.cause instanceof Error) root = root.cause;
+  return root === error ? describeError(error) : `${describeError(error)} (${describeError(root)})`;
+}
+
+function retryAfterOf(error: WireObject): number | undefined {
+  const exact = headerOf(error, 'retry-after-ms');
+  if (exact !== undefined && exact.trim() !== '' && Number(exact) >= 0) return Number(exact);
+  const after = headerOf(error, 'retry-after')?.trim();
+  if (!after) return undefined;
+  const waitMs = Number.isNaN(Number(after)) ? Date.parse(after) - systemClock.now() : Number(after) * 1000;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+function headerOf(error: WireObject, name: string): string | undefined {
+  const headers = error.headers as { get?: (name: string) => string | null } | null | undefined;
+  return typeof headers?.get === 'function' ? (headers.get(name) ?? undefined) : undefined;
+}

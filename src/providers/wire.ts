@@ -1,0 +1,23 @@
+/** A JSON object as it stands on the wire. Of one that came, nothing is believed: every field is checked when it is read. */
+export type WireObject = { readonly [field: string]: unknown };
+
+/** Whether a value has fields to read. */
+export function isObject(value: unknown): value is WireObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The objects in a list; none where it is no list. */
+export function objectsIn(value: unknown): readonly WireObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** A value where it is a text, else the empty text. */
+export function textOr(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The object without the fields that are undefined. */
+export function defined<T extends object>(object: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const kept = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(kept) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+}

@@ -1,0 +1,27 @@
+/**
+ * A kit for tests of agents and of lifecycles, for any test runner.
+ *
+ * @packageDocumentation
+ */
+export { type AssertLifecycleArguments, type AssertLifecycleOptions, assertLifecycle } from './assert-lifecycle.js';
+export { faultyTool, type ToolFault } from './faulty-tool.js';
+export type { HookName } from './hook-name.js';
+export { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError } from './lifecycle-fault.js';
+export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
+export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script-error.js';
+export {
+  type AnswerOptions,
+  calls,
+  delays,
+  fails,
+  hangs,
+  responds,
+  type ScriptCall,
+  type ScriptEntry,
+  type ScriptedCall,
+  type ScriptedUsage,
+  type ScriptStep,
+  says,
+  streams,
+} from './script-step.js';
+export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './scripted-model.js';

@@ -1,0 +1,190 @@
+import { type OpenAIClient, openai } from 'keelson/openai';
+import { describe, expect, test } from 'vitest';
+import type { ModelPart, ModelRequest } from '../../src/model/model.js';
+import { hello, sentBody, streamedExchange } from '../support/openai-exchange.js';
+import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
+
+const add = {
+  name: 'add',
+  description: 'Adds two numbers.',
+  inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
+};
+
+/** A client that is not of the official package, and keeps what it is asked. */
+function fakeClient(): OpenAIClient & { readonly asked: { body: object; options: object | undefined }[] } {
+  const asked: { body: object; options: object | undefined }[] = [];
+  const create = (body: object, options?: object) => {
+    asked.push({ body, options });
+    return Promise.resolve(completionOf({ text: 'Hi' }));
+  };
+  return { asked, chat: { completions: { create } } };
+}
+
+async function askedOfOpenAI(request: Partial<ModelRequest>): Promise<object | undefined> {
+  const client = fakeClient();
+  await openai('gpt-5-mini', { client }).generate({ ...hello, ...request });
+  return client.asked[0]?.body;
+}
+
+describe('settings', () => {
+  test('a request without settings has no field that says nothing', async () => {
+    const body = await sentBody({ settings: { temperature: undefined }, toolChoice: 'required' });
+
+    expect(body).toEqual({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] });
+  });
+
+  test('every setting has its field', async () => {
+    const body = await askedOfOpenAI({
+      settings: {
+        temperature: 0,
+        topP: 0.9,
+        maxOutputTokens: 100,
+        stopSequences: ['END'],
+        seed: 7,
+        presencePenalty: 0.1,
+        frequencyPenalty: -0.1,
+        reasoningEffort: 'minimal',
+      },
+    });
+
+    expect(body).toEqual({
+      model: 'gpt-5-mini',
+      messages: [{ role: 'user', content: 'Hello' }],
+      temperature: 0,
+      top_p: 0.9,
+      max_completion_tokens: 100,
+      stop: ['END'],
+      seed: 7,
+      presence_penalty: 0.1,
+      frequency_penalty: -0.1,
+      reasoning_effort: 'minimal',
+    });
+  });
+
+  test('other servers get max_tokens, unless the option says otherwise', async () => {
+    const settings = { maxOutputTokens: 100 };
+
+    expect(await sentBody({ settings })).toHaveProperty('max_tokens', 100);
+    const told = await sentBody({ settings }, { maxTokensField: 'max_completion_tokens' });
+    expect(told).toHaveProperty('max_completion_tokens', 100);
+    expect(told).not.toHaveProperty('max_tokens');
+  });
+
+  test('provider options are merged last, and undefined takes a field away', async () => {
+    const providerOptions = { openai: { temperature: 1, seed: undefined, top_k: 20, stream: true }, other: { a: 1 } };
+
+    const body = await sentBody({ settings: { temperature: 0, seed: 1, providerOptions } });
+
+    expect(body).toEqual({ model: 'gpt-5-mini', messages: expect.anything(), temperature: 1, top_k: 20 });
+  });
+
+  test('a stream is asked for, with its usage, only where somebody listens', async () => {
+    const streamed = await streamedExchange((body) => replyWith({ text: 'Hi' }, body));
+
+    expect(streamed.requests[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+    expect(await sentBody({})).not.toHaveProperty('stream');
+  });
+});
+
+describe('tools', () => {
+  test.each([
+    ['auto', 'auto'],
+    ['required', 'required'],
+    ['none', 'none'],
+    [{ tool: 'add' }, { type: 'function', function: { name: 'add' } }],
+  ] as const)('the choice %j is sent beside the tools', async (toolChoice, wire) => {
+    const body = await sentBody({ tools: [add], toolChoice });
+
+    expect(body).toMatchObject({
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'add', description: 'Adds two numbers.', parameters: add.inputSchema },
+        },
+      ],
+      tool_choice: wire,
+    });
+  });
+
+  test('tools without a choice are sent without one', async () => {
+    expect(await sentBody({ tools: [add] })).not.toHaveProperty('tool_choice');
+  });
+});
+
+describe('output', () => {
+  const number = { type: 'number', minimum: 0 };
+  const closed = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: { a: number, b: { type: 'array', items: { anyOf: [number, { type: 'null' }] } } },
+    required: ['a', 'b'],
+    additionalProperties: false,
+  };
+  const format = (schema: object, rest: object = {}) => ({
+    type: 'json_schema',
+    json_schema: { name: 'output', schema, ...rest },
+  });
+
+  test('a schema that OpenAI can hold the model to is sent as strict', async () => {
+    expect(await askedOfOpenAI({ output: { schema: closed } })).toMatchObject({
+      response_format: format(closed, { strict: true }),
+    });
+  });
+
+  test.each([
+    ['an open object', { ...closed, additionalProperties: undefined }],
+    ['an optional property', { ...closed, required: ['a'] }],
+    [
+      'a keyword that strict mode may not know',
+      { ...closed, properties: { ...closed.properties, a: { format: 'uri' } } },
+    ],
+    ['an open object inside', { ...closed, properties: { ...closed.properties, a: { type: 'object' } } }],
+    ['no object at the root', number],
+  ])('a schema with %s is not', async (_title, schema) => {
+    const body = (await askedOfOpenAI({ output: { schema } })) as { response_format: unknown };
+
+    expect(body.response_format).toEqual(format(schema));
+  });
+
+  test('other servers are not told of strictness', async () => {
+    expect(await sentBody({ output: { schema: closed } })).toMatchObject({ response_format: format(closed) });
+  });
+});
+
+describe('options', () => {
+  test('the model has its id and its provider', () => {
+    expect(openai('gpt-5-mini')).toMatchObject({ id: 'gpt-5-mini', provider: 'openai' });
+  });
+
+  test.each([
+    ['modelId', () => openai('')],
+    ['maxRetries', () => openai('m', { maxRetries: -1 })],
+    ['maxRetries', () => openai('m', { maxRetries: 1.5 })],
+    ['baseURL', () => openai('m', { baseURL: 'localhost:11434' })],
+    ['client', () => openai('m', { client: fakeClient(), apiKey: 'k' })],
+    ['client', () => openai('m', { client: fakeClient(), baseURL: 'http://localhost/v1' })],
+  ])('a wrong %s is refused at once', (option, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+  });
+
+  test('a client of any make is used, and its own retries are not', async () => {
+    const client = fakeClient();
+
+    await openai('m', { client, headers: { 'x-team': 'blue' } }).generate(hello);
+
+    expect(client.asked.map(({ options }) => options)).toEqual([{ maxRetries: 0, headers: { 'x-team': 'blue' } }]);
+  });
+
+  test('a client that streams without an HTTP response is read too', async () => {
+    async function* chunks() {
+      yield* [chunk({ content: 'Hi' }), { error: { message: 'Gone', code: 503 } }];
+    }
+    const client = { chat: { completions: { create: async () => chunks() } } };
+    const parts: ModelPart[] = [];
+
+    const call = openai('m', { client }).generate({ ...hello, onPart: (part) => void parts.push(part) });
+
+    await expect(call).rejects.toMatchObject({ message: 'Gone', status: 503, retryable: true });
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
+  });
+});

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import type { FinishReason, ModelResponse } from '../../src/model/model.js';
+import { exchange } from '../support/openai-exchange.js';
+
+const call = (text: unknown, rest: object = {}) => ({
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'add', arguments: text },
+  ...rest,
+});
+
+/** The response to a completion with this message. */
+async function read(message: object, choice: object = {}): Promise<ModelResponse | undefined> {
+  const { response, error } = await exchange({ json: { choices: [{ message, finish_reason: 'stop', ...choice }] } });
+  if (error) throw error;
+  return response;
+}
+
+test.each([
+  ['text', '{"a":1}', { input: { a: 1 } }],
+  ['no text', '', { input: {} }],
+  ['white space', ' \n', { input: {} }],
+  ['nothing', undefined, { input: {} }],
+  ['null', null, { input: {} }],
+  ['an object that is no text', { a: 1 }, { input: { a: 1 } }],
+  ['JSON that is no object', '[1,"b"]', { input: [1, 'b'] }],
+  ['malformed JSON', '{"a":1', { input: {}, invalidInput: '{"a":1' }],
+  ['prose', 'a = 1', { input: {}, invalidInput: 'a = 1' }],
+])('tool arguments may be %s', async (_title, text, input) => {
+  const response = await read({ tool_calls: [call(text)] });
+
+  expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', ...input }]);
+});
+
+test('calls that share an id, or have none, get ids of their own', async () => {
+  const tool_calls = [call('{}'), call('{}'), call('{}', { id: '' }), call('{}', { id: undefined })];
+
+  const response = await read({ content: null, tool_calls });
+
+  const ids = response?.content.map((part) => 'id' in part && part.id);
+  expect(ids?.[0]).toBe('call_1');
+  expect(new Set(ids).size).toBe(4);
+});
+
+test('calls of tools that are no functions are left out', async () => {
+  const tool_calls = [{ id: 'x', type: 'custom', custom: { name: 'sql', input: 'select 1' } }, null, call('{}')];
+
+  expect((await read({ tool_calls }))?.content).toHaveLength(1);
+});
+
+test.each<[unknown, FinishReason]>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['error', 'error'],
+  ['constructor', 'other'],
+  ['eos', 'other'],
+  [null, 'other'],
+])('the finish reason %j is %j', async (reason, finishReason) => {
+  expect(await read({ content: 'Hi' }, { finish_reason: reason })).toMatchObject({ finishReason });
+});
+
+test.each(['stop', null, ''])('beside tool calls the finish reason %j means tool calls', async (reason) => {
+  expect(await read({ tool_calls: [call('{}')] }, { finish_reason: reason })).toMatchObject({
+    finishReason: 'tool-calls',
+  });
+});
+
+test('a refusal is text, and counts as filtered', async () => {
+  expect(await read({ content: null, refusal: 'No.' })).toMatchObject({
+    content: [{ type: 'text', text: 'No.', providerMetadata: { openai: { field: 'refusal' } } }],
+    finishReason: 'content-filter',
+  });
+});
+
+test('usage that does not add up itself is added up, and counts that are no numbers are none', async () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: '1' } };
+
+  const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
+
+  expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+});
+
+test('JSON that the server calls text is read all the same', async () => {
+  const body = JSON.stringify({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
+
+  const { response } = await exchange({ body });
+
+  expect(response).toEqual({
+    content: [{ type: 'text', text: 'Hi' }],
+    finishReason: 'stop',
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  });
+});

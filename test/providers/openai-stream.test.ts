@@ -1,0 +1,241 @@
+import { openai } from 'keelson/openai';
+import { describe, expect, test } from 'vitest';
+import type { ToolCallPart } from '../../src/model/message.js';
+import type { ModelPart } from '../../src/model/model.js';
+import { hello, streamedExchange } from '../support/openai-exchange.js';
+import { chunk } from '../support/openai-reply.js';
+import { startOpenAIServer } from '../support/openai-server.js';
+
+const end = (reason = 'stop') => chunk({}, reason);
+const fragment = (call: object) => chunk({ tool_calls: [call] });
+const called = (name: string, text: string) => ({ name, arguments: text });
+
+/** The tool calls of a stream of these fragments. */
+async function callsOf(...fragments: readonly object[]): Promise<readonly ToolCallPart[]> {
+  const { response, error } = await streamedExchange({ chunks: [...fragments.map(fragment), end('tool_calls')] });
+  if (error) throw error;
+  return (response?.content ?? []).filter((part) => part.type === 'tool-call');
+}
+
+describe('deltas', () => {
+  test('come in order, each as it arrives, and all before the response', async () => {
+    const seen: string[] = [];
+    async function* chunks() {
+      yield chunk({ content: 'one ' });
+      while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+      yield* [chunk({ content: 'two' }), end()];
+    }
+    await using server = await startOpenAIServer([{ chunks: chunks() }]);
+    const onPart = (part: ModelPart) => void seen.push(part.text);
+
+    await openai('m', { baseURL: server.baseURL }).generate({ ...hello, onPart });
+
+    expect(seen).toEqual(['one ', 'two']);
+  });
+
+  test('are whole characters, where a write ends inside one', async () => {
+    const bytes = Buffer.from(`data: ${JSON.stringify(chunk({ content: 'Grüße, 四' }))}\n\n`);
+    const cut = bytes.indexOf(Buffer.from('四')) + 1;
+
+    const { parts } = await streamedExchange({
+      chunks: [bytes.subarray(0, cut), bytes.subarray(cut), end()],
+      gapMs: 10,
+    });
+
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Grüße, 四' }]);
+  });
+
+  test('of reasoning count once, where a server sends it under two names', async () => {
+    const both = { reasoning: 'Hm', reasoning_content: 'Hm' };
+
+    const { response, parts } = await streamedExchange({ chunks: [chunk(both), chunk({ content: 'Hi' }), end()] });
+
+    expect(parts).toEqual([
+      { type: 'reasoning-delta', text: 'Hm' },
+      { type: 'text-delta', text: 'Hi' },
+    ]);
+    expect(response?.content.map((part) => part.type)).toEqual(['reasoning', 'text']);
+  });
+
+  test('of a refusal are text, and the answer counts as filtered', async () => {
+    const chunks = [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ refusal: 'I ' }),
+      chunk({ refusal: "can't." }),
+      end(),
+    ];
+
+    const { response, parts } = await streamedExchange({ chunks });
+
+    expect(parts.map(({ text }) => text)).toEqual(['I ', "can't."]);
+    expect(response).toMatchObject({ content: [{ type: 'text', text: "I can't." }], finishReason: 'content-filter' });
+  });
+
+  test('of kinds that nobody knows are passed over', async () => {
+    const content = [{ type: 'text', text: 'Hi' }, { type: 'thinking', thinking: [] }, null];
+    const odd = [null, 7, { choices: null }, chunk({ hologram: {}, content: 7 })];
+    const other = { ...chunk({ content: 'second choice' }), choices: [{ index: 1, delta: { content: 'no' } }] };
+
+    const { response, parts } = await streamedExchange({ chunks: [...odd, other, chunk({ content }), end()] });
+
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
+    expect(response?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+  });
+});
+
+describe('tool calls in fragments', () => {
+  test('are put together by their index, however they interleave', async () => {
+    const calls = await callsOf(
+      { index: 0, id: 'a', type: 'function', function: called('first', '') },
+      { index: 1, id: 'b', type: 'function', function: called('second', '{"x"') },
+      { index: 0, function: { arguments: '{"y":' } },
+      { index: 1, function: { arguments: ':1}' } },
+      { index: 0, function: { arguments: '2}' } },
+    );
+
+    expect(calls).toEqual([
+      { type: 'tool-call', id: 'a', name: 'first', input: { y: 2 } },
+      { type: 'tool-call', id: 'b', name: 'second', input: { x: 1 } },
+    ]);
+  });
+
+  test('are one call where the id and the name are repeated with each fragment', async () => {
+    const calls = await callsOf(
+      { index: 0, id: 'a', function: called('first', '{"x"') },
+      { index: 0, id: 'a', function: called('first', ':1}') },
+      { index: 0, id: '', function: { name: '', arguments: '' } },
+    );
+
+    expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input: { x: 1 } }]);
+  });
+
+  test('are one call where only the name is repeated', async () => {
+    const calls = await callsOf(
+      { index: 0, function: called('first', '{"x"') },
+      { index: 0, function: called('first', ':1}') },
+    );
+
+    expect(calls).toMatchObject([{ name: 'first', input: { x: 1 } }]);
+  });
+
+  test('are told apart by their ids where there is no index', async () => {
+    const calls = await callsOf(
+      { id: 'a', function: called('first', '{"x"') },
+      { function: { arguments: ':1}' } },
+      { id: 'b', function: called('first', '{"x"') },
+      { id: 'b', function: { arguments: ':2}' } },
+    );
+
+    expect(calls.map(({ id, input }) => [id, input])).toEqual([
+      ['a', { x: 1 }],
+      ['b', { x: 2 }],
+    ]);
+  });
+
+  test.each([
+    ['with one index', { index: 0 }],
+    ['without index', {}],
+  ])('that come whole, %s and without ids, are calls of their own', async (_title, place) => {
+    const calls = await callsOf(
+      { ...place, function: called('first', '{"x":1}') },
+      { ...place, function: called('first', '{"x":2}') },
+      { ...place, function: called('second', '') },
+    );
+
+    expect(calls.map(({ name, input }) => [name, input])).toEqual([
+      ['first', { x: 1 }],
+      ['first', { x: 2 }],
+      ['second', {}],
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+    expect(calls.every(({ id }) => /^call_\w{20,35}$/.test(id))).toBe(true);
+  });
+
+  test('take an id that comes late, and fields that come later still', async () => {
+    const calls = await callsOf(
+      { index: 0, function: called('first', '{}') },
+      { index: 0, id: 'late', function: null },
+      { index: 0, extra_content: { google: { thought_signature: 's' } } },
+    );
+
+    expect(calls).toMatchObject([
+      {
+        id: 'late',
+        providerMetadata: { openai: { fields: { extra_content: { google: { thought_signature: 's' } } } } },
+      },
+    ]);
+  });
+
+  test('that were cut off by the limit keep the half that came', async () => {
+    const chunks = [fragment({ index: 0, id: 'a', function: called('first', '{"text":"Once up') }), end('length')];
+
+    const { response } = await streamedExchange({ chunks });
+
+    expect(response).toMatchObject({
+      content: [{ id: 'a', input: {}, invalidInput: '{"text":"Once up' }],
+      finishReason: 'length',
+    });
+  });
+});
+
+describe('usage', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+
+  test('comes from the last chunk that has any', async () => {
+    const running = { ...chunk({ content: 'Hi' }), usage: { ...usage, completion_tokens: 1, total_tokens: 4 } };
+
+    const { response } = await streamedExchange({ chunks: [running, end(), { choices: [], usage }] });
+
+    expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+    expect(response?.providerMetadata).toMatchObject({ openai: { id: 'chatcmpl-1' } });
+  });
+
+  test('is read from the choice where a server puts it there', async () => {
+    const choice = { index: 0, delta: {}, finish_reason: 'stop', usage };
+
+    const { response } = await streamedExchange({ chunks: [{ choices: [choice] }] });
+
+    expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+  });
+
+  test('is nothing where the server sends none', async () => {
+    const { response } = await streamedExchange({ chunks: [chunk({ content: 'Hi' }), end()], end: 'silent' });
+
+    expect(response?.usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+  });
+});
+
+describe('a server that answers a request to stream with a whole body', () => {
+  const message = { role: 'assistant', content: 'Hi', reasoning: 'Hm' };
+
+  test('is understood, and its parts are pushed', async () => {
+    const { response, parts } = await streamedExchange({ json: { choices: [{ message, finish_reason: 'stop' }] } });
+
+    expect(parts).toEqual([
+      { type: 'reasoning-delta', text: 'Hm' },
+      { type: 'text-delta', text: 'Hi' },
+    ]);
+    expect(response?.finishReason).toBe('stop');
+  });
+
+  test('rejects with what it says, where that is an error or a page', async () => {
+    const error = await streamedExchange({ json: { error: { message: 'No credits', code: 402 } } });
+    const page = await streamedExchange({ body: '<html>Welcome</html>', headers: { 'content-type': 'text/html' } });
+
+    expect(error.error).toMatchObject({
+      code: 'ERR_PROVIDER_FAILED',
+      message: 'No credits',
+      status: 402,
+      retryable: false,
+    });
+    expect(page.error).toMatchObject({ message: expect.stringContaining('"<html>Welcome</html>"'), retryable: false });
+  });
+
+  test('rejects as something to try again, where the body is cut', async () => {
+    const headers = { 'content-type': 'application/json' };
+
+    const { error } = await streamedExchange({ chunks: ['{"choices":['], end: 'drop', headers });
+
+    expect(error).toMatchObject({ message: expect.stringMatching(/^The connection failed/), retryable: true });
+  });
+});
