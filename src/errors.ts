@@ -104,6 +104,8 @@ export class HookResultInvalidError extends KeelsonError {
 /** Something took longer than it may. `what` says what, such as `model call` or `tool "search"`. */
 export class TimeoutExceededError extends KeelsonError {
   readonly code = 'ERR_TIMEOUT';
+  /** The same may take less time later. */
+  readonly retryable = true;
   readonly what: string;
   readonly timeoutMs: number;
 

@@ -1,11 +1,27 @@
 export { Agent, type RunArguments, type SessionOptions } from './agent/agent.js';
-export type * from './agent/agent-event.js';
+export type {
+  AgentEvent,
+  AgentEventOf,
+  DecisionEvent,
+  ModelEndEvent,
+  ModelStartEvent,
+  ReasoningDeltaEvent,
+  RunEndEvent,
+  RunErrorEvent,
+  RunStartEvent,
+  TextDeltaEvent,
+  ToolDeltaEvent,
+  ToolEndEvent,
+  ToolStartEvent,
+  TurnEndEvent,
+  TurnStartEvent,
+} from './agent/agent-event.js';
 export type { AgentOptions, RunOptions } from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions } from './agent/as-tool.js';
+export type { ResumeDecision, ResumeDecisions } from './agent/continuation.js';
 export type { LoaderStatus } from './agent/loading.js';
 export type { OutputSchema } from './agent/output.js';
-export type { ResumeDecision, ResumeDecisions } from './agent/resume.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run-config.js';
 export {
   OutputInvalidError,

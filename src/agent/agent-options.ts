@@ -9,10 +9,11 @@ import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolSource } from '../tools/tool.js';
+import { assertDistinct } from '../tools/tool-set.js';
+import type { ResumeDecisions } from './continuation.js';
 import { type OutputSchema, resolveOutput } from './output.js';
-import type { ResumeDecisions } from './resume.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run-config.js';
-import { ToolCatalog } from './tool-catalog.js';
+import { ToolCatalog, toolsOf } from './tool-catalog.js';
 
 /** What an agent is made of. */
 export interface AgentOptions<Context = unknown> {
@@ -68,7 +69,9 @@ export interface RunOptions<Context = unknown, Output = string> {
 }
 
 /** What does not depend on the lifecycles of an agent, with defaults filled in. */
-export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'active'> & { readonly store: SessionStore };
+export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'active' | 'life' | 'isPlain'> & {
+  readonly store: SessionStore;
+};
 
 const AGENT_KEYS = [
   ...['model', 'name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls'],
@@ -117,15 +120,26 @@ export function resolveRunConfig(
   rejectUnknown(options, RUN_KEYS);
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;
-  return {
+  const changed = {
     ...config,
     ...(model && { model: resolveModel(model) }),
-    ...(tools && { catalog: new ToolCatalog([tools, ...lifecycleTools()], config.logger) }),
+    ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
     ...(settings && resolveSettings({ ...config.settings, ...(toolChoice && { toolChoice }), ...settings })),
     ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
     ...(timeouts && { timeouts: resolveTimeouts({ ...config.timeouts, ...timeouts }) }),
     ...(output && { output: resolveOutput(output) }),
   };
+  return { ...changed, isPlain: isPlain(changed) };
+}
+
+function catalogOf(sources: readonly ToolSource[], { logger }: RunConfig): ToolCatalog {
+  assertDistinct(sources.flatMap(toolsOf));
+  return new ToolCatalog(sources, logger);
+}
+
+/** Whether the model call of a run needs no watch on it, as far as its configuration says. */
+export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts'>): boolean {
+  return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
 function rejectUnknown(options: object, known: readonly string[]): void {

@@ -8,13 +8,15 @@ import type { AgentStatus } from './agent-status.js';
 import { type AsToolOptions, agentTool } from './as-tool.js';
 import { Engine } from './engine.js';
 import type { RunResult } from './run-result.js';
-import { EventStream, type RunStream, type StartStream } from './run-stream.js';
+import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session.js';
 
 /** `context` is required exactly where the agent has a Context. */
 export type RunArguments<Context, Output> = unknown extends Context
   ? [options?: RunOptions<Context, Output>]
   : [options: RunOptions<Context, Output> & { readonly context: Context }];
+
+type AnyRunOptions = RunOptions<never, unknown> | undefined;
 
 /** How a session is opened. */
 export interface SessionOptions {
@@ -54,16 +56,17 @@ export class Agent<Context = unknown> {
    */
   run<Output = string>(
     input: string | UserMessage,
-    ...[options]: RunArguments<Context, Output>
+    ...options: RunArguments<Context, Output>
   ): Promise<RunResult<Output>> {
-    return this.engine.launch(input, options as RunOptions<never, unknown> | undefined) as Promise<RunResult<Output>>;
+    return this.engine.launch(input, options[0] as AnyRunOptions) as Promise<RunResult<Output>>;
   }
 
   /** The same run, with a listener: its events as they happen, and its result. */
-  stream<Output = string>(input: string | UserMessage, ...[options]: RunArguments<Context, Output>): RunStream<Output> {
-    const start = (sink: (event: AgentEvent) => void, left: AbortSignal) =>
-      this.engine.launch(input, options as RunOptions<never, unknown> | undefined, { sink, left });
-    return new EventStream<Output>(start as StartStream<Output>);
+  stream<Output = string>(input: string | UserMessage, ...options: RunArguments<Context, Output>): RunStream<Output> {
+    return new EventStream(
+      (sink, left) =>
+        this.engine.launch(input, options[0] as AnyRunOptions, { sink, left }) as Promise<RunResult<Output>>,
+    );
   }
 
   /** Opens a conversation that remembers its messages in a store, and calls `onSessionStart`. */
@@ -87,7 +90,7 @@ export class Agent<Context = unknown> {
 
   /** Calls `listener` for every event of this type, of all runs. What it throws is logged. */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
-    this.engine.hub.on(type, listener);
+    this.engine.on(type, listener);
     return this;
   }
 

@@ -1,18 +1,20 @@
 import { AgentClosedError, OptionInvalidError } from '../errors.js';
-import { timersOf } from '../internal/clock.js';
+import { LinkedSet } from '../internal/linked-set.js';
 import { Stop } from '../internal/stop.js';
+import type { Entry } from '../lifecycle/entry.js';
 import { callHostHook, type HostHookCall } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
-import { type AgentDefaults, type AgentOptions, type RunOptions, resolveRunConfig } from './agent-options.js';
+import { type AgentDefaults, type AgentOptions, isPlain, type RunOptions, resolveRunConfig } from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { EventHub } from './event-hub.js';
-import { type Attached, startRun, waitBeforeRun } from './launch.js';
+import { startRun, waitBeforeRun } from './launch.js';
 import { Loading } from './loading.js';
 import { Roster } from './roster.js';
+import { type Attached, Run } from './run.js';
 import type { AbortableRun, RunConfig } from './run-config.js';
 import type { RunResult } from './run-result.js';
 import { AgentSession } from './session.js';
@@ -27,7 +29,7 @@ export class Engine {
   readonly roster: Roster;
   readonly hub: EventHub;
   private readonly loading: Loading;
-  private readonly active = new Set<AbortableRun>();
+  private readonly active = new LinkedSet<AbortableRun>();
   private readonly sessions = new Set<AgentSession>();
   private readonly life = new Stop();
   private config: RunConfig;
@@ -55,7 +57,7 @@ export class Engine {
     }
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
-      return startRun(config, { input, options, attached });
+      return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -78,7 +80,7 @@ export class Engine {
       ended: (ended) => this.endSession(ended),
     });
     await session.load();
-    await this.callEach({ point: 'onSessionStart', call: ({ lifecycle }) => lifecycle.onSessionStart?.(session) });
+    await this.startSession(session);
     this.sessions.add(session);
     return session;
   }
@@ -90,6 +92,12 @@ export class Engine {
     return () => {
       if (this.roster.remove(entry)) this.config = this.configure();
     };
+  }
+
+  /** Runs that are going on have a new listener too. */
+  on(type: string, listener: (event: never) => unknown): void {
+    this.hub.on(type, listener);
+    for (const run of this.active.all()) run.listening = true;
   }
 
   ready(): Promise<void> {
@@ -116,8 +124,9 @@ export class Engine {
   }
 
   private configure(): RunConfig {
-    const { roster, hub, active } = this;
-    return { ...this.defaults, chain: roster.chain, catalog: roster.catalog, hub, active };
+    const { roster, hub, active, life } = this;
+    const { chain, catalog } = roster;
+    return { ...this.defaults, chain, catalog, hub, active, life, isPlain: isPlain({ ...this.defaults, chain }) };
   }
 
   private configOf(options: RunOptions<never, unknown>): RunConfig {
@@ -138,28 +147,54 @@ export class Engine {
     };
   }
 
+  /** Where a part refuses, those before it get their `onSessionEnd`, and the session is not opened. */
+  private async startSession(session: SessionInfo): Promise<void> {
+    const started: Entry[] = [];
+    try {
+      for (const entry of this.roster.chain.entries) {
+        await this.call(entry, {
+          point: 'onSessionStart',
+          call: ({ lifecycle }) => lifecycle.onSessionStart?.(session),
+        });
+        started.push(entry);
+      }
+    } catch (error) {
+      await this.callSessionEnd(started, session).catch((later) => this.defaults.logger.error(later.message, later));
+      throw error;
+    }
+  }
+
   private async endSession(session: SessionInfo): Promise<void> {
     this.sessions.delete(session as AgentSession);
-    await this.callEach({ point: 'onSessionEnd', call: ({ lifecycle }) => lifecycle.onSessionEnd?.(session) });
+    await this.callSessionEnd(this.roster.chain.entries, session);
+  }
+
+  /** Each part is called, whatever the others do; then the first failure is thrown. */
+  private async callSessionEnd(entries: readonly Entry[], session: SessionInfo): Promise<void> {
+    const failures: unknown[] = [];
+    for (const entry of entries) {
+      const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);
+      await this.call(entry, { point: 'onSessionEnd', call }).catch((error) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   private async shutDown(): Promise<void> {
     const { logger } = this.defaults;
     const closed = new AgentClosedError(this.defaults.agent);
-    for (const run of this.active) run.abort(new RunAbortedError(closed));
+    for (const run of this.active.all()) run.abort(new RunAbortedError(closed));
+    this.life.stop(closed);
     await this.runsEnded();
     for (const session of [...this.sessions]) {
       await session.close().catch((error) => logger.error(`Session "${session.id}" failed to close.`, error));
     }
     const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onShutdown?.();
     for (const entry of [...this.roster.chain.entries].reverse()) {
-      const { clock } = this.defaults;
-      await callHostHook(entry, { point: 'onShutdown', call, timeoutMs: CLOSE_MS, logger, clock }).catch((error) =>
+      await this.call(entry, { point: 'onShutdown', call, timeoutMs: CLOSE_MS }).catch((error) =>
         logger.error(error.message, error),
       );
     }
     await this.loading.close();
-    this.life.stop(closed);
   }
 
   /** A model or tool that heeds no signal is waited for, but not for ever. */
@@ -171,8 +206,8 @@ export class Engine {
     }
   }
 
-  private async callEach(hook: Pick<HostHookCall, 'point' | 'call'>): Promise<void> {
+  private call(entry: Entry, hook: Omit<HostHookCall, 'logger' | 'clock'>): Promise<void> {
     const { logger, clock } = this.defaults;
-    for (const entry of this.roster.chain.entries) await callHostHook(entry, { ...hook, logger, clock });
+    return callHostHook(entry, { ...hook, logger, clock });
   }
 }

@@ -9,12 +9,12 @@ export class EventHub {
 
   constructor(private readonly logger: Logger) {}
 
-  on(type: string, listener: (event: never) => void): void {
+  on(type: string, listener: (event: never) => unknown): void {
     this.emitter ??= new EventEmitter();
     this.emitter.on(type, listener as (event: AgentEvent) => void);
   }
 
-  off(type: string, listener: (event: never) => void): void {
+  off(type: string, listener: (event: never) => unknown): void {
     this.emitter?.off(type, listener as (event: AgentEvent) => void);
     if (this.emitter?.eventNames().length === 0) this.emitter = undefined;
   }

@@ -1,8 +1,12 @@
-import { describeError, LoaderError } from '../errors.js';
-import type { Clock } from '../internal/clock.js';
+import pTimeout from 'p-timeout';
+import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
+import { type Clock, timersOf } from '../internal/clock.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Roster } from './roster.js';
+
+const CLOSE_MS = 5_000;
 
 /** A loader as `status()` shows it. */
 export interface LoaderStatus {
@@ -35,7 +39,7 @@ export class Loading {
 
   /** Whether nothing is left to do, so that a run need not wait. */
   get isDone(): boolean {
-    return this.roster.uninitialised.length === 0 && this.loaders.every(isSettled);
+    return this.roster.isInitialised && this.loaders.every(isSettled);
   }
 
   /** Does what is left to do. A failure rejects, and is tried again by the next call. */
@@ -48,7 +52,7 @@ export class Loading {
 
   status(): readonly LoaderStatus[] {
     return this.loaders.map(({ loader, state, error }) => {
-      const details = loader.status?.();
+      const details = detailsOf(loader);
       return {
         name: loader.name,
         state,
@@ -58,41 +62,65 @@ export class Loading {
     });
   }
 
-  /** Closes what was loaded, last first. A failure is logged. */
+  /** Closes what was loaded, last first, and what is loading once it is loaded. A failure is logged. */
   async close(): Promise<void> {
+    await this.inTime(this.current?.catch(() => {})).catch(() => {});
     for (const entry of [...this.loaders].reverse()) {
       if (entry.state !== 'loaded') continue;
       entry.state = 'closed';
       try {
-        await entry.loader.close?.();
+        await this.inTime(entry.loader.close?.());
       } catch (error) {
         this.from.host.logger.error(`Loader "${entry.loader.name}" failed to close.`, error);
       }
     }
   }
 
+  /** A loader that hangs does not keep the agent from closing. */
+  private async inTime(waiting: Awaitable<void> | undefined): Promise<void> {
+    if (!isPromise(waiting)) return;
+    const message = new TimeoutExceededError('closing of a loader', CLOSE_MS);
+    await pTimeout(waiting, { milliseconds: CLOSE_MS, message, customTimers: timersOf(this.from.clock) });
+  }
+
   private async work(): Promise<void> {
     for (const entry of this.loaders) if (!isSettled(entry)) await this.load(entry);
-    for (let entry = this.roster.uninitialised[0]; entry !== undefined; entry = this.roster.uninitialised[0]) {
+    for (let entry = this.roster.nextUninitialised(); entry !== undefined; entry = this.roster.nextUninitialised()) {
       const { host, clock } = this.from;
       const call = ({ lifecycle }: typeof entry) => lifecycle.onInit?.(host);
       await callHostHook(entry, { point: 'onInit', call, clock, logger: host.logger });
-      this.roster.uninitialised = this.roster.uninitialised.filter((other) => other !== entry);
+      this.roster.initialised(entry);
     }
   }
 
+  /** What a loader that failed had added is taken out again. */
   private async load(entry: LoaderState): Promise<void> {
+    const disposers: (() => void)[] = [];
+    const use: LoaderHost['use'] = (lifecycle) => {
+      const dispose = this.from.host.use(lifecycle);
+      disposers.push(dispose);
+      return dispose;
+    };
     try {
-      await entry.loader.load(this.from.host);
+      await entry.loader.load(Object.create(this.from.host, { use: { value: use } }) as LoaderHost);
       entry.state = 'loaded';
       entry.error = undefined;
     } catch (cause) {
+      for (const dispose of disposers) dispose();
       entry.state = 'failed';
       entry.error = describeError(cause);
       const error = new LoaderError(entry.loader.name, cause);
       if (!entry.loader.optional) throw error;
       this.from.host.logger.error(error.message, cause);
     }
+  }
+}
+
+function detailsOf(loader: LifecycleLoader): unknown {
+  try {
+    return loader.status?.();
+  } catch (error) {
+    return { error: describeError(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { TimeoutExceededError } from '../errors.js';
+import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { HookRun } from '../lifecycle/hook-run.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
@@ -12,53 +13,62 @@ import type { Timeouts } from './run-config.js';
 export async function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
   const run = hookRun as Run;
   run.throwIfAborted();
+  run.attempt += 1;
+  const gate = { attempt: run.attempt, turn: run.turn, open: true };
   try {
-    return acceptResponse(run, await generate(run, request));
+    const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
+    return acceptResponse(run, await generate(run, request.model, gated));
   } catch (error) {
     throw modelFailure(run, request.model.id, error);
+  } finally {
+    gate.open = false;
   }
 }
 
-/** Whether the model can be called without a watch on it: nobody listens, and nothing limits its time. */
+/** Whether the model can be called without a watch on it: no hook, nobody listens, and nothing limits its time. */
 export function isPlainCall(run: Run): boolean {
-  const { modelMs, firstPartMs } = run.config.timeouts;
-  return run.stop === undefined && modelMs === undefined && firstPartMs === undefined && !run.listening;
+  return run.config.isPlain && run.stop === undefined && !run.listening;
 }
 
 /** Counts a response's usage and checks its shape. */
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
-  run.throwIfAborted();
+  if (run.abortError !== undefined) throw run.abortError;
   checkResponse(response);
   run.total.add(response.usage);
   return response;
 }
 
-/** What the run makes of a model call that failed: an abort is an abort; anything else a ModelError. */
+/** What the run makes of a model call that failed: an abort is an abort; anything else a ModelError of this run's own. */
 export function modelFailure(run: Run, model: string, error: unknown): unknown {
   if (run.abortError !== undefined) return run.abortError;
   if (run.owns(error)) return error;
-  return run.own(error instanceof ModelError ? error : new ModelError(model, error));
+  return run.own(error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error));
 }
 
-function generate(run: Run, request: ModelCallRequest): PromiseLike<ModelResponse> {
-  run.attempt += 1;
-  const { modelMs, firstPartMs } = run.config.timeouts;
-  const gated = gateParts(run, request);
-  if (modelMs === undefined && firstPartMs === undefined) return run.race(request.model.generate(gated));
-  return generateInTime(run, request.model.generate.bind(request.model), gated);
+interface PartGate {
+  readonly attempt: number;
+  readonly turn: number;
+  readonly open: boolean;
 }
 
 /** Drops the parts of an attempt that was given up for a later one, or that come after its response. */
-function gateParts(run: Run, request: ModelCallRequest): ModelRequest {
-  const { onPart } = request;
-  if (onPart === undefined) return request;
-  const { turn, attempt } = run;
+function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRequest {
   return {
     ...request,
     onPart(part) {
-      if (run.turn === turn && run.attempt === attempt && run.abortError === undefined) onPart(part);
+      if (gate.open && run.turn === gate.turn && run.attempt === gate.attempt && run.abortError === undefined) {
+        request.onPart?.(part);
+      }
     },
   };
+}
+
+function generate(run: Run, model: ModelCallRequest['model'], request: ModelRequest): Awaitable<ModelResponse> {
+  const { modelMs, firstPartMs } = run.config.timeouts;
+  if (modelMs !== undefined || firstPartMs !== undefined) {
+    return generateInTime(run, (timed) => model.generate(timed), request);
+  }
+  return run.race(model.generate(request));
 }
 
 async function generateInTime(

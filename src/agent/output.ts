@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { describeError, OptionInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import { jsonSchemaChecker, jsonSchemaOf } from '../tools/json-schema.js';
 import {
@@ -23,13 +23,22 @@ export type OutputSchema<Output = unknown> =
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
-  if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output));
+  if (isStandardSchema(output)) return outputCheck(output, schemaFor(output));
   if (typeof output !== 'object' || output === null || Array.isArray(output)) {
     throw new OptionInvalidError('output', 'it is neither a Standard Schema nor a JSON Schema');
   }
   const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
   if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);
   return { request: { schema: output as JsonSchema }, check: jsonSchemaChecker(output as JsonSchema) };
+}
+
+function schemaFor(output: StandardSchema): JsonSchema | undefined {
+  try {
+    return jsonSchemaOf(output);
+  } catch (error) {
+    const problem = `it has no JSON Schema (${describeError(error)}); pass { schema, jsonSchema }`;
+    throw new OptionInvalidError('output', problem);
+  }
 }
 
 function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined): OutputCheck {
@@ -39,22 +48,25 @@ function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined)
 
 /**
  * The checked value of an answer. Where it does not match, the first time, the model is asked once more: the answer is
- * taken back and a user message says what is wrong. The second time OutputInvalidError.
+ * taken back and a user message says what is wrong. The second time OutputInvalidError. An answer that was refused or
+ * that a hook gave is not repaired.
  */
 export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const { output, maxTurns } = run.config;
   if (output === undefined) return answer;
-  const checked = await checkText(output, answer);
+  const checked = await run.race(checkText(output, answer));
   run.throwIfAborted();
   if (checked.issues === undefined) return checked.value;
   const described = describeIssues(checked.issues);
-  if (run.repaired || run.turn >= maxTurns) throw run.own(new OutputInvalidError(answer, checked.issues, described));
+  const isFinal = run.verdict !== undefined || run.finishReason === 'content-filter';
+  if (isFinal || run.repaired || run.turn >= maxTurns) {
+    throw run.own(new OutputInvalidError(answer, checked.issues, described));
+  }
   run.repaired = true;
   run.answer = undefined;
-  run.push({
-    role: 'user',
-    content: `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`,
-  });
+  run.flush();
+  const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;
+  run.push({ role: 'user', content });
   return undefined;
 }
 
@@ -63,9 +75,13 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
   try {
     value = JSON.parse(withoutFence(answer));
   } catch (error) {
-    return { issues: [{ message: `it is no JSON (${(error as Error).message})` } satisfies StandardIssue] };
+    return { issues: [{ message: `it is no JSON (${describeError(error)})` } satisfies StandardIssue] };
   }
-  return output.check(value);
+  try {
+    return await output.check(value);
+  } catch (error) {
+    return { issues: [{ message: `the check failed (${describeError(error)})` } satisfies StandardIssue] };
+  }
 }
 
 /** Models that were not made to answer in JSON alone put it into a code fence. */

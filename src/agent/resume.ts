@@ -1,90 +1,28 @@
-import { ResumeInvalidError } from '../errors.js';
-import { checkMessages, type OpenCalls } from '../model/check-messages.js';
 import type { Message } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
+import type { ResumeDecision, ResumedCalls } from './continuation.js';
 import type { Run } from './run.js';
 import { ToolBatch } from './tool-batch.js';
-import { runCalls, selectTools } from './turn.js';
-import { beginTurn, endTurn } from './turn-events.js';
-
-/** What was decided on a call that was left open. */
-export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
-
-/** A decision for each open call, by call id. */
-export type ResumeDecisions = Readonly<Record<string, ResumeDecision>>;
-
-/** The open calls of a conversation, with a decision on each. */
-export interface ResumedCalls extends OpenCalls {
-  readonly decisions: ResumeDecisions;
-}
-
-/** A conversation to go on from, and the calls that it left open. */
-export interface Continuation {
-  /** Without the results of the turn that is open: they join again, with the others, in call order. */
-  readonly history: readonly Message[];
-  readonly resumed: ResumedCalls | undefined;
-}
 
 /**
- * Checks a conversation that a run is started from. Where it ends in open calls, each needs a decision, and no other
- * call may have one: ResumeInvalidError otherwise, and nothing runs.
+ * The calls of a resumed run as a batch: approved ones run, through the wraps, denied ones have an error result. What
+ * was said after the calls joins after their results.
  */
-export function continueFrom(messages: readonly Message[], decisions: ResumeDecisions | undefined): Continuation {
-  const open = checkMessages(messages);
-  const decided = Object.keys(decisions ?? {});
-  if (open === undefined) {
-    if (decided.length === 0) return { history: messages, resumed: undefined };
-    throw new ResumeInvalidError(`No call is open, but \`resume\` decides on ${quoted(decided)}.`, decided);
-  }
-  const ids = open.open.map((call) => call.id);
-  const missing = ids.filter((id) => !Object.hasOwn(decisions ?? {}, id));
-  if (missing.length > 0) {
-    throw new ResumeInvalidError(
-      `The messages end in open tool calls. Decide on each in \`resume\`, 'approve' or 'deny': ${quoted(missing)}.`,
-      missing,
-    );
-  }
-  const unknown = decided.filter((id) => !ids.includes(id));
-  if (unknown.length > 0)
-    throw new ResumeInvalidError(`\`resume\` decides on calls that are not open: ${quoted(unknown)}.`, unknown);
-  const invalid = ids.filter((id) => !isDecision(decisions?.[id]));
-  if (invalid.length > 0) {
-    throw new ResumeInvalidError(
-      `A decision is 'approve', 'deny' or { deny: reason }; it is not for ${quoted(invalid)}.`,
-      invalid,
-    );
-  }
-  const history = messages.at(-1)?.role === 'tool' ? messages.slice(0, -1) : messages;
-  return { history, resumed: { ...open, decisions: decisions as ResumeDecisions } };
-}
-
-function quoted(ids: readonly string[]): string {
-  return ids.map((id) => `"${id}"`).join(', ');
-}
-
-function isDecision(decision: unknown): boolean {
-  if (decision === 'approve' || decision === 'deny') return true;
-  return typeof decision === 'object' && decision !== null && typeof (decision as { deny?: unknown }).deny === 'string';
-}
-
-/** Runs the calls that were approved, through the wraps; those that were denied get an error result. */
-export async function resumeCalls(run: Run, { calls, results, open, decisions }: ResumedCalls): Promise<void> {
-  beginTurn(run);
-  await selectTools(run, false);
-  run.throwIfAborted();
+export function resumedBatch(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolBatch {
+  const { calls, results, open, decisions, later } = resumed;
+  run.addFirst(message === undefined ? later : [...later, message]);
   const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
   for (const { id, name } of open) {
     const decision = decisions[id] as ResumeDecision;
-    const call = { id, name };
+    const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
     if (decision === 'approve') {
-      run.record({ type: 'approve', by: 'resume', point: 'resume', call });
+      run.record({ ...record, type: 'approve' });
       continue;
     }
     const reason = decision === 'deny' ? undefined : decision.deny;
-    run.record({ type: 'block', by: 'resume', point: 'resume', reason, call });
+    run.record({ ...record, type: 'block', reason });
     known.set(id, errorResult(reason === undefined ? 'The call was denied.' : `The call was denied: ${reason}`));
   }
-  await runCalls(run, new ToolBatch(run, calls, { results: known, approved: true }));
-  endTurn(run);
+  return new ToolBatch(run, calls, { results: known, approved: true });
 }

@@ -3,16 +3,17 @@ import { type Chain, compileChain } from '../lifecycle/chain.js';
 import { type Entry, resolveEntry } from '../lifecycle/entry.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { ToolSource } from '../tools/tool.js';
+import { assertDistinct } from '../tools/tool-set.js';
 import { callModel } from './model-call.js';
 import { callTool } from './tool-call.js';
-import { ToolCatalog } from './tool-catalog.js';
+import { ToolCatalog, toolsOf } from './tool-catalog.js';
 
 /** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
 export class Roster {
   chain: Chain;
   catalog: ToolCatalog;
   /** Those whose `onInit` has not been called. */
-  uninitialised: Entry[];
+  private uninitialised: readonly Entry[];
   private registered: readonly Entry[];
   private count = 0;
 
@@ -24,17 +25,20 @@ export class Roster {
     this.registered = lifecycles.map((lifecycle) => this.resolve(lifecycle));
     this.uninitialised = this.registered.filter(({ lifecycle }) => lifecycle.onInit !== undefined);
     this.chain = this.compile();
-    this.catalog = this.collect(this.registered);
+    assertDistinct([...toolsOf(tools ?? []), ...this.lifecycleTools().flatMap(toolsOf)]);
+    this.catalog = this.collect();
   }
 
   /** Adds a lifecycle. Throws, and adds nothing, where it or its tools are not valid. */
   add(lifecycle: AgentLifecycle<never>): Entry {
     const entry = this.resolve(lifecycle);
-    const registered = [...this.registered, entry];
-    this.catalog = this.collect(registered);
-    this.registered = registered;
+    if (lifecycle.tools !== undefined) {
+      assertDistinct([...this.catalog.current().tools, ...toolsOf(lifecycle.tools)]);
+    }
+    this.registered = [...this.registered, entry];
+    this.catalog = this.collect();
     this.chain = this.compile();
-    if (lifecycle.onInit !== undefined) this.uninitialised.push(entry);
+    if (lifecycle.onInit !== undefined) this.uninitialised = [...this.uninitialised, entry];
     return entry;
   }
 
@@ -43,15 +47,28 @@ export class Roster {
     if (entry.status.inert) return false;
     entry.status.inert = true;
     this.registered = this.registered.filter((other) => other !== entry);
-    this.uninitialised = this.uninitialised.filter((other) => other !== entry);
-    this.catalog = this.collect(this.registered);
+    this.initialised(entry);
+    this.catalog = this.collect();
     this.chain = this.compile();
     return true;
   }
 
+  get isInitialised(): boolean {
+    return this.uninitialised.length === 0;
+  }
+
+  /** The next part to initialise, in the order of the chain. */
+  nextUninitialised(): Entry | undefined {
+    return [...this.uninitialised].sort((a, b) => b.priority - a.priority)[0];
+  }
+
+  initialised(entry: Entry): void {
+    this.uninitialised = this.uninitialised.filter((other) => other !== entry);
+  }
+
   /** The tools that the lifecycles bring along. */
-  lifecycleTools(registered: readonly Entry[] = this.registered): readonly ToolSource[] {
-    return registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
+  lifecycleTools(): readonly ToolSource[] {
+    return this.registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
   }
 
   private resolve(lifecycle: AgentLifecycle<never>): Entry {
@@ -63,8 +80,8 @@ export class Roster {
     return compileChain(this.registered, { callModel, callTool });
   }
 
-  private collect(registered: readonly Entry[]): ToolCatalog {
+  private collect(): ToolCatalog {
     const own = this.tools === undefined ? [] : [this.tools];
-    return new ToolCatalog([...own, ...this.lifecycleTools(registered)], this.logger);
+    return new ToolCatalog([...own, ...this.lifecycleTools()], this.logger);
   }
 }

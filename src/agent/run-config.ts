@@ -1,6 +1,8 @@
 import type { Clock } from '../internal/clock.js';
 import type { Ids } from '../internal/ids.js';
+import type { Linked, LinkedSet } from '../internal/linked-set.js';
 import type { Logger } from '../internal/logger.js';
+import type { Stop } from '../internal/stop.js';
 import type { Chain } from '../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../model/model.js';
 import type { StandardResult } from '../tools/standard-schema.js';
@@ -51,12 +53,17 @@ export interface RunConfig {
   readonly clock: Clock;
   readonly hub: EventHub;
   readonly output: OutputCheck | undefined;
+  /** Whether no hook stands around the model call, and nothing limits its time. */
+  readonly isPlain: boolean;
+  /** Stops as the agent is closed. */
+  readonly life: Stop;
   /** The agent's runs that are going on. */
-  readonly active: Set<AbortableRun>;
+  readonly active: LinkedSet<AbortableRun>;
 }
 
 /** What `close` needs of a run. */
-export interface AbortableRun {
+export interface AbortableRun extends Linked {
+  listening: boolean;
   abort(error: Error): void;
 }
 

@@ -1,21 +1,31 @@
 import pTimeout from 'p-timeout';
+import { describeError, TimeoutExceededError } from '../errors.js';
 import { timersOf } from '../internal/clock.js';
 import { isPromise } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
+import type { Verdict } from '../lifecycle/hook-run.js';
 import { RunError } from '../model/run-error.js';
+import { modelFailure } from './model-call.js';
+import { resumedBatch } from './resume.js';
 import type { Run } from './run.js';
-import { endTurn } from './turn-events.js';
+import { closeCalls } from './turn.js';
+import { announceTurnEnd } from './turn-events.js';
 
 const ON_ERROR_MS = 5_000;
+/** A run that failed waits for no decision: what is open gets an error result. */
+const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, by: 'run', point: 'end' };
 
 /**
  * Ends a run that failed: the events that are open get their end, every part that entered and has not had its
  * afterAgent gets onError, and the error gets what the run had done. Returns the error to throw.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
-  const error = run.abortError ?? caught;
-  run.closing = true;
-  endTurn(run);
+  const error = run.asking ? modelFailure(run, run.model.id, caught) : (run.abortError ?? caught);
+  run.asking = false;
+  run.verdict ??= FAILED;
+  if (run.resuming !== undefined) closeCalls(run, resumedBatch(run, run.resuming, undefined));
+  run.finish();
+  if (run.listening) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(run.state());
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
   if (handlers !== undefined && handlers.length > 0) await callHandlers(run, handlers, error);
@@ -28,20 +38,18 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 
 /** Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged. */
 async function callHandlers(run: Run, handlers: readonly Entry[], error: unknown): Promise<void> {
-  const pending = handlers.map((entry) => callHandler(run, entry, error)).filter((promise) => promise !== undefined);
-  if (pending.length === 0) return;
-  const all = Promise.all(pending).then(() => undefined);
-  await pTimeout(all, { milliseconds: ON_ERROR_MS, message: false, customTimers: timersOf(run.clock) });
+  await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
 }
 
-function callHandler(run: Run, entry: Entry, error: unknown): PromiseLike<void> | undefined {
-  const failed = (thrown: unknown) => run.logger.error(`onError of "${entry.name}" failed.`, thrown);
-  if (entry.status.inert) return undefined;
+async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void> {
+  if (entry.status.inert) return;
+  const milliseconds = Math.min(entry.timeoutMs ?? ON_ERROR_MS, ON_ERROR_MS);
   try {
     const returned = entry.lifecycle.onError?.(error, run as never);
-    return isPromise(returned) ? returned.then(undefined, failed) : undefined;
+    if (!isPromise(returned)) return;
+    const message = new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds);
+    await pTimeout(returned, { milliseconds, message, customTimers: timersOf(run.clock) });
   } catch (thrown) {
-    failed(thrown);
-    return undefined;
+    run.logger.error(`onError of "${entry.name}" failed: ${describeError(thrown)}`, thrown);
   }
 }

@@ -2,84 +2,112 @@ import { type Awaitable, isPromise } from '../internal/promise.js';
 import { RejectedError } from '../lifecycle/run-failure.js';
 import { runThread } from '../lifecycle/thread.js';
 import { textOf, type UserMessage } from '../model/message.js';
+import { acceptResponse, isPlainCall } from './model-call.js';
 import { checkOutput } from './output.js';
-import { type ResumedCalls, resumeCalls } from './resume.js';
+import { resumedBatch } from './resume.js';
 import type { Run } from './run.js';
 import { failRun } from './run-failing.js';
 import { type PendingCall, type RunResult, TurnLimitError } from './run-result.js';
-import { runTurn } from './turn.js';
+import type { ToolBatch } from './tool-batch.js';
+import {
+  askModel,
+  closeCalls,
+  finishTurn,
+  goesToModel,
+  judgeResponse,
+  prepareTurn,
+  requestOf,
+  selectTools,
+  takeResponse,
+} from './turn.js';
+import { announceTurn } from './turn-events.js';
 
-/** What a run begins with. */
-export interface RunInput {
-  /** The user's message; undefined where the run goes on from its history alone. */
-  readonly message: UserMessage | undefined;
-  /** The open calls at the end of the history, and what was decided on each. */
-  readonly resumed: ResumedCalls | undefined;
-}
-
+/** More parts than any agent has: a whole number, which costs less than Infinity. */
+const ALL = 2 ** 30;
 const NOTHING_PENDING: readonly PendingCall[] = Object.freeze([]);
 
-/** Runs from the first hook to the last: the one loop, for `run` and `stream` alike. */
-export async function executeRun(run: Run, input: RunInput): Promise<RunResult<unknown>> {
-  const { active, output: schema } = run.config;
-  active.add(run);
+/**
+ * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only what is a promise,
+ * and no function of its own, so that a run without hooks costs no more than a loop written by hand.
+ */
+export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
+  run.config.active.add(run);
   try {
-    if (run.listening) announce(run, input);
-    run.throwIfAborted();
-    const entering = enter(run, input);
-    if (entering !== undefined) await entering;
-    let output: unknown;
-    while (!isOver(run)) {
-      await runTurn(run, isLastWord(run));
-      if (run.answer === undefined) continue;
-      if (schema !== undefined) output = await checkOutput(run, run.answer);
-      if (run.answer !== undefined && goesOn(run)) run.answer = undefined;
+    const entering = enter(run, message);
+    let batch = isPromise(entering) ? await entering : entering;
+    while (batch !== undefined || !isOver(run)) {
+      if (batch === undefined) {
+        const lastWord = run.turn >= run.config.maxTurns && isLastWord(run);
+        const preparing = prepareTurn(run, lastWord);
+        if (preparing !== undefined) await preparing;
+        if (goesToModel(run)) {
+          const plain = isPlainCall(run);
+          const raw = await (plain ? run.config.model.generate(requestOf(run, lastWord)) : askModel(run, lastWord));
+          const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : raw);
+          batch = takeResponse(run, isPromise(judging) ? await judging : judging);
+        }
+      }
+      if (batch !== undefined) {
+        const running = batch.begin();
+        if (running !== undefined) {
+          try {
+            batch.resume(await running);
+          } catch (error) {
+            batch.resumeFailed(error);
+          }
+        }
+        closeCalls(run, batch);
+      }
+      const finishing = finishTurn(run, batch);
+      if (finishing !== undefined) await finishing;
+      batch = undefined;
+      const weighing = weighAnswer(run);
+      if (weighing !== undefined) await weighing;
     }
     const concluding = conclude(run);
-    const text = isPromise(concluding) ? await concluding : concluding;
-    return complete(run, text, schema === undefined ? text : output);
+    return complete(run, isPromise(concluding) ? await concluding : concluding);
   } catch (error) {
     throw await failRun(run, error);
-  } finally {
-    active.delete(run);
-    run.stop?.release();
   }
 }
 
-function announce(run: Run, { message }: RunInput): void {
+/** Calls beforeAgent and lets the user's message join. Gives the calls of a resumed run. */
+function enter(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
+  if (run.listening) announce(run, message);
+  if (run.abortError !== undefined) throw run.abortError;
+  const { beforeAgent } = run.config.chain;
+  if (beforeAgent === undefined) return begin(run, message);
+  const entered = runThread(beforeAgent, message === undefined ? '' : textOf(message), run);
+  if (!isPromise(entered)) return begin(run, withText(message, entered));
+  return entered.then((text) => begin(run, withText(message, text)));
+}
+
+function announce(run: Run, message: UserMessage | undefined): void {
   run.emit({ type: 'run-start', runId: run.id, agent: run.agent, input: message === undefined ? '' : textOf(message) });
 }
 
-/** Calls beforeAgent, lets the user's message join, and settles the calls of a resumed run. */
-function enter(run: Run, input: RunInput): Awaitable<void> | undefined {
-  const { beforeAgent } = run.config.chain;
-  if (beforeAgent === undefined) return begin(run, input, undefined);
-  const text = input.message === undefined ? '' : textOf(input.message);
-  const entered = runThread(beforeAgent, text, run);
-  if (!isPromise(entered)) return begin(run, input, entered);
-  return entered.then((later) => begin(run, input, later));
-}
-
-function begin(run: Run, { message, resumed }: RunInput, text: string | undefined): Promise<void> | undefined {
-  run.throwIfAborted();
-  if (run.verdict === undefined) run.entered = Number.POSITIVE_INFINITY;
-  const joined = message !== undefined && text !== undefined ? withText(message, text) : message;
-  if (resumed !== undefined && run.verdict === undefined) {
-    return resumeCalls(run, resumed).then(() => join(run, joined));
-  }
-  join(run, joined);
+function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
+  if (run.abortError !== undefined) throw run.abortError;
+  if (run.verdict === undefined) run.entered = ALL;
+  if (run.resuming !== undefined) return resume(run, message);
+  if (message !== undefined) run.push(message);
+  if (run.hasAdditions) run.flush();
   return undefined;
 }
 
-function join(run: Run, message: UserMessage | undefined): void {
-  if (message !== undefined) run.push(message);
-  run.flush();
+/** Turn 0: the calls that the run was resumed with. The message waits for their results. */
+function resume(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch> {
+  const resumed = run.resuming as NonNullable<typeof run.resuming>;
+  if (run.listening) announceTurn(run);
+  const selecting = run.verdict === undefined ? selectTools(run, false) : undefined;
+  if (selecting === undefined) return resumedBatch(run, resumed, message);
+  return selecting.then(() => resumedBatch(run, resumed, message));
 }
 
 /** The message with its text replaced; pictures and files stay as they are. */
-function withText(message: UserMessage, text: string): UserMessage {
-  if (text === textOf(message)) return message;
-  if (typeof message.content === 'string') return { role: 'user', content: text };
+function withText(message: UserMessage | undefined, text: string): UserMessage | undefined {
+  if (text === (message === undefined ? '' : textOf(message))) return message;
+  if (message === undefined || typeof message.content === 'string') return { role: 'user', content: text };
   const others = message.content.filter((part) => part.type !== 'text');
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
 }
@@ -88,12 +116,25 @@ function isOver(run: Run): boolean {
   return run.verdict !== undefined || run.answer !== undefined || run.pending !== undefined;
 }
 
-/** Whether the coming turn is the one beyond `maxTurns` that has to answer without tools. */
+/** Whether the turn that comes after the last one may still be had: to answer, without tools. */
 function isLastWord(run: Run): boolean {
   const { maxTurns, atLimit } = run.config;
-  if (run.turn < maxTurns) return false;
   if (run.turn === maxTurns && atLimit === 'answer') return true;
   throw run.own(new TurnLimitError(maxTurns));
+}
+
+/** Holds an answer against the output schema, and sees whether it is the last: takes it back where it is not. */
+function weighAnswer(run: Run): PromiseLike<void> | undefined {
+  const { answer } = run;
+  if (answer === undefined || run.pending !== undefined) return undefined;
+  if (run.config.output === undefined) {
+    if (run.hasAdditions && goesOn(run)) run.answer = undefined;
+    return undefined;
+  }
+  return checkOutput(run, answer).then((value) => {
+    run.output = value;
+    if (run.answer !== undefined && goesOn(run)) run.answer = undefined;
+  });
 }
 
 /** Whether something that was added after the final answer buys another turn. */
@@ -108,15 +149,23 @@ function goesOn(run: Run): boolean {
 
 /** The text that the run ends with, through afterAgent. Throws where the run was rejected. */
 function conclude(run: Run): Awaitable<string> {
-  const action = run.verdict?.action;
-  if (action === undefined || action.type === 'suspend') return afterAgent(run, run.answer ?? '');
-  if (action.type === 'reject') {
-    const { by, point } = run.verdict as NonNullable<typeof run.verdict>;
-    throw run.own(new RejectedError(action.reason, by, point));
-  }
-  run.push({ role: 'assistant', content: [{ type: 'text', text: action.text }] });
-  const saving = run.setup.onTurn?.(run);
-  return saving === undefined ? afterAgent(run, action.text) : saving.then(() => afterAgent(run, action.text));
+  if (run.verdict === undefined) return afterAgent(run, run.answer ?? '');
+  const { action, by, point } = run.verdict;
+  if (action.type === 'suspend') return afterAgent(run, run.answer ?? '');
+  if (action.type === 'reject') throw run.own(new RejectedError(action.reason, by, point));
+  return respond(run, action.text);
+}
+
+/** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
+function respond(run: Run, text: string): Awaitable<string> {
+  run.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  const { onTurn } = run.attached;
+  if (onTurn === undefined && run.config.output === undefined) return afterAgent(run, text);
+  return checkOutput(run, text).then(async (value) => {
+    run.output = value;
+    await onTurn?.(run);
+    return afterAgent(run, text);
+  });
 }
 
 function afterAgent(run: Run, text: string): Awaitable<string> {
@@ -125,18 +174,18 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
   return thread === undefined ? text : runThread(thread, text, run);
 }
 
-function complete(run: Run, text: string, output: unknown): RunResult<unknown> {
-  run.closing = true;
-  const { pending, added, history, turn, finishReason, decisions } = run;
+function complete(run: Run, text: string): RunResult<unknown> {
+  run.finish();
+  const { pending, added, history, asked, finishReason, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',
     text,
-    output,
+    output: run.config.output === undefined ? text : run.output,
     messages: added,
     history,
     pending: pending ?? NOTHING_PENDING,
     usage: run.usage,
-    turns: turn,
+    turns: asked,
     finishReason,
     decisions,
   };

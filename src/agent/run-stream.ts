@@ -25,7 +25,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   private head = 0;
   private ended = false;
   private failure: { readonly error: unknown } | undefined = undefined;
-  private waiting: Deferred<IteratorResult<AgentEvent, undefined>> | undefined = undefined;
+  private readonly waiting: Deferred<IteratorResult<AgentEvent, undefined>>[] = [];
 
   constructor(start: StartStream<Output>) {
     this.result = start((event) => this.push(event), this.left.signal);
@@ -42,8 +42,9 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     if (this.head < this.queue.length) return Promise.resolve({ value: this.take(), done: false });
     if (this.ended) return this.last();
-    this.waiting ??= createDeferred();
-    return this.waiting.promise;
+    const waiter = createDeferred<IteratorResult<AgentEvent, undefined>>();
+    this.waiting.push(waiter);
+    return waiter.promise;
   }
 
   /** Called where the consumer leaves early: aborts the run, and resolves once it has ended. */
@@ -67,22 +68,15 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
   }
 
   private push(event: AgentEvent): void {
-    if (this.waiting === undefined) {
-      this.queue.push(event);
-      return;
-    }
-    const { resolve } = this.waiting;
-    this.waiting = undefined;
-    resolve({ value: event, done: false });
+    const waiter = this.waiting.shift();
+    if (waiter === undefined) this.queue.push(event);
+    else waiter.resolve({ value: event, done: false });
   }
 
   private end(failure: { readonly error: unknown } | undefined): void {
     this.ended = true;
     this.failure = failure;
-    const { waiting } = this;
-    if (waiting === undefined) return;
-    this.waiting = undefined;
-    this.last().then(waiting.resolve, waiting.reject);
+    for (const waiter of this.waiting.splice(0)) this.last().then(waiter.resolve, waiter.reject);
   }
 
   /** The end of the iteration: an error is thrown once. */

@@ -1,7 +1,9 @@
 import { RunEndedError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import type { Ids } from '../internal/ids.js';
+import type { Linked } from '../internal/linked-set.js';
 import type { Logger } from '../internal/logger.js';
+import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Decision } from '../lifecycle/decision.js';
 import type { RejectAction, RespondAction } from '../lifecycle/hook-action.js';
@@ -12,32 +14,45 @@ import type { Message, SystemMessage } from '../model/message.js';
 import type { FinishReason, Model, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
 import { UsageTotal } from '../model/usage.js';
-import type { Tool } from '../tools/tool.js';
+import type { Tool, ToolResult } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
+import type { ResumedCalls } from './continuation.js';
 import type { RunConfig } from './run-config.js';
 import type { PendingCall } from './run-result.js';
 import type { ToolSnapshot } from './tool-catalog.js';
 
-/** What one run is started with, beside the configuration that it may share with others. */
-export interface RunSetup {
-  readonly config: RunConfig;
-  readonly context: unknown;
-  readonly session: SessionInfo | undefined;
-  readonly parent: RunContext | undefined;
-  /** The conversation so far. The run copies it. */
-  readonly history: readonly Message[];
+/** What a run is attached to beside its options. */
+export interface Attached {
+  readonly session?: SessionInfo | undefined;
   /** The listener that the run was started with, in a stream. */
-  readonly sink: ((event: AgentEvent) => void) | undefined;
+  readonly sink?: ((event: AgentEvent) => void) | undefined;
+  /** Aborted where the consumer of a stream leaves it. */
+  readonly left?: AbortSignal | undefined;
   /** Called after every completed turn, before the next one. */
-  readonly onTurn: ((run: Run) => Promise<void>) | undefined;
+  readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
+}
+
+/** What a run takes from the options that it was started with; the rest is in its configuration. */
+export interface RunOrigin {
+  readonly context?: unknown;
+  readonly parent?: RunContext | undefined;
 }
 
 /** The tool calls of a turn, while they run. */
 export interface CallsInFlight {
   /** What the signals of these calls follow. Made on first use. */
   readonly stop: Stop;
+  /** Whether every call has its result, whatever still runs. */
+  readonly halted: boolean;
   /** Aborts the calls that have no result yet, and gives each an error result at once. */
   halt(): void;
+  /** Has a call that a hook waits for interrupted by `halt`. */
+  wait(call: Interruptible): void;
+}
+
+/** A call that somebody waits for. */
+export interface Interruptible {
+  interrupt(result: ToolResult): void;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -45,7 +60,8 @@ const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 /** One run: what its hooks see of it, and what the loop knows. One object of fixed shape; the rest is made on first use. */
 export class Run implements HookRun {
   readonly config: RunConfig;
-  readonly setup: RunSetup;
+  readonly origin: RunOrigin;
+  readonly attached: Attached;
 
   /** The messages that this run added. The same array as `history` while the two are equal. */
   added: Message[];
@@ -59,6 +75,8 @@ export class Run implements HookRun {
   finishReason: FinishReason = 'other';
   /** The final answer, once the model has given one. */
   answer: string | undefined = undefined;
+  /** The answer's value, once it was held against the output schema. */
+  output: unknown = undefined;
   /** The calls that were left open, once there are any: the run ends as suspended. */
   pending: readonly PendingCall[] | undefined = undefined;
   /** The attempt whose parts have reached a listener. */
@@ -67,6 +85,10 @@ export class Run implements HookRun {
   repaired = false;
   /** Whether a hook replaced the history since the session last saved it. */
   rewritten = false;
+  /** Whether the model is being called: what is thrown then, and says not where it came from, is the model's. */
+  asking = false;
+  /** Whether an event would reach anybody: ask before one is made. */
+  listening: boolean;
   /** Which events wait for their end. */
   inTurn = false;
   inModel = false;
@@ -79,19 +101,26 @@ export class Run implements HookRun {
   stop: Stop | undefined = undefined;
   snapshot: ToolSnapshot | undefined = undefined;
   calls: CallsInFlight | undefined = undefined;
+  /** Whether the calls of a resumed run still wait for their results. */
+  resuming: ResumedCalls | undefined = undefined;
+  /** Model calls that the loop asked for: turns, without what hooks repeat. */
+  asked = 0;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
+  before: Linked | undefined = undefined;
+  after: Linked | undefined = undefined;
   private queue: Message[] | undefined = undefined;
   private owned: Set<unknown> | undefined = undefined;
   private idValue: string | undefined = undefined;
 
-  constructor(setup: RunSetup) {
-    const { config, history } = setup;
-    this.setup = setup;
+  constructor(config: RunConfig, origin: RunOrigin, attached: Attached) {
     this.config = config;
+    this.origin = origin;
+    this.attached = attached;
+    this.listening = attached.sink !== undefined || config.hub.emitter !== undefined;
     this.added = [];
-    this.history = history.length === 0 ? this.added : [...history];
-    this.outgoing = withInstructions(config.instructions, this.history);
+    this.history = this.added;
+    this.outgoing = config.instructions === undefined ? this.added : withInstructions(config.instructions, this.added);
   }
 
   get id(): string {
@@ -108,15 +137,15 @@ export class Run implements HookRun {
   }
 
   get session(): SessionInfo | undefined {
-    return this.setup.session;
+    return this.attached.session;
   }
 
   get context(): unknown {
-    return this.setup.context;
+    return this.origin.context;
   }
 
   get parent(): RunContext | undefined {
-    return this.setup.parent;
+    return this.origin.parent;
   }
 
   get messages(): readonly Message[] {
@@ -173,8 +202,15 @@ export class Run implements HookRun {
     if (this.abortError !== undefined) throw this.abortError;
   }
 
-  race<T>(promise: PromiseLike<T>): PromiseLike<T> {
-    return this.stop === undefined ? promise : this.stop.race(promise);
+  race<T>(value: Awaitable<T>): Awaitable<T> {
+    return this.stop === undefined ? value : this.stop.race(value);
+  }
+
+  /** Lets go of everything that the run follows, and of its place among the runs that are going on. */
+  finish(): void {
+    this.closing = true;
+    this.config.active.remove(this);
+    this.stop?.release();
   }
 
   /** Adds a message that the run made to the conversation. */
@@ -188,7 +224,8 @@ export class Run implements HookRun {
   replaceHistory(messages: readonly Message[]): void {
     this.rewritten = true;
     this.history = [...messages];
-    this.outgoing = withInstructions(this.config.instructions, this.history);
+    const { instructions } = this.config;
+    this.outgoing = instructions === undefined ? this.history : withInstructions(instructions, this.history);
   }
 
   add(message: Message): void {
@@ -196,6 +233,16 @@ export class Run implements HookRun {
     checkAddition(message);
     this.queue ??= [];
     this.queue.push(message);
+  }
+
+  /** Whether something waits to join the conversation. */
+  get hasAdditions(): boolean {
+    return this.queue !== undefined;
+  }
+
+  /** As `add`, before what is there already. */
+  addFirst(messages: readonly Message[]): void {
+    if (messages.length > 0) this.queue = [...messages, ...(this.queue ?? [])];
   }
 
   /** Moves what was added into the conversation; whether there was anything. */
@@ -242,19 +289,13 @@ export class Run implements HookRun {
     return this.owned?.has(error) ?? false;
   }
 
-  /** Whether an event would reach anybody: ask before one is made. */
-  get listening(): boolean {
-    return this.setup.sink !== undefined || this.config.hub.emitter !== undefined;
-  }
-
   emit(event: AgentEvent): void {
-    this.setup.sink?.(event);
+    this.attached.sink?.(event);
     this.config.hub.emit(event);
   }
 }
 
-function withInstructions(instructions: string | undefined, messages: Message[]): Message[] {
-  if (instructions === undefined) return messages;
+function withInstructions(instructions: string, messages: readonly Message[]): Message[] {
   const system: SystemMessage = { role: 'system', content: instructions };
   return [system, ...messages];
 }

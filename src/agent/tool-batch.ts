@@ -2,12 +2,13 @@ import { describeError } from '../errors.js';
 import { type Awaitable, createDeferred, type Deferred, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { Step } from '../lifecycle/wrap.js';
 import type { ToolCallPart, ToolResultPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import type { CallsInFlight, Run } from './run.js';
+import type { CallsInFlight, Interruptible, Run } from './run.js';
 import type { PendingCall } from './run-result.js';
-import { callTool } from './tool-call.js';
+import { ToolCall } from './tool-call.js';
 
 /** What is known of a turn's calls before they run. */
 export interface PriorResults {
@@ -17,48 +18,80 @@ export interface PriorResults {
   readonly approved: boolean;
 }
 
+const NOBODY: Interruptible[] = [];
+
 /**
  * The tool calls of one turn. Each gets exactly one result, in call order, or is left open where a hook suspended it.
  * Runs as many at once as the run allows.
  */
 export class ToolBatch implements CallsInFlight {
-  readonly results: (ToolResultPart | undefined)[] = [];
+  readonly results: (ToolResultPart | undefined)[];
+  /** Whether every call has its result, whatever still runs. */
+  halted = false;
+  private readonly run: Run;
+  private readonly calls: readonly ToolCallPart[];
+  private readonly prior: PriorResults | undefined;
+  /** Whether any call was begun. */
+  ran = false;
+  private single: ToolCall | undefined = undefined;
   private next = 0;
   private running = 0;
-  private halted = false;
   private failure: { readonly error: unknown } | undefined = undefined;
   private done: Deferred<void> | undefined = undefined;
   private stopper: Stop | undefined = undefined;
+  private waiting = NOBODY;
 
-  constructor(
-    private readonly run: Run,
-    private readonly calls: readonly ToolCallPart[],
-    private readonly prior: PriorResults | undefined,
-  ) {}
+  constructor(run: Run, calls: readonly ToolCallPart[], prior: PriorResults | undefined) {
+    this.run = run;
+    this.calls = calls;
+    this.prior = prior;
+    this.results = new Array(calls.length);
+  }
 
-  /** Runs the calls. Returns a promise only where one of them does; it never rejects. */
-  execute(): Promise<void> | undefined {
-    this.run.calls = this;
+  /**
+   * Starts the calls. Returns a promise where one of them does: what it gives, or rejects with, goes to `resume` or
+   * `resumeFailed`. Starts none where the run has its verdict already.
+   */
+  begin(): PromiseLike<unknown> | undefined {
+    const { run, calls } = this;
+    if (run.verdict !== undefined) return undefined;
+    run.calls = this;
+    this.ran = true;
+    if (calls.length === 1 && this.prior === undefined && run.stop === undefined) {
+      if (run.config.chain.entries.length === 0) return this.beginSingle(calls[0] as ToolCallPart);
+    }
     this.fill();
     if (this.running === 0 || this.halted) return undefined;
     this.done = createDeferred<void>();
     return this.done.promise;
   }
 
+  resume(value: unknown): void {
+    if (this.single !== undefined) this.settle(0, this.single.finalise(value));
+  }
+
+  resumeFailed(error: unknown): void {
+    if (this.single !== undefined) this.settleFailed(0, this.single, error);
+  }
+
   /**
    * Closes the batch: a call that has no result gets an error result, unless it was suspended and the run can wait for
-   * it. Returns the calls that stay open. Throws the failure of a hook.
+   * it. Returns the calls that stay open.
    */
-  finish(): readonly PendingCall[] {
+  finish(): readonly PendingCall[] | undefined {
     const { run } = this;
     run.calls = undefined;
     const waits = run.verdict === undefined && run.abortError === undefined && this.failure === undefined;
-    const pending: PendingCall[] = [];
+    let pending: PendingCall[] | undefined;
     for (let i = 0; i < this.calls.length; i++) {
       if (this.results[i] !== undefined) continue;
       const call = this.calls[i] as ToolCallPart;
+      const known = this.prior?.results.get(call.id);
       const suspended = run.suspended?.get(call.id);
-      if (waits && suspended?.action.type === 'suspend') {
+      if (known !== undefined) {
+        this.results[i] = partOf(call, known);
+      } else if (waits && suspended?.action.type === 'suspend') {
+        pending ??= [];
         pending.push({ ...call, reason: suspended.action.reason, by: suspended.by });
         if (run.listening) this.announceEnd(call, undefined);
       } else {
@@ -91,7 +124,14 @@ export class ToolBatch implements CallsInFlight {
     if (this.halted) return;
     this.halted = true;
     this.stopper?.stop(this.run.abortError ?? this.reason());
+    for (const call of this.waiting) call.interrupt(errorResult(this.reason()));
     this.done?.resolve();
+  }
+
+  /** Keeps a call that a hook waits for, so that the hook learns of the end. */
+  wait(call: Interruptible): void {
+    if (this.waiting === NOBODY) this.waiting = [];
+    this.waiting.push(call);
   }
 
   private fill(): void {
@@ -99,22 +139,58 @@ export class ToolBatch implements CallsInFlight {
     while (!this.halted && this.running < limit && this.next < this.calls.length) this.start(this.next++);
   }
 
+  /** One call, and no part that could end the run meanwhile: nothing is needed but the tool's own promise. */
+  private beginSingle(part: ToolCallPart): PromiseLike<unknown> | undefined {
+    this.next = 1;
+    if (this.run.listening) this.announceStart(part);
+    const call = new ToolCall(this.run, inputOf(this.run, part));
+    const output = call.begin();
+    if (output === undefined) {
+      this.settle(0, call.finalise(undefined));
+      return undefined;
+    }
+    // The tool itself ended the run: it is not waited for.
+    if (this.halted) return silence(output);
+    this.single = call;
+    return output;
+  }
+
   private start(index: number): void {
     const { run, prior } = this;
-    const call = this.calls[index] as ToolCallPart;
-    const known = prior?.results.get(call.id);
+    const part = this.calls[index] as ToolCallPart;
+    const known = prior?.results.get(part.id);
     if (known !== undefined) {
-      this.results[index] = partOf(call, known);
+      this.results[index] = partOf(part, known);
       return;
     }
-    if (run.listening) this.announceStart(call);
+    if (run.listening) this.announceStart(part);
+    const { wrapToolCall } = run.config.chain;
+    if (wrapToolCall === undefined) this.startPlain(index, new ToolCall(run, inputOf(run, part)));
+    else this.startWrapped(index, requestOf(run, part, prior?.approved), wrapToolCall);
+  }
+
+  private startPlain(index: number, call: ToolCall): void {
+    const output = call.begin();
+    if (output === undefined) return this.settle(index, call.finalise(undefined));
+    this.running += 1;
+    output.then(
+      (value) => {
+        this.settle(index, call.finalise(value));
+        this.proceed();
+      },
+      (error) => {
+        this.settleFailed(index, call, error);
+        this.proceed();
+      },
+    );
+  }
+
+  private startWrapped(index: number, request: ToolCallRequest, chain: Step<ToolCallRequest, ToolResult>): void {
     let outcome: Awaitable<ToolResult>;
     try {
-      const request = requestOf(run, call, prior?.approved);
-      const { wrapToolCall } = run.config.chain;
-      outcome = wrapToolCall === undefined ? callTool(request, run) : wrapToolCall(request, run);
+      outcome = chain(request, this.run);
     } catch (error) {
-      return this.fail(call.id, error);
+      return this.fail(request.id, error);
     }
     if (!isPromise(outcome)) return this.settle(index, outcome);
     this.running += 1;
@@ -124,10 +200,18 @@ export class ToolBatch implements CallsInFlight {
         this.proceed();
       },
       (error) => {
-        this.fail(call.id, error);
+        this.fail(request.id, error);
         this.proceed();
       },
     );
+  }
+
+  private settleFailed(index: number, call: ToolCall, error: unknown): void {
+    try {
+      this.settle(index, call.fail(error));
+    } catch (abort) {
+      this.fail(call.callId, abort);
+    }
   }
 
   private proceed(): void {
@@ -190,6 +274,15 @@ function partOf({ id, name }: ToolCallPart, { content, structured, isError }: To
 
 function resultOf({ type: _type, id: _id, name: _name, ...result }: ToolResultPart): ToolResult {
   return result;
+}
+
+function silence(promise: PromiseLike<unknown>): undefined {
+  promise.then(undefined, () => {});
+}
+
+/** The part as it is, unless its arguments were no JSON. */
+function inputOf(run: Run, part: ToolCallPart): ToolCallPart | ToolCallRequest {
+  return part.invalidInput === undefined ? part : requestOf(run, part);
 }
 
 function requestOf(run: Run, { id, name, input, invalidInput }: ToolCallPart, approved?: boolean): ToolCallRequest {

@@ -2,7 +2,7 @@ import pTimeout from 'p-timeout';
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { timersOf } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
-import { type Awaitable, isPromise } from '../internal/promise.js';
+import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { HookRun } from '../lifecycle/hook-run.js';
 import type { ToolCallRequest } from '../lifecycle/lifecycle.js';
@@ -16,77 +16,101 @@ import type { CallsInFlight, Run } from './run.js';
  * The innermost step of `wrapToolCall`: finds the tool, checks the arguments, runs it. Whatever goes wrong becomes an
  * error result; only an abort rejects.
  */
-export function callTool(call: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
+export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
   const run = hookRun as Run;
   run.throwIfAborted();
-  const tool = run.snapshot?.find(call.name);
-  if (tool === undefined) return unknownTool(run, call.name);
-  if (call.invalidInput !== undefined && call.input === undefined) return invalidJson(tool, call.invalidInput);
-  const bound = { tool, context: new CallContext(run, call) };
-  try {
-    const checked = tool.check(call.input);
-    if (isPromise(checked)) return executeLater(bound, checked);
-    return execute(bound, checked);
-  } catch (error) {
-    return bound.context.fail(error);
-  }
+  const call = new ToolCall(run, request);
+  const output = call.begin();
+  if (output !== undefined) return call.wait(output);
+  run.throwIfAborted();
+  return call.finalise(undefined);
 }
 
-interface BoundCall {
-  readonly tool: Tool;
-  readonly context: CallContext;
-}
+/** What a call is made of: a hook's request, or the model's own part where no hook stands around it. */
+type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
 
-async function executeLater(bound: BoundCall, checking: PromiseLike<StandardResult<unknown>>): Promise<ToolResult> {
-  try {
-    return await execute(bound, await checking);
-  } catch (error) {
-    return bound.context.fail(error);
-  }
-}
-
-function execute({ tool, context }: BoundCall, checked: StandardResult<unknown>): Awaitable<ToolResult> {
-  if (checked.issues !== undefined) {
-    return errorResult(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
-  }
-  const { additions } = context.call;
-  const input = additions === undefined ? checked.value : withAdditions(tool, checked.value, additions);
-  const output = tool.execute(input, context);
-  if (!isPromise(output)) return context.settle(output);
-  const timeoutMs = tool.timeoutMs ?? context.run.config.timeouts.toolMs;
-  if (timeoutMs !== undefined) return executeInTime(context, output, timeoutMs);
-  return output.then(
-    (value) => context.settle(value),
-    (error) => context.fail(error),
-  ) as Promise<ToolResult>;
-}
-
-async function executeInTime(
-  context: CallContext,
-  output: PromiseLike<unknown>,
-  timeoutMs: number,
-): Promise<ToolResult> {
-  const error = new TimeoutExceededError(`tool "${context.toolName}"`, timeoutMs);
-  const customTimers = timersOf(context.run.clock);
-  try {
-    return context.settle(await pTimeout(output, { milliseconds: timeoutMs, message: error, customTimers }));
-  } catch (caught) {
-    if (caught === error) context.abort(error);
-    return context.fail(caught);
-  }
-}
-
-/** What a tool is given. Its signal is made on first use. */
-class CallContext implements ToolContext {
-  private stop: Stop | undefined = undefined;
-  private settled = false;
+/** One call: begun, then finalised with what the tool gave, or failed with what it threw. What the tool is given. */
+export class ToolCall implements ToolContext {
+  readonly run: Run;
+  private readonly call: CallInput;
   private readonly batch: CallsInFlight | undefined;
+  private result: ToolResult | undefined = undefined;
+  private stop: Stop | undefined = undefined;
+  private waiter: { resolve(result: ToolResult): void; reject(error: unknown): void } | undefined = undefined;
+  private expired: TimeoutExceededError | undefined = undefined;
+  private settled = false;
 
-  constructor(
-    readonly run: Run,
-    readonly call: ToolCallRequest,
-  ) {
+  constructor(run: Run, call: CallInput) {
+    this.run = run;
+    this.call = call;
     this.batch = run.calls;
+  }
+
+  /** Checks the arguments and starts the tool. Gives a promise where the tool or the check is one. */
+  begin(): PromiseLike<unknown> | undefined {
+    const { name, input, invalidInput } = this.call;
+    try {
+      const tool = this.run.snapshot?.find(name);
+      if (tool === undefined) return this.refuse(unknownTool(this.run, name));
+      if (invalidInput !== undefined && input === undefined) return this.refuse(invalidJson(name, invalidInput));
+      const checked = tool.check(input);
+      const output = isPromise(checked)
+        ? checked.then((later) => this.execute(tool, later))
+        : this.execute(tool, checked);
+      if (isPromise(output)) return output;
+      if (this.result === undefined) this.result = toToolResult(output);
+      return undefined;
+    } catch (error) {
+      // Where the run was aborted meanwhile, the batch is halted and this result comes too late.
+      return this.refuse(errorResultOf(error));
+    }
+  }
+
+  /** The call's result, from what the tool gave. */
+  finalise(output: unknown): ToolResult {
+    this.settled = true;
+    if (this.stop !== undefined) this.stop.release();
+    if (this.result !== undefined) return this.result;
+    try {
+      return toToolResult(output);
+    } catch (error) {
+      return errorResultOf(error);
+    }
+  }
+
+  /** The result for a hook that waits for it: the tool's, or that of an interruption. */
+  wait(output: PromiseLike<unknown>): Promise<ToolResult> {
+    const { promise, resolve, reject } = createDeferred<ToolResult>();
+    this.waiter = { resolve, reject };
+    this.batch?.wait(this);
+    output.then(
+      (value) => resolve(this.finalise(value)),
+      (error) => this.settleFailed(error),
+    );
+    return promise;
+  }
+
+  /** Where an abort ended the calls, a hook sees the abort; else the result that the call got. */
+  interrupt(result: ToolResult): void {
+    this.settled = true;
+    if (this.run.abortError === undefined) this.waiter?.resolve(result);
+    else this.waiter?.reject(this.run.abortError);
+  }
+
+  private settleFailed(error: unknown): void {
+    try {
+      this.waiter?.resolve(this.fail(error));
+    } catch (abort) {
+      this.waiter?.reject(abort);
+    }
+  }
+
+  /** The call's result, from what the tool threw. A rejection after an abort is the abort. */
+  fail(error: unknown): ToolResult {
+    this.settled = true;
+    if (this.stop !== undefined) this.stop.release();
+    this.run.throwIfAborted();
+    return errorResultOf(error);
   }
 
   get callId(): string {
@@ -107,43 +131,49 @@ class CallContext implements ToolContext {
 
   get signal(): AbortSignal {
     if (this.stop === undefined) {
-      const stop = new Stop();
-      this.stop = stop;
-      stop.follow(this.call.signal);
-      if (this.batch !== undefined && !this.settled) stop.followStop(this.batch.stop);
+      this.stop = new Stop();
+      this.stop.follow(this.call.signal);
+      if (this.batch !== undefined) this.stop.followStop(this.batch.stop);
+      if (this.expired !== undefined) this.stop.stop(this.expired);
+      if (this.settled) this.stop.release();
     }
     return this.stop.signal;
   }
 
   progress(data: unknown): void {
-    if (this.settled || !this.run.listening) return;
+    if (this.settled || !this.run.listening || this.batch?.halted) return;
     const { id: callId, name } = this.call;
     this.run.emit({ type: 'tool-delta', runId: this.run.id, turn: this.run.turn, callId, name, data });
   }
 
-  abort(reason: unknown): void {
-    this.stop?.stop(reason);
+  private execute(tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
+    if (checked.issues !== undefined) {
+      return this.refuse(
+        errorResult(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`),
+      );
+    }
+    const { additions } = this.call;
+    const input = additions === undefined ? checked.value : withAdditions(tool, checked.value, additions);
+    const output = tool.execute(input, this);
+    const timeoutMs = tool.timeoutMs ?? this.run.config.timeouts.toolMs;
+    return timeoutMs === undefined || !isPromise(output) ? output : this.inTime(output, timeoutMs);
   }
 
-  settle(output: unknown): ToolResult {
-    this.release();
+  private async inTime(output: PromiseLike<unknown>, milliseconds: number): Promise<unknown> {
+    const message = new TimeoutExceededError(`tool "${this.toolName}"`, milliseconds);
     try {
-      return toToolResult(output);
+      return await pTimeout(output, { milliseconds, message, customTimers: timersOf(this.run.clock) });
     } catch (error) {
-      return errorResultOf(error);
+      if (error === message) {
+        this.expired = message;
+        this.stop?.stop(message);
+      }
+      throw error;
     }
   }
 
-  /** A rejection after an abort is the abort; any other becomes an error result. */
-  fail(error: unknown): ToolResult {
-    this.release();
-    this.run.throwIfAborted();
-    return errorResultOf(error);
-  }
-
-  private release(): void {
-    this.settled = true;
-    this.stop?.release();
+  private refuse(result: ToolResult): undefined {
+    this.result = result;
   }
 }
 
@@ -156,9 +186,9 @@ function unknownTool(run: Run, name: string): ToolResult {
   return errorResult(`There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`);
 }
 
-function invalidJson(tool: Tool, raw: string): ToolResult {
+function invalidJson(name: string, raw: string): ToolResult {
   const shown = raw.length > 200 ? `${raw.slice(0, 200)}…` : raw;
-  return errorResult(`The arguments of "${tool.name}" are no JSON: ${shown}`);
+  return errorResult(`The arguments of "${name}" are no JSON: ${shown}`);
 }
 
 /** Additions join where the schema permits further properties, and never displace an argument. */

@@ -1,6 +1,5 @@
 import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from '../tools/tool.js';
-import { assertDistinct } from '../tools/tool-set.js';
 
 /** The tools of one turn. Names resolve here alone. */
 export class ToolSnapshot {
@@ -24,16 +23,13 @@ export class ToolCatalog {
   private revisions: readonly number[];
   private snapshot: ToolSnapshot;
 
-  /** Throws ToolConflictError where two tools share a name. */
   constructor(
     private readonly sources: readonly ToolSource[],
     private readonly logger: Logger,
   ) {
     this.live = sources.filter((source): source is LiveToolSet => !Array.isArray(source));
     this.revisions = this.live.map((source) => source.revision);
-    const tools = sources.flatMap(toolsOf);
-    assertDistinct(tools);
-    this.snapshot = new ToolSnapshot(tools);
+    this.snapshot = this.collect();
   }
 
   /** The tools as they are now. */
@@ -42,15 +38,19 @@ export class ToolCatalog {
     return this.snapshot;
   }
 
-  /** A name that a live source took later does not displace the tool that had it. */
   private refresh(): void {
     this.revisions = this.live.map((source) => source.revision);
+    this.snapshot = this.collect();
+  }
+
+  /** A name that a live source took later does not displace the tool that had it. */
+  private collect(): ToolSnapshot {
     const tools = new Map<string, Tool>();
     for (const tool of this.sources.flatMap(toolsOf)) {
       if (tools.has(tool.name)) this.logger.error(`Tool "${tool.name}" is left out: the name is taken.`, tool.origin);
       else tools.set(tool.name, tool);
     }
-    this.snapshot = new ToolSnapshot([...tools.values()]);
+    return new ToolSnapshot([...tools.values()]);
   }
 }
 

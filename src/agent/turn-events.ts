@@ -1,36 +1,33 @@
 import type { ModelPart, ModelResponse } from '../model/model.js';
 import type { Run } from './run.js';
 
+// Called only where `run.listening` says that an event would reach somebody.
+
 /** Tells that a turn begins. */
-export function beginTurn(run: Run): void {
-  run.attempt = 0;
-  run.streamed = 0;
-  if (!run.listening) return;
+export function announceTurn(run: Run): void {
   run.inTurn = true;
   run.emit({ type: 'turn-start', runId: run.id, turn: run.turn });
 }
 
 /** Tells that the model is about to be called. */
-export function beginModel(run: Run): void {
-  if (!run.listening) return;
+export function announceModel(run: Run): void {
   run.inModel = true;
   run.emit({ type: 'model-start', runId: run.id, turn: run.turn, model: run.model.id });
 }
 
 /** Passes on what no listener has seen yet, then the response; nothing of one that a hook withheld. */
-export function endModel(run: Run, response: ModelResponse | undefined): void {
-  if (!run.listening) return;
+export function announceModelEnd(run: Run, response: ModelResponse | undefined): void {
+  if (!run.inModel) return;
   if (response !== undefined && wantsParts(run) && (isHeld(run) || run.streamed !== run.attempt || run.attempt === 0)) {
     emitWhole(run, response);
   }
-  if (!run.inModel) return;
   run.inModel = false;
   run.emit({ type: 'model-end', runId: run.id, turn: run.turn, response });
 }
 
 /** Closes every event of the turn that is still open. */
-export function endTurn(run: Run): void {
-  endModel(run, undefined);
+export function announceTurnEnd(run: Run): void {
+  announceModelEnd(run, undefined);
   if (!run.inTurn) return;
   run.inTurn = false;
   run.emit({ type: 'turn-end', runId: run.id, turn: run.turn });
@@ -38,7 +35,7 @@ export function endTurn(run: Run): void {
 
 /** Where the model's parts go; undefined where nobody wants any, so that the model need not stream. */
 export function partSink(run: Run): ((part: ModelPart) => void) | undefined {
-  if (!run.listening || !wantsParts(run)) return undefined;
+  if (!wantsParts(run)) return undefined;
   if (isHeld(run)) return () => {};
   return (part) => {
     run.streamed = run.attempt;
@@ -50,8 +47,8 @@ function isHeld(run: Run): boolean {
   return run.config.chain.holdStream;
 }
 
-function wantsParts({ setup, config }: Run): boolean {
-  if (setup.sink !== undefined) return true;
+function wantsParts({ attached, config }: Run): boolean {
+  if (attached.sink !== undefined) return true;
   const { emitter } = config.hub;
   return emitter !== undefined && emitter.listenerCount('text-delta') + emitter.listenerCount('reasoning-delta') > 0;
 }

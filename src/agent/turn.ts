@@ -1,4 +1,4 @@
-import { isPromise } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { runThread } from '../lifecycle/thread.js';
 import {
@@ -12,52 +12,20 @@ import {
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { assertDistinct } from '../tools/tool-set.js';
-import { acceptResponse, callModel, isPlainCall, modelFailure } from './model-call.js';
+import { callModel } from './model-call.js';
 import type { Run } from './run.js';
 import { type PriorResults, ToolBatch } from './tool-batch.js';
 import { ToolSnapshot } from './tool-catalog.js';
-import { beginModel, beginTurn, endModel, endTurn, partSink } from './turn-events.js';
+import { announceModel, announceModelEnd, announceTurn, announceTurnEnd, partSink } from './turn-events.js';
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/**
- * One turn: beforeModel, beforeToolSelection, the model call in its wraps, afterModel, the tool calls in theirs. Leaves
- * what came of it on the run: an answer, open calls, a verdict, or none of them where another turn is due.
- */
-export async function runTurn(run: Run, lastWord: boolean): Promise<void> {
+/** Begins a turn and runs the hooks before its model call; a promise only where one of them returns one. */
+export function prepareTurn(run: Run, lastWord: boolean): PromiseLike<void> | undefined {
   run.turn += 1;
-  beginTurn(run);
-  const preparing = prepare(run, lastWord);
-  if (preparing !== undefined) await preparing;
-  run.throwIfAborted();
-  if (run.verdict !== undefined) return endTurn(run);
-
-  beginModel(run);
-  const { wrapModelCall, afterModel } = run.config.chain;
-  const request = requestOf(run, lastWord);
-  let response: ModelResponse;
-  try {
-    if (wrapModelCall !== undefined) response = await wrapModelCall(request, run);
-    else if (isPlainCall(run)) response = acceptResponse(run, await run.model.generate(request));
-    else response = await callModel(request, run);
-  } catch (error) {
-    throw modelFailure(run, run.model.id, error);
-  }
-  run.throwIfAborted();
-  if (afterModel !== undefined && run.verdict === undefined) {
-    const judged = runThread(afterModel, response, run);
-    response = isPromise(judged) ? await judged : judged;
-    run.throwIfAborted();
-  }
-  const batch = takeResponse(run, response);
-  const settling = batch === undefined ? saveTurn(run) : runCalls(run, batch);
-  if (settling !== undefined) await settling;
-  endTurn(run);
-}
-
-/** Runs the hooks before the model call; a promise only where one of them returns one. */
-function prepare(run: Run, lastWord: boolean): PromiseLike<void> | undefined {
+  run.attempt = 0;
+  run.streamed = 0;
+  if (run.listening) announceTurn(run);
   const { beforeModel } = run.config.chain;
   if (beforeModel === undefined) return selectTools(run, lastWord);
   const messages = runThread(beforeModel, run.messages, run);
@@ -81,52 +49,93 @@ export function selectTools(run: Run, lastWord: boolean): PromiseLike<void> | un
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {
-  if (tools === run.snapshot?.tools) return;
-  assertDistinct(tools);
-  run.snapshot = new ToolSnapshot([...tools]);
+  if (tools !== run.snapshot?.tools) run.snapshot = new ToolSnapshot([...tools]);
 }
 
-function requestOf(run: Run, lastWord: boolean): ModelCallRequest {
-  const { settings, toolChoice, output } = run.config;
+/** Whether the turn goes on to its model call: not where a hook before it ended the run. */
+export function goesToModel(run: Run): boolean {
+  if (run.abortError !== undefined) throw run.abortError;
+  if (run.verdict !== undefined) return false;
+  if (run.listening) announceModel(run);
+  run.asked += 1;
+  run.asking = true;
+  return true;
+}
+
+/** Calls the model: through its wraps, or with a watch on it. */
+export function askModel(run: Run, lastWord: boolean): Awaitable<ModelResponse> {
+  const { wrapModelCall } = run.config.chain;
+  const request = requestOf(run, lastWord);
+  return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
+}
+
+/** What the model is asked in this turn. */
+export function requestOf(run: Run, lastWord: boolean): ModelCallRequest {
+  const { config } = run;
   return {
     messages: run.outgoing,
     tools: run.tools,
-    toolChoice: lastWord ? 'none' : toolChoice,
-    output: output?.request,
-    settings,
-    signal: run.stop?.signal,
-    onPart: partSink(run),
-    model: run.model,
+    toolChoice: lastWord ? 'none' : config.toolChoice,
+    output: config.output?.request,
+    settings: config.settings,
+    // A run that has no signal of its own ends with its agent.
+    signal: (run.stop ?? config.life).signal,
+    onPart: run.listening ? partSink(run) : undefined,
+    model: config.model,
     run,
   };
 }
 
-/** Adds the response to the conversation. Returns the calls that are to run now. */
-function takeResponse(run: Run, response: ModelResponse): ToolBatch | undefined {
-  const { verdict } = run;
-  run.finishReason = response.finishReason;
-  const calls = callsOf(response.content);
-  const withheld = verdict !== undefined && verdict.action.type !== 'suspend';
-  endModel(run, withheld ? undefined : response);
-  if (calls === undefined) {
-    if (!withheld) takeAnswer(run, response);
-    return undefined;
-  }
-  const content = calls.length > 1 ? distinctCalls(run, response.content) : response.content;
-  run.push({ role: 'assistant', content });
-  const distinct = content === response.content ? calls : (callsOf(content) as ToolCallPart[]);
-  if (verdict?.action.type === 'suspend') {
-    const { reason } = verdict.action;
-    run.pending = distinct.map((call) => ({ ...call, reason, by: verdict.by }));
-    return undefined;
-  }
-  return new ToolBatch(run, distinct, cutOff(response, distinct));
+/** Runs afterModel; a promise only where one of its hooks returns one. */
+export function judgeResponse(run: Run, response: ModelResponse): Awaitable<ModelResponse> {
+  run.asking = false;
+  const { afterModel } = run.config.chain;
+  return afterModel === undefined || run.verdict !== undefined ? response : runThread(afterModel, response, run);
 }
 
-function takeAnswer(run: Run, { content }: ModelResponse): void {
-  const message: AssistantMessage = { role: 'assistant', content };
+/** Adds the response to the conversation. Returns the calls that are to run now. */
+export function takeResponse(run: Run, response: ModelResponse): ToolBatch | undefined {
+  if (run.abortError !== undefined) throw run.abortError;
+  run.finishReason = response.finishReason;
+  const calls = callsOf(response.content);
+  if (run.verdict !== undefined) return takeWithVerdict(run, response, calls);
+  if (run.listening) announceModelEnd(run, response);
+  if (calls !== undefined) return takeCalls(run, response, calls);
+  const message: AssistantMessage = { role: 'assistant', content: response.content };
   run.push(message);
-  if (run.verdict === undefined) run.answer = textOf(message);
+  run.answer = textOf(message);
+  return undefined;
+}
+
+/** A response that a hook withheld: only its calls are kept, with an error result each, and those of a suspended one. */
+function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[] | undefined): ToolBatch | undefined {
+  const action = run.verdict?.action;
+  const suspends = action?.type === 'suspend';
+  if (run.listening) announceModelEnd(run, suspends ? response : undefined);
+  if (calls === undefined) {
+    if (!suspends) return undefined;
+    const message: AssistantMessage = { role: 'assistant', content: response.content };
+    run.push(message);
+    run.answer = textOf(message);
+    run.pending = [];
+    return undefined;
+  }
+  const content = distinctCalls(run, response.content, calls);
+  run.push({ role: 'assistant', content });
+  const distinct = callsOf(content) as ToolCallPart[];
+  if (!suspends) return new ToolBatch(run, distinct, undefined);
+  const by = run.verdict?.by as string;
+  run.pending = distinct.map((call) => ({ ...call, reason: action.reason, by }));
+  return undefined;
+}
+
+function takeCalls(run: Run, response: ModelResponse, calls: ToolCallPart[]): ToolBatch {
+  const content = distinctCalls(run, response.content, calls);
+  run.push({ role: 'assistant', content });
+  const distinct = content === response.content ? calls : (callsOf(content) as ToolCallPart[]);
+  const { finishReason } = response;
+  const isCutOff = finishReason === 'length' || finishReason === 'content-filter';
+  return new ToolBatch(run, distinct, isCutOff ? cutOff(finishReason, distinct) : undefined);
 }
 
 /** The calls in a response that are this side's to run; undefined where there are none. */
@@ -141,52 +150,58 @@ function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined 
 }
 
 /** Gives a call whose id another call of the response has an id of its own, so that each result has one call. */
-function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly AssistantPart[] {
+function distinctCalls(
+  run: Run,
+  content: readonly AssistantPart[],
+  calls: readonly ToolCallPart[],
+): readonly AssistantPart[] {
+  if (calls.length === 1 || !hasTwins(calls)) return content;
   const seen = new Set<string>();
-  let changed = false;
-  const distinct = content.map((part) => {
+  return content.map((part) => {
     if (part.type !== 'tool-call') return part;
     const id = seen.has(part.id) ? run.ids.next('call') : part.id;
     seen.add(id);
-    changed ||= id !== part.id;
-    return id === part.id ? part : { ...part, id };
+    return { ...part, id };
   });
-  return changed ? distinct : content;
+}
+
+function hasTwins(calls: readonly ToolCallPart[]): boolean {
+  if (calls.length > 16) return new Set(calls.map((call) => call.id)).size < calls.length;
+  for (let i = 1; i < calls.length; i++) {
+    for (let j = 0; j < i; j++) if (calls[i]?.id === calls[j]?.id) return true;
+  }
+  return false;
 }
 
 /** A response that was cut off may have lost the end of its last call: that one is not run. */
-function cutOff({ finishReason }: ModelResponse, calls: readonly ToolCallPart[]): PriorResults | undefined {
-  if (finishReason !== 'length' && finishReason !== 'content-filter') return undefined;
+function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
   const last = calls.at(-1) as ToolCallPart;
   const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;
   return { results: new Map([[last.id, errorResult(text)]]), approved: false };
 }
 
-/**
- * Runs a turn's calls and adds their results to the conversation, one message in call order. A promise only where
- * something has to be awaited. Where the run has its verdict already, every call gets an error result.
- */
-export function runCalls(run: Run, batch: ToolBatch): PromiseLike<void> | undefined {
-  if (run.verdict !== undefined) return closeCalls(run, batch);
-  const running = batch.execute();
-  return running === undefined ? endCalls(run, batch) : running.then(() => endCalls(run, batch));
-}
-
-function endCalls(run: Run, batch: ToolBatch): PromiseLike<void> | undefined {
-  closeCalls(run, batch);
-  run.flush();
-  const saving = run.setup.onTurn?.(run);
-  return saving === undefined ? batch.throwIfFailed() : saving.then(() => batch.throwIfFailed());
-}
-
-function closeCalls(run: Run, batch: ToolBatch): undefined {
+/** Adds the results of a turn's calls to the conversation, one message in call order, then what was added meanwhile. */
+export function closeCalls(run: Run, batch: ToolBatch): void {
   const pending = batch.finish();
-  const results = pending.length === 0 ? (batch.results as ToolResultPart[]) : batch.collect();
+  run.resuming = undefined;
+  const results = pending === undefined ? (batch.results as ToolResultPart[]) : batch.collect();
   if (results.length > 0) run.push({ role: 'tool', content: results });
-  if (pending.length > 0) run.pending = pending;
+  run.pending = pending;
+  if (run.hasAdditions) run.flush();
 }
 
-/** A turn that a hook withheld is not a completed one. */
-function saveTurn(run: Run): Promise<void> | undefined {
-  return run.answer === undefined && run.pending === undefined ? undefined : run.setup.onTurn?.(run);
+/**
+ * Ends a turn: saves it where the run has a session, then throws what ended its calls before their time. A turn that
+ * a hook withheld is not a completed one, and is not saved.
+ */
+export function finishTurn(run: Run, batch: ToolBatch | undefined): PromiseLike<void> | undefined {
+  const { onTurn } = run.attached;
+  const isComplete = batch?.ran || run.answer !== undefined || run.pending !== undefined;
+  if (onTurn !== undefined && isComplete) return onTurn(run).then(() => endTurn(run, batch));
+  return endTurn(run, batch);
+}
+
+function endTurn(run: Run, batch: ToolBatch | undefined): undefined {
+  if (batch !== undefined) batch.throwIfFailed();
+  if (run.listening) announceTurnEnd(run);
 }

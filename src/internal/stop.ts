@@ -1,4 +1,4 @@
-import { createDeferred } from './promise.js';
+import { type Awaitable, createDeferred } from './promise.js';
 
 /**
  * One request to stop, cheaper than an AbortController: a signal is made only for whoever reads it. What follows a
@@ -64,13 +64,13 @@ export class Stop {
   }
 
   /** The promise's outcome, or a rejection with the reason as soon as it stops. A late rejection goes nowhere. */
-  race<T>(promise: PromiseLike<T>): Promise<T> {
+  race<T>(value: Awaitable<T>): Promise<T> {
     const { promise: first, resolve, reject } = createDeferred<T>();
     const off = this.onStop(() => reject(this.reason));
-    promise.then(
-      (value) => {
+    Promise.resolve(value).then(
+      (settled) => {
         off();
-        resolve(value);
+        resolve(settled);
       },
       (error) => {
         off();

@@ -1,5 +1,6 @@
 import { LifecycleInvalidError } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
 /** A lifecycle as it stands in an agent's list. */
@@ -48,7 +49,11 @@ function nameOf(lifecycle: AgentLifecycle<never>, order: number): string {
 }
 
 function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
+  if (typeof lifecycle === 'function')
+    return ['it is a function; pass an instance of the class, or what the function returns'];
   if (typeof lifecycle !== 'object' || lifecycle === null) return [`it is ${String(lifecycle)}, not an object`];
+  if (Array.isArray(lifecycle)) return ['it is an array; pass its members one by one'];
+  if (isPromise(lifecycle)) return ['it is a promise; await it first'];
   return [...unknownKeys(lifecycle), ...wrongHooks(lifecycle), ...wrongSettings(lifecycle)];
 }
 
@@ -56,7 +61,8 @@ function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
 function unknownKeys(lifecycle: object): string[] {
   const prototype = Object.getPrototypeOf(lifecycle);
   const isLiteral = prototype === Object.prototype || prototype === null;
-  const keys = isLiteral ? Object.keys(lifecycle) : memberNames(prototype).filter((key) => looksLikeHook(key));
+  const own = Object.keys(lifecycle);
+  const keys = isLiteral ? own : [...own, ...memberNames(prototype)].filter(looksLikeHook);
   return keys
     .filter((key) => !isHook(key) && !SETTINGS.includes(key))
     .map((key) => `\`${key}\` is no member of a lifecycle${suggestion(key)}`);

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../internal/promise.js';
 import type { Decision, HookPoint } from './decision.js';
 import type { Entry } from './entry.js';
 import type { EndAction } from './hook-action.js';
@@ -20,8 +21,8 @@ export interface HookRun extends RunContext {
   exited: number;
   /** Set where the run was aborted: the error that it ends with. */
   readonly abortError: Error | undefined;
-  /** The promise's outcome, or the abort where that comes first. */
-  race<T>(promise: PromiseLike<T>): PromiseLike<T>;
+  /** The outcome, or the abort where that comes first. */
+  race<T>(value: Awaitable<T>): Awaitable<T>;
   /** Leaves a tool call open: the run ends as suspended once the others of its turn have their results. */
   suspendCall(id: string, verdict: Verdict): void;
   /** Takes note of a decision, for the result and for listeners. */
@@ -36,4 +37,6 @@ export interface HookSite {
   readonly entry: Entry;
   readonly point: HookPoint;
   readonly run: HookRun;
+  /** The tool call that it is about. */
+  readonly call?: { readonly id: string; readonly name: string } | undefined;
 }

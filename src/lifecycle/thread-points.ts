@@ -1,6 +1,9 @@
+import { MessageInvalidError } from '../errors.js';
+import { checkMessages } from '../model/check-messages.js';
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
+import { assertDistinct } from '../tools/tool-set.js';
 import type { ThreadPoint } from './thread.js';
 
 const ENTRY_ACTIONS = ['continue', 'approve', 'reject', 'respond'] as const;
@@ -21,7 +24,11 @@ export const beforeModelPoint: ThreadPoint<readonly Message[]> = {
   actions: ENTRY_ACTIONS,
   expected: 'beforeModel returns an array of messages, an action, or nothing',
   call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run as never),
-  isValue: (result): result is readonly Message[] => Array.isArray(result) && result.every(isMessage),
+  isValue(result): result is readonly Message[] {
+    if (!Array.isArray(result)) return false;
+    if (checkMessages(result) === undefined) return true;
+    throw new MessageInvalidError('The messages end in tool calls without results.');
+  },
   show: (messages) => messages.length,
 };
 
@@ -31,7 +38,11 @@ export const beforeToolSelectionPoint: ThreadPoint<readonly Tool[]> = {
   actions: ENTRY_ACTIONS,
   expected: 'beforeToolSelection returns an array of tools, an action, or nothing',
   call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run as never),
-  isValue: (result): result is readonly Tool[] => Array.isArray(result) && result.every(isTool),
+  isValue(result): result is readonly Tool[] {
+    if (!Array.isArray(result) || !result.every(isTool)) return false;
+    assertDistinct(result);
+    return true;
+  },
   show: (tools) => tools.map((tool) => tool.name),
 };
 
@@ -57,10 +68,6 @@ export const afterAgentPoint: ThreadPoint<string> = {
 
 function isString(result: unknown): result is string {
   return typeof result === 'string';
-}
-
-function isMessage(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && typeof (value as Message).role === 'string';
 }
 
 function isTool(value: unknown): boolean {

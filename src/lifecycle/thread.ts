@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { timersOf } from '../internal/clock.js';
-import { isPromise } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import { checkResponse } from '../model/check-response.js';
 import type { HookPoint } from './decision.js';
 import type { Entry } from './entry.js';
@@ -69,6 +69,7 @@ async function finishThread<T>({ point, entries }: Thread<T>, run: HookRun, stat
     try {
       const returned = i === state.at ? state.result : point.call(entry, current, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
+      if (run.abortError !== undefined) throw run.abortError;
       if (result !== undefined) current = takeResult(site, point, { value: current, result });
     } catch (error) {
       if (takeFailure(site, error)) return current;
@@ -97,7 +98,7 @@ function leave(point: HookPoint, entry: Entry, run: HookRun): boolean {
 }
 
 /** Awaits a hook, within its part's time and until the run is aborted. */
-export function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): PromiseLike<T> {
+export function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
   if (timeoutMs === undefined) return run.race(promise);
   return run.race(
@@ -115,8 +116,9 @@ interface Returned<T> {
 }
 
 function takeResult<T>(site: HookSite, point: ThreadPoint<T>, { value, result }: Returned<T>): T {
+  if (result === value) return value;
   if (point.isValue(result)) {
-    if (result !== value) recordChange(site, point, [value, result]);
+    recordChange(site, point, [value, result]);
     return result;
   }
   const action = result as HookAction;

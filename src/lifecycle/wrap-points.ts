@@ -41,31 +41,28 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
   call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
-  accept(value, site, call) {
+  callOf: ({ id, name }) => ({ id, name }),
+  accept(value, site, { id }) {
     if (isToolResult(value)) return value;
-    if (isSuspension(value)) throw suspend(site, call, value);
+    if (isSuspension(value)) throw suspend(site, id, value);
     throw new HookResultInvalidError(
       'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',
       value,
     );
   },
-  recordRequest({ entry, point, run }, before, after) {
+  recordRequest({ entry, point, run, call }, before, after) {
     if (before.input === after.input && before.name === after.name && before.additions === after.additions) return;
-    run.record({ type: 'modify', by: entry.name, point, call: callOf(before), ...argumentsOf(before, after) });
+    run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
   },
-  recordResult({ entry, point, run }, call, { given, result }) {
-    const type = given === undefined ? (result.isError ? 'block' : 'respond') : 'modify';
-    const before = given === undefined ? {} : { before: given.content };
-    run.record({ type, by: entry.name, point, call: callOf(call), ...before, after: result.content });
+  recordResult({ entry, point, run, call }, _request, { given, result }) {
+    const decision = { by: entry.name, point, call, after: result.content };
+    if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });
+    else run.record({ ...decision, type: result.isError ? 'block' : 'respond' });
   },
-  blocked({ entry }, _call, error) {
+  blocked({ entry }, _request, error) {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
-
-function callOf({ id, name }: ToolCallRequest): { readonly id: string; readonly name: string } {
-  return { id, name };
-}
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
   if (before.name === after.name && before.additions === after.additions) {
@@ -82,9 +79,9 @@ function isSuspension(value: unknown): value is SuspendAction {
   return typeof value === 'object' && value !== null && (value as SuspendAction).type === 'suspend';
 }
 
-function suspend({ entry, point, run }: HookSite, call: ToolCallRequest, action: SuspendAction): Error {
+function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {
   const by = action.by ?? entry.name;
-  run.suspendCall(call.id, { action, by, point });
-  run.record({ type: 'suspend', by, point, reason: action.reason, call: callOf(call) });
+  run.suspendCall(id, { action, by, point });
+  run.record({ type: 'suspend', by, point, reason: action.reason, call });
   return run.own(new CallSuspendedError(action.reason));
 }

@@ -19,6 +19,8 @@ export interface WrapPoint<Request, Result> {
   recordRequest(site: HookSite, before: Request, after: Request): void;
   /** Takes note that a hook gave another result than `next` did (`given`), or one without calling it. */
   recordResult(site: HookSite, request: Request, results: { given: Result | undefined; result: Result }): void;
+  /** The tool call that a request is about. */
+  callOf?(request: Request): { readonly id: string; readonly name: string };
   /** What stands for a result where the hook failed and its part blocks; or throws. */
   blocked(site: HookSite, request: Request, error: unknown): Result;
 }
@@ -123,7 +125,7 @@ class WrapCall<Request, Result> {
     }
   }
 
-  private bound(returned: PromiseLike<unknown>, timedOut: Promise<never> | undefined): PromiseLike<unknown> {
+  private bound(returned: PromiseLike<unknown>, timedOut: Promise<never> | undefined): Awaitable<unknown> {
     return this.run.race(timedOut === undefined ? returned : Promise.race([returned, timedOut]));
   }
 
@@ -149,7 +151,8 @@ class WrapCall<Request, Result> {
   }
 
   private site(): HookSite {
-    return { entry: this.layer.entry, point: this.layer.point.name, run: this.run };
+    const { entry, point } = this.layer;
+    return { entry, point: point.name, run: this.run, call: point.callOf?.(this.request) };
   }
 }
 

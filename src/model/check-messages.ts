@@ -1,5 +1,5 @@
 import { MessageInvalidError } from '../errors.js';
-import { type AssistantMessage, type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
+import { type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
 
 /** The calls at the end of a conversation that have no result yet, with those of the same turn that have. */
 export interface OpenCalls {
@@ -9,29 +9,45 @@ export interface OpenCalls {
   readonly results: readonly ToolResultPart[];
   /** The calls without a result. */
   readonly open: readonly ToolCallPart[];
+  /** Where the message stands that asks for them. */
+  readonly index: number;
 }
 
 /**
- * Checks a list of messages that came from outside: every message has a known role and content, every tool call but those of
- * the last turn has exactly one result, and no result stands without its call. Throws MessageInvalidError. Returns the
- * calls of the last turn that are open, or undefined.
+ * Checks a list of messages that came from outside: every message has a known role and content, every tool call has
+ * exactly one result, before the model speaks again, and no result stands without its call. The calls of the last turn
+ * may be open: then they are returned. User and system messages may follow them. Throws MessageInvalidError.
  */
 export function checkMessages(messages: readonly Message[]): OpenCalls | undefined {
   if (!Array.isArray(messages)) throw new MessageInvalidError('`messages` is no array of messages.');
-  let calls: readonly ToolCallPart[] = [];
-  let results: readonly ToolResultPart[] = [];
+  let turn: Turn = { calls: [], results: [], index: -1, interrupted: false };
   for (const [index, message] of messages.entries()) {
     checkShape(message, index);
     if (message.role === 'tool') {
-      results = checkResults(message.content, calls, index);
+      turn.results.push(...checkResults(message.content, turn, index));
+      if (turn.interrupted)
+        throw new MessageInvalidError(`Message ${index} has results that do not follow their calls.`);
     } else {
-      assertClosed(calls, results, index);
-      calls = checkCalls(message, index);
-      results = [];
+      const calls = checkCalls(message, index);
+      if (calls.length > 0) assertClosed(turn, index);
+      if (calls.length > 0 || (message.role === 'assistant' && unanswered(turn).length === 0)) {
+        turn = { calls, results: [], index, interrupted: false };
+      } else {
+        turn.interrupted = true;
+      }
     }
   }
-  const open = unanswered(calls, results);
-  return open.length === 0 ? undefined : { calls, results, open };
+  const open = unanswered(turn);
+  const { calls, results, index } = turn;
+  return open.length === 0 ? undefined : { calls, results, open, index };
+}
+
+interface Turn {
+  readonly calls: readonly ToolCallPart[];
+  readonly results: ToolResultPart[];
+  readonly index: number;
+  /** Whether somebody else spoke after the calls. */
+  interrupted: boolean;
 }
 
 /** Checks that a message may join a running conversation: anything but tool calls and their results. */
@@ -44,6 +60,13 @@ export function checkAddition(message: Message): void {
   }
 }
 
+const CONTENT = {
+  system: 'text',
+  user: 'text or an array of parts',
+  assistant: 'an array of parts',
+  tool: 'an array of tool results',
+};
+
 function checkShape(message: Message, index: number | undefined): void {
   const where = index === undefined ? 'The message' : `Message ${index}`;
   if (typeof message !== 'object' || message === null) throw new MessageInvalidError(`${where} is no object.`);
@@ -54,8 +77,7 @@ function checkShape(message: Message, index: number | undefined): void {
   const isText = typeof content === 'string' && (role === 'system' || role === 'user');
   const isParts = Array.isArray(content) && role !== 'system' && content.every(isPart);
   if (!isText && !isParts) {
-    const expected = role === 'system' ? 'text' : role === 'user' ? 'text or an array of parts' : 'an array of parts';
-    throw new MessageInvalidError(`${where} (${role}) has no valid content: it takes ${expected}.`);
+    throw new MessageInvalidError(`${where} (${role}) has no valid content: it takes ${CONTENT[role]}.`);
   }
 }
 
@@ -64,7 +86,7 @@ function isPart(part: unknown): boolean {
 }
 
 function checkCalls(message: Message, index: number): readonly ToolCallPart[] {
-  const calls = toolCallsOf(message as AssistantMessage);
+  const calls = toolCallsOf(message);
   for (const { id, name } of calls) {
     if (typeof id !== 'string' || id === '' || typeof name !== 'string') {
       throw new MessageInvalidError(`Message ${index} has a tool call without id or name.`);
@@ -76,26 +98,22 @@ function checkCalls(message: Message, index: number): readonly ToolCallPart[] {
   return calls;
 }
 
-function checkResults(
-  results: readonly ToolResultPart[],
-  calls: readonly ToolCallPart[],
-  index: number,
-): readonly ToolResultPart[] {
-  const seen = new Set<string>();
+function checkResults(results: readonly ToolResultPart[], turn: Turn, index: number): readonly ToolResultPart[] {
+  const seen = new Set(turn.results.map(({ id }) => id));
   for (const { id } of results) {
-    if (!calls.some((call) => call.id === id)) {
+    if (!turn.calls.some((call) => call.id === id)) {
       throw new MessageInvalidError(
         `Message ${index} has a result for "${id}", which the turn before it did not call.`,
       );
     }
-    if (seen.has(id)) throw new MessageInvalidError(`Message ${index} has two results for call "${id}".`);
+    if (seen.has(id)) throw new MessageInvalidError(`Message ${index} has a second result for call "${id}".`);
     seen.add(id);
   }
   return results;
 }
 
-function assertClosed(calls: readonly ToolCallPart[], results: readonly ToolResultPart[], index: number): void {
-  const [first] = unanswered(calls, results);
+function assertClosed(turn: Turn, index: number): void {
+  const [first] = unanswered(turn);
   if (first !== undefined) {
     throw new MessageInvalidError(
       `Tool call "${first.id}" has no result before message ${index}: the conversation has a gap.`,
@@ -103,6 +121,6 @@ function assertClosed(calls: readonly ToolCallPart[], results: readonly ToolResu
   }
 }
 
-function unanswered(calls: readonly ToolCallPart[], results: readonly ToolResultPart[]): readonly ToolCallPart[] {
+function unanswered({ calls, results }: Turn): readonly ToolCallPart[] {
   return calls.filter((call) => !results.some((result) => result.id === call.id));
 }

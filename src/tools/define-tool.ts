@@ -1,4 +1,4 @@
-import { ToolInvalidError } from '../errors.js';
+import { describeError, ToolInvalidError } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
@@ -50,7 +50,7 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
 ): Tool {
   const { name, description, input, timeoutMs, annotations, origin } = definition;
   validateDefinition(definition);
-  const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input) : input);
+  const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? schemaFor(name, input) : input);
   if (inputSchema === undefined) {
     throw new ToolInvalidError(name, 'its schema cannot give a JSON Schema; pass one as `inputSchema`');
   }
@@ -58,7 +58,7 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
     name,
     description,
     inputSchema,
-    check: isStandardSchema(input) ? input['~standard'].validate : jsonSchemaChecker(input as JsonSchema),
+    check: isStandardSchema(input) ? standardChecker(input) : jsonSchemaChecker(input as JsonSchema),
     // The check stands between: what reaches `execute` is what the schema gave.
     execute: definition.execute as Tool['execute'],
   };
@@ -66,6 +66,22 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
   if (annotations !== undefined) tool.annotations = annotations;
   if (origin !== undefined) tool.origin = origin;
   return tool;
+}
+
+function schemaFor(name: string, input: StandardSchema): JsonSchema | undefined {
+  try {
+    return jsonSchemaOf(input);
+  } catch (error) {
+    throw new ToolInvalidError(
+      name,
+      `its schema has no JSON Schema (${describeError(error)}); pass one as \`inputSchema\``,
+    );
+  }
+}
+
+function standardChecker(schema: StandardSchema): Tool['check'] {
+  const standard = schema['~standard'];
+  return (input) => standard.validate(input);
 }
 
 function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {

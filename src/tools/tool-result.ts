@@ -1,3 +1,4 @@
+import { describeError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
 import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
@@ -45,15 +46,21 @@ function wholeResult(output: object): ToolResult {
   const { content, structured, isError } = output;
   const length = typeof content === 'string' ? content.length : lengthOf(content);
   if (length > MAX_RESULT_LENGTH) return tooLong(length);
-  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = { content };
-  if (structured !== undefined) result.structured = structured;
+  const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
+    content: typeof content === 'string' ? content : [...content],
+  };
+  if (structured !== undefined) {
+    const data = dataResult(structured);
+    if (data.isError) return data;
+    if (data.structured !== undefined) result.structured = data.structured;
+  }
   if (isError) result.isError = true;
   return result;
 }
 
 function partsResult(parts: readonly ContentPart[]): ToolResult {
   const length = lengthOf(parts);
-  return length > MAX_RESULT_LENGTH ? tooLong(length) : { content: parts };
+  return length > MAX_RESULT_LENGTH ? tooLong(length) : { content: [...parts] };
 }
 
 function dataResult(output: unknown): ToolResult {
@@ -61,7 +68,7 @@ function dataResult(output: unknown): ToolResult {
   try {
     text = JSON.stringify(output);
   } catch (error) {
-    return errorResult(`The tool returned a value that is no JSON: ${(error as Error).message.split('\n')[0]}`);
+    return errorResult(`The tool returned a value that is no JSON: ${describeError(error).split('\n')[0]}`);
   }
   if (text === undefined) {
     return errorResult(

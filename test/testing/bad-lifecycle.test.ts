@@ -80,9 +80,8 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       it: 'drops results for good',
       make: () => ({ beforeModel: (messages) => messages.filter((message) => message.role !== 'tool') }),
       faults: [
-        'tool-calls (a run that calls tools): model call 2 is not paired: tool call "call_1" has no result',
-        'session (the second run of a session): the run was not made: ' +
-          'Tool call "call_1" has no result before message 2: the conversation has a gap.',
+        'tool-calls (a run that calls tools): Lifecycle "lifecycle" failed in beforeModel: ' +
+          'The messages end in tool calls without results.',
       ],
     },
     {

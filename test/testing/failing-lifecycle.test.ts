@@ -31,7 +31,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
     {
       it: 'throws when the run has failed',
       make: () => ({ onError: () => Promise.reject(new TypeError('broken')) }),
-      faults: ['model-errors (a run whose model fails): onError of "lifecycle" failed.'],
+      faults: ['model-errors (a run whose model fails): onError of "lifecycle" failed: broken'],
     },
     {
       it: 'throws at arguments that are no JSON',

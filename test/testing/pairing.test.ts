@@ -19,7 +19,12 @@ describe('the pairing of calls and results', () => {
   });
 
   it.each([
-    ['a gap', [calling('a'), user], 'Tool call "a" has no result before message 1: the conversation has a gap.'],
+    [
+      'a gap',
+      [calling('a'), user, calling('b')],
+      'Tool call "a" has no result before message 2: the conversation has a gap.',
+    ],
+    ['a call that is open, and something said after it', [calling('a'), user], 'tool call "a" has no result'],
     ['a result alone', [user, results('a')], 'Message 1 has a result for "a", which the turn before it did not call.'],
     ['a call that is open', [user, calling('a', 'b'), results('a')], 'tool call "b" has no result'],
     [
