@@ -51,16 +51,22 @@ export class Engine {
     options: RunOptions<never, unknown> = NO_OPTIONS,
     attached: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
-    if (this.closing !== undefined) return Promise.reject(new AgentClosedError(this.defaults.agent));
-    if (!this.loading.isDone) {
-      return waitBeforeRun(this.ready(), { options, attached }).then(() => this.launch(input, options, attached));
-    }
+    if (this.closing !== undefined || !this.loading.isDone) return this.launchLater(input, options, attached);
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  private async launchLater(
+    input: string | UserMessage,
+    options: RunOptions<never, unknown>,
+    attached: Attached,
+  ): Promise<RunResult<unknown>> {
+    await waitBeforeRun(this.ready(), { options, attached });
+    return this.launch(input, options, attached);
   }
 
   async openSession({
@@ -124,9 +130,10 @@ export class Engine {
   }
 
   private configure(): RunConfig {
-    const { roster, hub, active, life } = this;
+    const { roster, hub, active } = this;
+    const { signal } = this.life;
     const { chain, catalog } = roster;
-    return { ...this.defaults, chain, catalog, hub, active, life, isPlain: isPlain({ ...this.defaults, chain }) };
+    return { ...this.defaults, chain, catalog, hub, active, signal, isPlain: isPlain({ ...this.defaults, chain }) };
   }
 
   private configOf(options: RunOptions<never, unknown>): RunConfig {

@@ -2,7 +2,6 @@ import type { Clock } from '../internal/clock.js';
 import type { Ids } from '../internal/ids.js';
 import type { Linked, LinkedSet } from '../internal/linked-set.js';
 import type { Logger } from '../internal/logger.js';
-import type { Stop } from '../internal/stop.js';
 import type { Chain } from '../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../model/model.js';
 import type { StandardResult } from '../tools/standard-schema.js';
@@ -55,8 +54,8 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   /** Whether no hook stands around the model call, and nothing limits its time. */
   readonly isPlain: boolean;
-  /** Stops as the agent is closed. */
-  readonly life: Stop;
+  /** Aborted as the agent is closed. */
+  readonly signal: AbortSignal;
   /** The agent's runs that are going on. */
   readonly active: LinkedSet<AbortableRun>;
 }

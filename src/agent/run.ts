@@ -14,8 +14,9 @@ import type { Message, SystemMessage } from '../model/message.js';
 import type { FinishReason, Model, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
 import { UsageTotal } from '../model/usage.js';
-import type { Tool, ToolResult } from '../tools/tool.js';
+import type { Tool } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
+import type { CallsInFlight } from './calls-in-flight.js';
 import type { ResumedCalls } from './continuation.js';
 import type { RunConfig } from './run-config.js';
 import type { PendingCall } from './run-result.js';
@@ -36,23 +37,6 @@ export interface Attached {
 export interface RunOrigin {
   readonly context?: unknown;
   readonly parent?: RunContext | undefined;
-}
-
-/** The tool calls of a turn, while they run. */
-export interface CallsInFlight {
-  /** What the signals of these calls follow. Made on first use. */
-  readonly stop: Stop;
-  /** Whether every call has its result, whatever still runs. */
-  readonly halted: boolean;
-  /** Aborts the calls that have no result yet, and gives each an error result at once. */
-  halt(): void;
-  /** Has a call that a hook waits for interrupted by `halt`. */
-  wait(call: Interruptible): void;
-}
-
-/** A call that somebody waits for. */
-export interface Interruptible {
-  interrupt(result: ToolResult): void;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);

@@ -6,7 +6,8 @@ import type { Step } from '../lifecycle/wrap.js';
 import type { ToolCallPart, ToolResultPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import type { CallsInFlight, Interruptible, Run } from './run.js';
+import type { CallsInFlight, Interruptible } from './calls-in-flight.js';
+import type { Run } from './run.js';
 import type { PendingCall } from './run-result.js';
 import { ToolCall } from './tool-call.js';
 

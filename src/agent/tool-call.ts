@@ -10,7 +10,8 @@ import type { StandardResult } from '../tools/standard-schema.js';
 import { describeIssues } from '../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../tools/tool.js';
 import { errorResult, toToolResult } from '../tools/tool-result.js';
-import type { CallsInFlight, Run } from './run.js';
+import type { CallsInFlight } from './calls-in-flight.js';
+import type { Run } from './run.js';
 
 /**
  * The innermost step of `wrapToolCall`: finds the tool, checks the arguments, runs it. Whatever goes wrong becomes an

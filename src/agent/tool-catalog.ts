@@ -9,7 +9,7 @@ export class ToolSnapshot {
 
   find(name: string): Tool | undefined {
     if (this.tools.length <= 8) {
-      for (const tool of this.tools) if (tool.name === name) return tool;
+      for (let i = 0; i < this.tools.length; i++) if (this.tools[i]?.name === name) return this.tools[i];
       return undefined;
     }
     this.byName ??= new Map(this.tools.map((tool) => [tool.name, tool]));

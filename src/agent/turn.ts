@@ -74,12 +74,12 @@ export function requestOf(run: Run, lastWord: boolean): ModelCallRequest {
   const { config } = run;
   return {
     messages: run.outgoing,
-    tools: run.tools,
+    tools: (run.snapshot as ToolSnapshot).tools,
     toolChoice: lastWord ? 'none' : config.toolChoice,
     output: config.output?.request,
     settings: config.settings,
     // A run that has no signal of its own ends with its agent.
-    signal: (run.stop ?? config.life).signal,
+    signal: run.stop === undefined ? config.signal : run.stop.signal,
     onPart: run.listening ? partSink(run) : undefined,
     model: config.model,
     run,
@@ -101,10 +101,15 @@ export function takeResponse(run: Run, response: ModelResponse): ToolBatch | und
   if (run.verdict !== undefined) return takeWithVerdict(run, response, calls);
   if (run.listening) announceModelEnd(run, response);
   if (calls !== undefined) return takeCalls(run, response, calls);
-  const message: AssistantMessage = { role: 'assistant', content: response.content };
-  run.push(message);
-  run.answer = textOf(message);
+  takeAnswer(run, response);
   return undefined;
+}
+
+function takeAnswer(run: Run, { content }: ModelResponse): void {
+  const message: AssistantMessage = { role: 'assistant', content };
+  run.push(message);
+  const first = content[0];
+  run.answer = content.length === 1 && first?.type === 'text' ? first.text : textOf(message);
 }
 
 /** A response that a hook withheld: only its calls are kept, with an error result each, and those of a suspended one. */
@@ -114,9 +119,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
   if (run.listening) announceModelEnd(run, suspends ? response : undefined);
   if (calls === undefined) {
     if (!suspends) return undefined;
-    const message: AssistantMessage = { role: 'assistant', content: response.content };
-    run.push(message);
-    run.answer = textOf(message);
+    takeAnswer(run, response);
     run.pending = [];
     return undefined;
   }
@@ -141,7 +144,8 @@ function takeCalls(run: Run, response: ModelResponse, calls: ToolCallPart[]): To
 /** The calls in a response that are this side's to run; undefined where there are none. */
 function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined {
   let calls: ToolCallPart[] | undefined;
-  for (const part of content) {
+  for (let i = 0; i < content.length; i++) {
+    const part = content[i] as AssistantPart;
     if (part.type !== 'tool-call' || part.providerExecuted) continue;
     if (calls === undefined) calls = [part];
     else calls.push(part);

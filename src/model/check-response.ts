@@ -7,24 +7,29 @@ import { ResponseInvalidError } from './run-error.js';
  * pass: they are kept in the message and skipped by every reader.
  */
 export function checkResponse(value: ModelResponse): ModelResponse {
-  if (typeof value !== 'object' || value === null)
-    throw invalid(`it is ${value === null ? 'null' : typeof value}`, value);
-  const { content } = value;
-  if (!Array.isArray(content)) throw invalid('`content` is no array', value);
-  for (const part of content as readonly AssistantPart[]) {
-    if (typeof part !== 'object' || part === null) throw invalid('a part of `content` is no object', value);
-    if (part.type === 'text') {
-      if (typeof part.text !== 'string') throw invalid('a text part has no text', value);
-    } else if (part.type === 'tool-call') {
-      if (typeof part.id !== 'string' || part.id === '') throw invalid('a tool call has no id', value);
-      if (typeof part.name !== 'string' || part.name === '') throw invalid('a tool call has no name', value);
-    } else if (typeof part.type !== 'string') {
-      throw invalid('a part of `content` has no type', value);
-    }
+  const content = value?.content as readonly AssistantPart[] | undefined;
+  if (!Array.isArray(content)) throw new ResponseInvalidError(problemOf(value), value);
+  // By index: on this path an iterator would cost as much as the check.
+  for (let i = 0; i < content.length; i++) {
+    const problem = problemOfPart(content[i]);
+    if (problem !== undefined) throw new ResponseInvalidError(problem, value);
   }
   return value;
 }
 
-function invalid(problem: string, value: unknown): ResponseInvalidError {
-  return new ResponseInvalidError(problem, value);
+function problemOf(value: unknown): string {
+  if (value === null) return 'it is null';
+  return typeof value === 'object' ? '`content` is no array' : `it is ${typeof value}`;
+}
+
+function problemOfPart(part: AssistantPart | undefined): string | undefined {
+  if (typeof part !== 'object' || part === null) return 'a part of `content` is no object';
+  if (part.type === 'text') return typeof part.text === 'string' ? undefined : 'a text part has no text';
+  if (part.type === 'tool-call') return problemOfCall(part);
+  return typeof part.type === 'string' ? undefined : 'a part of `content` has no type';
+}
+
+function problemOfCall({ id, name }: { readonly id: unknown; readonly name: unknown }): string | undefined {
+  if (typeof id !== 'string' || id === '') return 'a tool call has no id';
+  return typeof name !== 'string' || name === '' ? 'a tool call has no name' : undefined;
 }
