@@ -69,7 +69,7 @@ export interface RunOptions<Context = unknown, Output = string> {
 }
 
 /** What does not depend on the lifecycles of an agent, with defaults filled in. */
-export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'active' | 'signal' | 'isPlain'> & {
+export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'isPlain'> & {
   readonly store: SessionStore;
 };
 

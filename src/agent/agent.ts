@@ -90,7 +90,7 @@ export class Agent<Context = unknown> {
 
   /** Calls `listener` for every event of this type, of all runs. What it throws is logged. */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
-    this.engine.on(type, listener);
+    this.engine.hub.on(type, listener);
     return this;
   }
 

@@ -1,11 +1,9 @@
 import { AgentClosedError, OptionInvalidError } from '../errors.js';
-import { LinkedSet } from '../internal/linked-set.js';
 import { Stop } from '../internal/stop.js';
 import type { Entry } from '../lifecycle/entry.js';
 import { callHostHook, type HostHookCall } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
-import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
 import { type AgentDefaults, type AgentOptions, isPlain, type RunOptions, resolveRunConfig } from './agent-options.js';
@@ -15,7 +13,7 @@ import { startRun, waitBeforeRun } from './launch.js';
 import { Loading } from './loading.js';
 import { Roster } from './roster.js';
 import { type Attached, Run } from './run.js';
-import type { AbortableRun, RunConfig } from './run-config.js';
+import type { AgentLife, RunConfig } from './run-config.js';
 import type { RunResult } from './run-result.js';
 import { AgentSession } from './session.js';
 
@@ -29,9 +27,8 @@ export class Engine {
   readonly roster: Roster;
   readonly hub: EventHub;
   private readonly loading: Loading;
-  private readonly active = new LinkedSet<AbortableRun>();
   private readonly sessions = new Set<AgentSession>();
-  private readonly life = new Stop();
+  private readonly life: AgentLife;
   private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
 
@@ -39,6 +36,8 @@ export class Engine {
     options: AgentOptions<never>,
     private readonly defaults: AgentDefaults,
   ) {
+    const stop = new Stop();
+    this.life = { stop, signal: stop.signal, runs: 0 };
     this.hub = new EventHub(defaults.logger);
     this.roster = new Roster(options.lifecycle ?? [], options.tools, defaults.logger);
     this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
@@ -100,12 +99,6 @@ export class Engine {
     };
   }
 
-  /** Runs that are going on have a new listener too. */
-  on(type: string, listener: (event: never) => unknown): void {
-    this.hub.on(type, listener);
-    for (const run of this.active.all()) run.listening = true;
-  }
-
   ready(): Promise<void> {
     if (this.closing !== undefined) return Promise.reject(new AgentClosedError(this.defaults.agent));
     return this.loading.isDone ? Promise.resolve() : this.loading.ready();
@@ -121,7 +114,7 @@ export class Engine {
       name: this.defaults.agent,
       model: this.defaults.model.id,
       closed: this.closing !== undefined,
-      runs: this.active.size,
+      runs: this.life.runs,
       sessions: this.sessions.size,
       lifecycles: this.roster.chain.entries.map(lifecycleStatus),
       tools: this.roster.catalog.current().tools.map(toolStatus),
@@ -130,10 +123,9 @@ export class Engine {
   }
 
   private configure(): RunConfig {
-    const { roster, hub, active } = this;
-    const { signal } = this.life;
+    const { roster, hub, life, defaults } = this;
     const { chain, catalog } = roster;
-    return { ...this.defaults, chain, catalog, hub, active, signal, isPlain: isPlain({ ...this.defaults, chain }) };
+    return { ...defaults, chain, catalog, hub, life, isPlain: isPlain({ chain, timeouts: defaults.timeouts }) };
   }
 
   private configOf(options: RunOptions<never, unknown>): RunConfig {
@@ -145,9 +137,7 @@ export class Engine {
     return {
       agent: defaults.agent,
       logger: defaults.logger,
-      get signal() {
-        return life.signal;
-      },
+      signal: life.signal,
       tools: () => roster.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle) => this.use(lifecycle),
@@ -189,8 +179,7 @@ export class Engine {
   private async shutDown(): Promise<void> {
     const { logger } = this.defaults;
     const closed = new AgentClosedError(this.defaults.agent);
-    for (const run of this.active.all()) run.abort(new RunAbortedError(closed));
-    this.life.stop(closed);
+    this.life.stop.stop(closed);
     await this.runsEnded();
     for (const session of [...this.sessions]) {
       await session.close().catch((error) => logger.error(`Session "${session.id}" failed to close.`, error));
@@ -208,7 +197,7 @@ export class Engine {
   private async runsEnded(): Promise<void> {
     const { clock } = this.defaults;
     const deadline = clock.now() + CLOSE_MS;
-    while (this.active.size > 0 && clock.now() < deadline) {
+    while (this.life.runs > 0 && clock.now() < deadline) {
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, 5));
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../internal/clock.js';
 import type { Ids } from '../internal/ids.js';
-import type { Linked, LinkedSet } from '../internal/linked-set.js';
 import type { Logger } from '../internal/logger.js';
+import type { Stop } from '../internal/stop.js';
 import type { Chain } from '../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../model/model.js';
 import type { StandardResult } from '../tools/standard-schema.js';
@@ -54,16 +54,20 @@ export interface RunConfig {
   readonly output: OutputCheck | undefined;
   /** Whether no hook stands around the model call, and nothing limits its time. */
   readonly isPlain: boolean;
-  /** Aborted as the agent is closed. */
-  readonly signal: AbortSignal;
-  /** The agent's runs that are going on. */
-  readonly active: LinkedSet<AbortableRun>;
+  readonly life: AgentLife;
 }
 
-/** What `close` needs of a run. */
-export interface AbortableRun extends Linked {
-  listening: boolean;
-  abort(error: Error): void;
+/**
+ * What a run shares with its agent while it lives. The agent keeps no list of its runs: writing a young run into an old
+ * list costs as much as a tenth of a run. A run looks here instead.
+ */
+export interface AgentLife {
+  /** Stopped as the agent is closed. */
+  readonly stop: Stop;
+  /** Aborted as the agent is closed. */
+  readonly signal: AbortSignal;
+  /** How many runs are going on. */
+  runs: number;
 }
 
 /** A run's output schema, resolved. */

@@ -31,7 +31,7 @@ const NOTHING_PENDING: readonly PendingCall[] = Object.freeze([]);
  * and no function of its own, so that a run without hooks costs no more than a loop written by hand.
  */
 export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
-  run.config.active.add(run);
+  run.config.life.runs += 1;
   try {
     const entering = enter(run, message);
     let batch = isPromise(entering) ? await entering : entering;

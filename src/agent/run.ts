@@ -1,7 +1,6 @@
 import { RunEndedError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import type { Ids } from '../internal/ids.js';
-import type { Linked } from '../internal/linked-set.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
@@ -9,6 +8,7 @@ import type { Decision } from '../lifecycle/decision.js';
 import type { RejectAction, RespondAction } from '../lifecycle/hook-action.js';
 import type { HookRun, Verdict } from '../lifecycle/hook-run.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
+import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
 import type { Message, SystemMessage } from '../model/message.js';
 import type { FinishReason, Model, Usage } from '../model/model.js';
@@ -18,6 +18,7 @@ import type { Tool } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
 import type { CallsInFlight } from './calls-in-flight.js';
 import type { ResumedCalls } from './continuation.js';
+import { type Ears, StreamEars } from './event-hub.js';
 import type { RunConfig } from './run-config.js';
 import type { PendingCall } from './run-result.js';
 import type { ToolSnapshot } from './tool-catalog.js';
@@ -71,8 +72,6 @@ export class Run implements HookRun {
   rewritten = false;
   /** Whether the model is being called: what is thrown then, and says not where it came from, is the model's. */
   asking = false;
-  /** Whether an event would reach anybody: ask before one is made. */
-  listening: boolean;
   /** Which events wait for their end. */
   inTurn = false;
   inModel = false;
@@ -81,7 +80,6 @@ export class Run implements HookRun {
   exited = 0;
   /** Set as `afterAgent` begins: from then on nothing can join the run. */
   closing = false;
-  abortError: Error | undefined = undefined;
   stop: Stop | undefined = undefined;
   snapshot: ToolSnapshot | undefined = undefined;
   calls: CallsInFlight | undefined = undefined;
@@ -91,8 +89,8 @@ export class Run implements HookRun {
   asked = 0;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
-  before: Linked | undefined = undefined;
-  after: Linked | undefined = undefined;
+  private readonly ears: Ears;
+  private aborted: Error | undefined = undefined;
   private queue: Message[] | undefined = undefined;
   private owned: Set<unknown> | undefined = undefined;
   private idValue: string | undefined = undefined;
@@ -101,7 +99,7 @@ export class Run implements HookRun {
     this.config = config;
     this.origin = origin;
     this.attached = attached;
-    this.listening = attached.sink !== undefined || config.hub.emitter !== undefined;
+    this.ears = attached.sink === undefined ? config.hub : new StreamEars(attached.sink, config.hub);
     this.added = [];
     this.history = this.added;
     this.outgoing = config.instructions === undefined ? this.added : withInstructions(config.instructions, this.added);
@@ -168,18 +166,26 @@ export class Run implements HookRun {
   /** The run's stop, made on first use. */
   stopper(): Stop {
     if (this.stop === undefined) {
+      const { life } = this.config;
       this.stop = new Stop();
-      if (this.abortError !== undefined) this.stop.stop(this.abortError);
+      if (this.aborted !== undefined) this.stop.stop(this.aborted);
+      else if (!this.closing) this.stop.whenReleased(life.stop.onStop(() => void this.abortError));
     }
     return this.stop;
   }
 
   /** Ends the run with this error at its next await. The first call counts. */
   abort(error: Error): void {
-    if (this.abortError !== undefined) return;
-    this.abortError = this.own(error);
+    if (this.aborted !== undefined) return;
+    this.aborted = this.own(error);
     this.stop?.stop(error);
     this.calls?.halt();
+  }
+
+  get abortError(): Error | undefined {
+    const { stop } = this.config.life;
+    if (stop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(stop.reason));
+    return this.aborted;
   }
 
   throwIfAborted(): void {
@@ -190,10 +196,10 @@ export class Run implements HookRun {
     return this.stop === undefined ? value : this.stop.race(value);
   }
 
-  /** Lets go of everything that the run follows, and of its place among the runs that are going on. */
+  /** Lets go of everything that the run follows. */
   finish(): void {
     this.closing = true;
-    this.config.active.remove(this);
+    this.config.life.runs -= 1;
     this.stop?.release();
   }
 
@@ -273,9 +279,13 @@ export class Run implements HookRun {
     return this.owned?.has(error) ?? false;
   }
 
+  /** Whether an event would reach anybody: ask before one is made. */
+  get listening(): boolean {
+    return this.ears.loud;
+  }
+
   emit(event: AgentEvent): void {
-    this.attached.sink?.(event);
-    this.config.hub.emit(event);
+    this.ears.emit(event);
   }
 }
 

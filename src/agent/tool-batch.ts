@@ -116,6 +116,8 @@ export class ToolBatch implements CallsInFlight {
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();
+      // Whoever reads a signal wants to hear of an abort: from here on the run hears of the agent's end.
+      this.run.stopper();
       if (this.halted) this.stopper.stop(this.run.abortError ?? this.reason());
     }
     return this.stopper;

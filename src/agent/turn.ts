@@ -79,7 +79,7 @@ export function requestOf(run: Run, lastWord: boolean): ModelCallRequest {
     output: config.output?.request,
     settings: config.settings,
     // A run that has no signal of its own ends with its agent.
-    signal: run.stop === undefined ? config.signal : run.stop.signal,
+    signal: run.stop === undefined ? config.life.signal : run.stop.signal,
     onPart: run.listening ? partSink(run) : undefined,
     model: config.model,
     run,
