@@ -10,12 +10,37 @@ import type { Run } from './run.js';
 import type { Timeouts } from './run-config.js';
 
 /** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
-export async function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
+export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
   const run = hookRun as Run;
-  run.throwIfAborted();
   run.attempt += 1;
+  const { modelMs, firstPartMs } = run.config.timeouts;
+  const watched = run.stop !== undefined || modelMs !== undefined || firstPartMs !== undefined;
+  return watched || request.onPart !== undefined ? callWatched(run, request) : callUnwatched(run, request);
+}
+
+function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
+  const fail = (error: unknown): never => {
+    throw modelFailure(run, request.model.id, error);
+  };
+  const accept = (response: ModelResponse) => {
+    try {
+      return acceptResponse(run, response);
+    } catch (error) {
+      return fail(error);
+    }
+  };
+  try {
+    run.throwIfAborted();
+    return Promise.resolve(request.model.generate(request)).then(accept, fail);
+  } catch (error) {
+    return Promise.reject(modelFailure(run, request.model.id, error));
+  }
+}
+
+async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const gate = { attempt: run.attempt, turn: run.turn, open: true };
   try {
+    run.throwIfAborted();
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
     return acceptResponse(run, await generate(run, request.model, gated));
   } catch (error) {

@@ -61,7 +61,7 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
       const finishing = finishTurn(run, batch);
       if (finishing !== undefined) await finishing;
       batch = undefined;
-      const weighing = weighAnswer(run);
+      const weighing = run.answer === undefined ? undefined : weighAnswer(run, run.answer);
       if (weighing !== undefined) await weighing;
     }
     const concluding = conclude(run);
@@ -78,8 +78,16 @@ function enter(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch 
   const { beforeAgent } = run.config.chain;
   if (beforeAgent === undefined) return begin(run, message);
   const entered = runThread(beforeAgent, message === undefined ? '' : textOf(message), run);
-  if (!isPromise(entered)) return begin(run, withText(message, entered));
-  return entered.then((text) => begin(run, withText(message, text)));
+  return isPromise(entered) ? beginLater(run, message, entered) : begin(run, withText(message, entered));
+}
+
+// A function of its own: a closure in the one above would cost every run a context, hooks or not.
+async function beginLater(
+  run: Run,
+  message: UserMessage | undefined,
+  text: PromiseLike<string>,
+): Promise<ToolBatch | undefined> {
+  return begin(run, withText(message, await text));
 }
 
 function announce(run: Run, message: UserMessage | undefined): void {
@@ -96,12 +104,11 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch 
 }
 
 /** Turn 0: the calls that the run was resumed with. The message waits for their results. */
-function resume(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch> {
+async function resume(run: Run, message: UserMessage | undefined): Promise<ToolBatch> {
   const resumed = run.resuming as NonNullable<typeof run.resuming>;
   if (run.listening) announceTurn(run);
-  const selecting = run.verdict === undefined ? selectTools(run, false) : undefined;
-  if (selecting === undefined) return resumedBatch(run, resumed, message);
-  return selecting.then(() => resumedBatch(run, resumed, message));
+  if (run.verdict === undefined) await selectTools(run, false);
+  return resumedBatch(run, resumed, message);
 }
 
 /** The message with its text replaced; pictures and files stay as they are. */
@@ -124,17 +131,16 @@ function isLastWord(run: Run): boolean {
 }
 
 /** Holds an answer against the output schema, and sees whether it is the last: takes it back where it is not. */
-function weighAnswer(run: Run): PromiseLike<void> | undefined {
-  const { answer } = run;
-  if (answer === undefined || run.pending !== undefined) return undefined;
-  if (run.config.output === undefined) {
-    if (run.hasAdditions && goesOn(run)) run.answer = undefined;
-    return undefined;
-  }
-  return checkOutput(run, answer).then((value) => {
-    run.output = value;
-    if (run.answer !== undefined && goesOn(run)) run.answer = undefined;
-  });
+function weighAnswer(run: Run, answer: string): PromiseLike<void> | undefined {
+  if (run.pending !== undefined) return undefined;
+  if (run.config.output !== undefined) return weighValue(run, answer);
+  if (run.hasAdditions && goesOn(run)) run.answer = undefined;
+  return undefined;
+}
+
+async function weighValue(run: Run, answer: string): Promise<void> {
+  run.output = await checkOutput(run, answer);
+  if (run.answer !== undefined && goesOn(run)) run.answer = undefined;
 }
 
 /** Whether something that was added after the final answer buys another turn. */
@@ -157,15 +163,11 @@ function conclude(run: Run): Awaitable<string> {
 }
 
 /** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
-function respond(run: Run, text: string): Awaitable<string> {
+async function respond(run: Run, text: string): Promise<string> {
   run.push({ role: 'assistant', content: [{ type: 'text', text }] });
-  const { onTurn } = run.attached;
-  if (onTurn === undefined && run.config.output === undefined) return afterAgent(run, text);
-  return checkOutput(run, text).then(async (value) => {
-    run.output = value;
-    await onTurn?.(run);
-    return afterAgent(run, text);
-  });
+  run.output = await checkOutput(run, text);
+  await run.attached.onTurn?.(run);
+  return afterAgent(run, text);
 }
 
 function afterAgent(run: Run, text: string): Awaitable<string> {

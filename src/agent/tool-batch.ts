@@ -1,15 +1,18 @@
 import { describeError } from '../errors.js';
-import { type Awaitable, createDeferred, type Deferred, isPromise } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { Step } from '../lifecycle/wrap.js';
 import type { ToolCallPart, ToolResultPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
+import { inputOf, partOf, requestOf, resultOf } from './call-parts.js';
 import type { CallsInFlight, Interruptible } from './calls-in-flight.js';
 import type { Run } from './run.js';
 import type { PendingCall } from './run-result.js';
 import { ToolCall } from './tool-call.js';
+
+type ToolStep = Step<ToolCallRequest, ToolResult>;
 
 /** What is known of a turn's calls before they run. */
 export interface PriorResults {
@@ -34,11 +37,14 @@ export class ToolBatch implements CallsInFlight {
   private readonly prior: PriorResults | undefined;
   /** Whether any call was begun. */
   ran = false;
+  /** The one call of a batch that the loop itself waits for. */
   private single: ToolCall | undefined = undefined;
+  private alone = false;
   private next = 0;
   private running = 0;
   private failure: { readonly error: unknown } | undefined = undefined;
-  private done: Deferred<void> | undefined = undefined;
+  /** Ends the loop's wait. */
+  private release: ((value?: undefined) => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
   private waiting = NOBODY;
 
@@ -58,21 +64,23 @@ export class ToolBatch implements CallsInFlight {
     if (run.verdict !== undefined) return undefined;
     run.calls = this;
     this.ran = true;
-    if (calls.length === 1 && this.prior === undefined && run.stop === undefined) {
-      if (run.config.chain.entries.length === 0) return this.beginSingle(calls[0] as ToolCallPart);
-    }
+    if (calls.length === 1 && this.prior === undefined) return this.beginSingle(calls[0] as ToolCallPart);
     this.fill();
     if (this.running === 0 || this.halted) return undefined;
-    this.done = createDeferred<void>();
-    return this.done.promise;
+    return new Promise<undefined>((resolve) => {
+      this.release = resolve;
+    });
   }
 
   resume(value: unknown): void {
-    if (this.single !== undefined) this.settle(0, this.single.finalise(value));
+    if (!this.alone) return;
+    this.settle(0, this.single === undefined ? (value as ToolResult) : this.single.finalise(value));
   }
 
   resumeFailed(error: unknown): void {
-    if (this.single !== undefined) this.settleFailed(0, this.single, error);
+    if (!this.alone) return;
+    if (this.single === undefined) this.fail((this.calls[0] as ToolCallPart).id, error);
+    else this.settleFailed(0, this.single, error);
   }
 
   /**
@@ -128,7 +136,7 @@ export class ToolBatch implements CallsInFlight {
     this.halted = true;
     this.stopper?.stop(this.run.abortError ?? this.reason());
     for (const call of this.waiting) call.interrupt(errorResult(this.reason()));
-    this.done?.resolve();
+    this.release?.();
   }
 
   /** Keeps a call that a hook waits for, so that the hook learns of the end. */
@@ -142,20 +150,44 @@ export class ToolBatch implements CallsInFlight {
     while (!this.halted && this.running < limit && this.next < this.calls.length) this.start(this.next++);
   }
 
-  /** One call, and no part that could end the run meanwhile: nothing is needed but the tool's own promise. */
   private beginSingle(part: ToolCallPart): PromiseLike<unknown> | undefined {
+    const { run } = this;
+    const { entries, wrapToolCall } = run.config.chain;
     this.next = 1;
-    if (this.run.listening) this.announceStart(part);
+    if (run.listening) this.announceStart(part);
+    const outcome = wrapToolCall === undefined ? this.beginPlain(part) : this.beginWrapped(part, wrapToolCall);
+    if (outcome === undefined) return undefined;
+    // The tool itself ended the run: it is not waited for.
+    if (this.halted) return silence(outcome);
+    this.alone = true;
+    // Where nothing can end the run meanwhile, nothing is needed but the tool's own promise.
+    return entries.length === 0 && run.stop === undefined ? outcome : this.orHalt(outcome);
+  }
+
+  private beginPlain(part: ToolCallPart): PromiseLike<unknown> | undefined {
     const call = new ToolCall(this.run, inputOf(this.run, part));
     const output = call.begin();
-    if (output === undefined) {
-      this.settle(0, call.finalise(undefined));
-      return undefined;
-    }
-    // The tool itself ended the run: it is not waited for.
-    if (this.halted) return silence(output);
-    this.single = call;
+    if (output === undefined) this.settle(0, call.finalise(undefined));
+    else this.single = call;
     return output;
+  }
+
+  private beginWrapped(part: ToolCallPart, chain: ToolStep): PromiseLike<ToolResult> | undefined {
+    try {
+      const outcome = chain(requestOf(this.run, part, undefined), this.run);
+      if (isPromise(outcome)) return outcome;
+      this.settle(0, outcome);
+    } catch (error) {
+      this.fail(part.id, error);
+    }
+    return undefined;
+  }
+
+  private orHalt(outcome: PromiseLike<unknown>): Promise<unknown> {
+    return new Promise<unknown>((resolve, reject) => {
+      this.release = resolve;
+      outcome.then(resolve, reject);
+    });
   }
 
   private start(index: number): void {
@@ -188,7 +220,7 @@ export class ToolBatch implements CallsInFlight {
     );
   }
 
-  private startWrapped(index: number, request: ToolCallRequest, chain: Step<ToolCallRequest, ToolResult>): void {
+  private startWrapped(index: number, request: ToolCallRequest, chain: ToolStep): void {
     let outcome: Awaitable<ToolResult>;
     try {
       outcome = chain(request, this.run);
@@ -221,7 +253,7 @@ export class ToolBatch implements CallsInFlight {
     this.running -= 1;
     if (this.halted) return;
     if (this.next < this.calls.length) this.fill();
-    if (this.running === 0) this.done?.resolve();
+    if (this.running === 0) this.release?.();
   }
 
   /** What comes after the batch was halted comes too late: the call has its result. */
@@ -263,41 +295,6 @@ export class ToolBatch implements CallsInFlight {
   }
 }
 
-function partOf({ id, name }: ToolCallPart, { content, structured, isError }: ToolResult): ToolResultPart {
-  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
-    type: 'tool-result',
-    id,
-    name,
-    content,
-  };
-  if (structured !== undefined) part.structured = structured;
-  if (isError) part.isError = true;
-  return part;
-}
-
-function resultOf({ type: _type, id: _id, name: _name, ...result }: ToolResultPart): ToolResult {
-  return result;
-}
-
 function silence(promise: PromiseLike<unknown>): undefined {
   promise.then(undefined, () => {});
-}
-
-/** The part as it is, unless its arguments were no JSON. */
-function inputOf(run: Run, part: ToolCallPart): ToolCallPart | ToolCallRequest {
-  return part.invalidInput === undefined ? part : requestOf(run, part);
-}
-
-function requestOf(run: Run, { id, name, input, invalidInput }: ToolCallPart, approved?: boolean): ToolCallRequest {
-  return {
-    id,
-    name,
-    input: invalidInput === undefined ? input : undefined,
-    additions: undefined,
-    invalidInput,
-    tool: run.config.chain.wrapToolCall === undefined ? undefined : run.snapshot?.find(name),
-    approved,
-    run,
-    signal: undefined,
-  };
 }

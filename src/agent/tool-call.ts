@@ -22,7 +22,7 @@ export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<
   run.throwIfAborted();
   const call = new ToolCall(run, request);
   const output = call.begin();
-  if (output !== undefined) return call.wait(output);
+  if (output !== undefined) return run.stop === undefined ? call.follow(output) : call.wait(output);
   run.throwIfAborted();
   return call.finalise(undefined);
 }
@@ -79,7 +79,15 @@ export class ToolCall implements ToolContext {
     }
   }
 
-  /** The result for a hook that waits for it: the tool's, or that of an interruption. */
+  /** The result for a hook that waits for it. */
+  follow(output: PromiseLike<unknown>): Promise<ToolResult> {
+    return Promise.resolve(output).then(
+      (value) => this.finalise(value),
+      (error) => this.fail(error),
+    );
+  }
+
+  /** As `follow`, for a run that can be aborted: an interruption comes through, whatever the tool does. */
   wait(output: PromiseLike<unknown>): Promise<ToolResult> {
     const { promise, resolve, reject } = createDeferred<ToolResult>();
     this.waiter = { resolve, reject };

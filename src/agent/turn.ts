@@ -23,14 +23,20 @@ const NO_TOOLS = new ToolSnapshot([]);
 /** Begins a turn and runs the hooks before its model call; a promise only where one of them returns one. */
 export function prepareTurn(run: Run, lastWord: boolean): PromiseLike<void> | undefined {
   run.turn += 1;
-  run.attempt = 0;
-  run.streamed = 0;
   if (run.listening) announceTurn(run);
   const { beforeModel } = run.config.chain;
   if (beforeModel === undefined) return selectTools(run, lastWord);
   const messages = runThread(beforeModel, run.messages, run);
-  if (!isPromise(messages)) return adoptMessages(run, messages, lastWord);
-  return messages.then((later) => adoptMessages(run, later, lastWord));
+  return isPromise(messages) ? adoptMessagesLater(run, messages, lastWord) : adoptMessages(run, messages, lastWord);
+}
+
+// A function of its own: a closure in the one above would cost every turn a context, hooks or not. So below.
+async function adoptMessagesLater(
+  run: Run,
+  messages: PromiseLike<readonly Message[]>,
+  lastWord: boolean,
+): Promise<void> {
+  await adoptMessages(run, await messages, lastWord);
 }
 
 function adoptMessages(run: Run, messages: readonly Message[], lastWord: boolean): PromiseLike<void> | undefined {
@@ -44,8 +50,11 @@ export function selectTools(run: Run, lastWord: boolean): PromiseLike<void> | un
   const { beforeToolSelection } = run.config.chain;
   if (beforeToolSelection === undefined || lastWord) return undefined;
   const tools = runThread(beforeToolSelection, run.snapshot.tools, run);
-  if (!isPromise(tools)) return adoptTools(run, tools);
-  return tools.then((later) => adoptTools(run, later));
+  return isPromise(tools) ? tools.then(adoptToolsOf(run)) : adoptTools(run, tools);
+}
+
+function adoptToolsOf(run: Run): (tools: readonly Tool[]) => void {
+  return (tools) => adoptTools(run, tools);
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {
@@ -65,6 +74,8 @@ export function goesToModel(run: Run): boolean {
 /** Calls the model: through its wraps, or with a watch on it. */
 export function askModel(run: Run, lastWord: boolean): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
+  run.attempt = 0;
+  run.streamed = 0;
   const request = requestOf(run, lastWord);
   return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
 }
@@ -201,8 +212,12 @@ export function closeCalls(run: Run, batch: ToolBatch): void {
 export function finishTurn(run: Run, batch: ToolBatch | undefined): PromiseLike<void> | undefined {
   const { onTurn } = run.attached;
   const isComplete = batch?.ran || run.answer !== undefined || run.pending !== undefined;
-  if (onTurn !== undefined && isComplete) return onTurn(run).then(() => endTurn(run, batch));
-  return endTurn(run, batch);
+  return onTurn !== undefined && isComplete ? endTurnAfter(onTurn(run), run, batch) : endTurn(run, batch);
+}
+
+async function endTurnAfter(saving: Promise<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
+  await saving;
+  endTurn(run, batch);
 }
 
 function endTurn(run: Run, batch: ToolBatch | undefined): undefined {
