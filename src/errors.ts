@@ -174,11 +174,10 @@ function kindOf(value: unknown): string {
 
 /** A short text for any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name;
-  if (typeof error === 'string') return error;
   try {
-    return JSON.stringify(error) ?? String(error);
+    if (error instanceof Error) return error.message || error.name;
+    return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
   } catch {
-    return Object.prototype.toString.call(error);
+    return 'something that cannot be shown';
   }
 }

@@ -121,6 +121,7 @@ export class Agent<Context = unknown> {
     return this.engine.close();
   }
 
+  /** As `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

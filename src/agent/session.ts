@@ -27,6 +27,7 @@ export interface Session<Context = unknown> extends SessionInfo {
   ): RunStream<Output>;
   /** Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. */
   close(): Promise<void>;
+  /** As `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -149,7 +149,12 @@ export class ToolCall implements ToolContext {
     return this.stop.signal;
   }
 
-  progress(data: unknown): void {
+  /** A closure, so that a tool may take its context apart. */
+  get progress(): ToolContext['progress'] {
+    return (data) => this.report(data);
+  }
+
+  private report(data: unknown): void {
     if (this.settled || !this.run.listening || this.batch?.halted) return;
     const { id: callId, name } = this.call;
     this.run.emit({ type: 'tool-delta', runId: this.run.id, turn: this.run.turn, callId, name, data });

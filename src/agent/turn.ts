@@ -49,7 +49,8 @@ export function selectTools(run: Run, lastWord: boolean): PromiseLike<void> | un
   run.snapshot = lastWord ? NO_TOOLS : run.config.catalog.current();
   const { beforeToolSelection } = run.config.chain;
   if (beforeToolSelection === undefined || lastWord) return undefined;
-  const tools = runThread(beforeToolSelection, run.snapshot.tools, run);
+  // A copy, so that a hook that changes the array in place changes this turn alone.
+  const tools = runThread(beforeToolSelection, [...run.snapshot.tools], run);
   return isPromise(tools) ? tools.then(adoptToolsOf(run)) : adoptTools(run, tools);
 }
 
@@ -58,7 +59,7 @@ function adoptToolsOf(run: Run): (tools: readonly Tool[]) => void {
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {
-  if (tools !== run.snapshot?.tools) run.snapshot = new ToolSnapshot([...tools]);
+  run.snapshot = new ToolSnapshot(tools);
 }
 
 /** Whether the turn goes on to its model call: not where a hook before it ended the run. */
@@ -107,7 +108,7 @@ export function judgeResponse(run: Run, response: ModelResponse): Awaitable<Mode
 /** Adds the response to the conversation. Returns the calls that are to run now. */
 export function takeResponse(run: Run, response: ModelResponse): ToolBatch | undefined {
   if (run.abortError !== undefined) throw run.abortError;
-  run.finishReason = response.finishReason;
+  run.finishReason = response.finishReason ?? 'other';
   const calls = callsOf(response.content);
   if (run.verdict !== undefined) return takeWithVerdict(run, response, calls);
   if (run.listening) announceModelEnd(run, response);

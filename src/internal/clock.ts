@@ -4,6 +4,7 @@ export interface Clock {
   now(): number;
   /** Calls `callback` once after `ms` milliseconds; the value returned is given to `clearTimeout`. */
   setTimeout(callback: () => void, ms: number): unknown;
+  /** Ends a timer that `setTimeout` gave. */
   clearTimeout(handle: unknown): void;
 }
 

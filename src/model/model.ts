@@ -75,5 +75,6 @@ export interface Model {
   /** The model's name at its provider, such as `gpt-5-mini`. */
   readonly id: string;
   readonly provider?: string | undefined;
+  /** Answers one request. Rejects where it cannot; never resolves with half an answer. */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

@@ -6,7 +6,12 @@ import { toProviderError } from './provider-failure.js';
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
-  readonly chat: { readonly completions: { create(body: object, options?: OpenAIRequestOptions): OpenAIAnswer } };
+  readonly chat: {
+    readonly completions: {
+      /** Makes one request. */
+      create(body: object, options?: OpenAIRequestOptions): OpenAIAnswer;
+    };
+  };
 }
 
 /** What a client is told of one request beside its body. */
@@ -18,12 +23,17 @@ export interface OpenAIRequestOptions {
 
 /** What a client gives back for one request. */
 export interface OpenAIAnswer extends PromiseLike<unknown> {
+  /** The answer with its HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
 }
 
 /** What is read of an HTTP response beside its data. */
 export interface HttpAnswer {
-  readonly headers: { get(name: string): string | null };
+  readonly headers: {
+    /** A header's value. */
+    get(name: string): string | null;
+  };
+  /** The whole body. */
   text(): Promise<string>;
 }
 

@@ -18,11 +18,13 @@ export interface SessionChange {
 
 /** Where sessions live. `save` compares and sets, so that of two writers one learns that it was second. */
 export interface SessionStore {
+  /** What is stored, or undefined. */
   load(id: string): Awaitable<StoredSession | undefined>;
   /**
    * Makes the change if the stored revision is `expected` (0 where nothing is stored), and returns the new revision.
    * Otherwise changes nothing and returns undefined.
    */
   save(id: string, change: SessionChange, expected: number): Awaitable<number | undefined>;
+  /** Forgets the session; nothing happens where there is none. */
   delete(id: string): Awaitable<void>;
 }

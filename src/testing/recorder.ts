@@ -11,6 +11,7 @@ export interface RecordedLifecycle<Context = unknown> extends Omit<AgentLifecycl
 
 /** What emits events: an agent. */
 export interface EventSource {
+  /** Calls `listener` for every event of this type. */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => void): unknown;
 }
 

@@ -9,6 +9,7 @@ import { ScriptedFailureError } from './script-error.js';
 export interface ScriptStep {
   /** How errors name the step, such as `says("done")`. */
   readonly label: string;
+  /** Answers one call. */
   readonly play: (call: ScriptCall) => Promise<ModelResponse>;
 }
 

@@ -94,7 +94,7 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
   if (!isStandardSchema(input) && (typeof input !== 'object' || input === null || Array.isArray(input))) {
     throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
   }
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
     throw new ToolInvalidError(
       name,
       `\`timeoutMs\` is ${timeoutMs}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,

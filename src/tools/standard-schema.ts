@@ -6,12 +6,15 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
+    /** Checks a value. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** Present where the library can give its JSON Schema (the Standard JSON Schema extension). */
     readonly jsonSchema?:
       | {
+          /** The schema of what goes in. */
           readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
+          /** The schema of what comes out. */
           readonly output: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
         }
       | undefined;

@@ -61,13 +61,14 @@ export interface ToolContext<Context = unknown> {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   /** Tells listeners how far the call is, as a `tool-delta` event. Ignored once the call has its result. */
-  progress(data: unknown): void;
+  readonly progress: (data: unknown) => void;
 }
 
 /** Tools that come and go while the agent lives. Read once a turn; a turn that has begun keeps what it saw. */
 export interface LiveToolSet {
   /** Changes whenever `list()` would give something else. */
   readonly revision: number;
+  /** The tools as they are now. */
   list(): readonly Tool[];
 }
 

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle } from '../../src/index.js';
+import { calls, hangs, scriptedModel } from '../../src/testing/testing.js';
+import { fastClock } from './support/fake-clock.js';
+import { toolOf } from './support/sample-tools.js';
+import { gate, LATE, pause, rejectionOf, unhandledDuring, until, within } from './support/settle.js';
+import { keepingLogger } from './support/silent-logger.js';
+
+const never = () => new Promise<never>(() => {});
+const closed = { code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_AGENT_CLOSED' } };
+
+/** Never settles, but for an abort of the signal. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+describe('agent.close()', () => {
+  type Arrive = (signal: AbortSignal | undefined) => Promise<never>;
+  const waiting: Readonly<Record<string, (arrive: Arrive) => Agent>> = {
+    'its model': (arrive) => new Agent({ model: { id: 'm', generate: ({ signal }) => arrive(signal) } }),
+    'its only tool': (arrive) =>
+      new Agent({
+        model: scriptedModel([calls('wait')]),
+        tools: [toolOf('wait', (_input, { signal }) => arrive(signal))],
+      }),
+    'one of its tools': (arrive) =>
+      new Agent({
+        model: scriptedModel([calls({ name: 'wait' }, { name: 'quick' })]),
+        tools: [toolOf('wait', (_input, { signal }) => arrive(signal)), toolOf('quick', () => 'ok')],
+      }),
+    'a hook': (arrive) =>
+      new Agent({
+        model: scriptedModel([]),
+        lifecycle: [{ beforeModel: (_messages, { signal }) => arrive(signal) }],
+      }),
+    'a wrap': (arrive) =>
+      new Agent({
+        model: scriptedModel([calls('quick')]),
+        tools: [toolOf('quick', () => 'ok')],
+        lifecycle: [{ wrapToolCall: (call) => arrive(call.run.signal) }],
+      }),
+  };
+
+  test.each(Object.entries(waiting))(
+    'aborts a run without a signal of its own that waits in %s, at once',
+    async (_title, make) => {
+      let arrived = 0;
+      const agent = make((signal) => {
+        arrived += 1;
+        return untilAborted(signal);
+      });
+      const running = agent.run('go').catch((error: unknown) => error);
+      await until(() => arrived === 1);
+
+      const closing = within(agent.close(), 1_000);
+
+      expect(await within(running, 1_000)).toMatchObject(closed);
+      expect(await closing).not.toBe(LATE);
+    },
+  );
+
+  test('waits for a deaf model of a run without a signal, but not for ever', async () => {
+    const agent = new Agent({ model: { id: 'm', generate: never }, clock: fastClock() });
+    void agent.run('go');
+    await until(() => agent.status().runs === 1);
+
+    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+  });
+
+  test('aborts a run with a signal that waits in a deaf model, at once', async () => {
+    const agent = new Agent({ model: { id: 'm', generate: never } });
+    const { signal } = new AbortController();
+    const running = agent.run('go', { signal }).catch((error: unknown) => error);
+    await until(() => agent.status().runs === 1);
+
+    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    expect(await running).toMatchObject(closed);
+  });
+
+  test('closes the sessions: their runs are aborted, and onSessionEnd comes before onShutdown', async () => {
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([hangs({ deaf: true })]),
+      lifecycle: [
+        {
+          onError: () => void log.push('onError'),
+          onSessionEnd: ({ id }) => void log.push(`end ${id}`),
+          onShutdown: () => void log.push('onShutdown'),
+        },
+      ],
+    });
+    const session = await agent.session({ id: 's1' });
+    await agent.session({ id: 's2' });
+    const running = rejectionOf(session.run('go'));
+    const queued = rejectionOf(session.run('go'));
+    await until(() => agent.status().runs === 1);
+
+    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+
+    expect(await running).toMatchObject(closed);
+    expect(await queued).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual(['onError', 'end s1', 'end s2', 'onShutdown']);
+    expect(agent.status()).toMatchObject({ closed: true, runs: 0, sessions: 0 });
+  });
+
+  test('calls onShutdown in reverse order, one after another', async () => {
+    const log: string[] = [];
+    const part = (name: string, priority: number): AgentLifecycle => ({
+      priority,
+      async onShutdown() {
+        log.push(`${name}>`);
+        await pause(1);
+        log.push(`<${name}`);
+      },
+    });
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [part('b', 50), part('a', 90), part('c', 50)] });
+
+    await agent.close();
+
+    expect(log).toEqual(['c>', '<c', 'b>', '<b', 'a>', '<a']);
+  });
+
+  test('goes on where an onShutdown fails or hangs, and logs it', async () => {
+    const log: string[] = [];
+    const logger = keepingLogger();
+    const agent = new Agent({
+      model: scriptedModel([]),
+      clock: fastClock(),
+      logger,
+      lifecycle: [
+        { name: 'last', onShutdown: () => void log.push('last') },
+        { name: 'hangs', onShutdown: never },
+        { name: 'hangs with a time of its own', timeoutMs: 7, onShutdown: never },
+        { name: 'throws', onShutdown: () => Promise.reject(new Error('no')) },
+      ],
+    });
+
+    await agent.close();
+
+    expect(log).toEqual(['last']);
+    expect(logger.lines).toEqual([
+      'error: Lifecycle "throws" failed in onShutdown: no',
+      expect.stringContaining('longer than 7 ms'),
+      expect.stringContaining('longer than 5000 ms'),
+    ]);
+  });
+
+  test('starts nothing more: run, stream, session, use and ready are refused', async () => {
+    const model = scriptedModel('never');
+    const agent = new Agent({ name: 'mine', model });
+    const session = await agent.session();
+    await agent.close();
+    const refused = { code: 'ERR_AGENT_CLOSED', message: expect.stringContaining('"mine"') };
+
+    expect(await rejectionOf(agent.run('go'))).toMatchObject(refused);
+    expect(await rejectionOf(agent.stream('go').result)).toMatchObject(refused);
+    expect(await rejectionOf(agent.session())).toMatchObject(refused);
+    expect(await rejectionOf(agent.ready())).toMatchObject(refused);
+    expect(await rejectionOf(session.run('go'))).toMatchObject({ code: 'ERR_SESSION_CLOSED' });
+    expect(() => agent.use({})).toThrow(expect.objectContaining(refused));
+    expect(model.requests).toEqual([]);
+  });
+
+  test('does its work once, and a second call waits for the first', async () => {
+    let shutdowns = 0;
+    const slow = gate();
+    const agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [
+        {
+          onShutdown() {
+            shutdowns += 1;
+            return slow.pass();
+          },
+        },
+      ],
+    });
+
+    const first = agent.close();
+    const second = within(agent.close(), 20);
+    expect(await second).toBe(LATE);
+    slow.open();
+    await Promise.all([first, agent.close(), agent[Symbol.asyncDispose]()]);
+
+    expect(shutdowns).toBe(1);
+  });
+
+  test('can be called from a tool of a run', async () => {
+    const agent: Agent = new Agent({
+      model: scriptedModel([calls('stop')]),
+      tools: [toolOf('stop', () => agent.close())],
+      clock: fastClock(),
+    });
+
+    const unhandled = await unhandledDuring(async () => {
+      expect(await within(agent.run('go').catch((error: unknown) => error))).toMatchObject(closed);
+      expect(await within(agent.close())).not.toBe(LATE);
+    });
+
+    expect(unhandled).toEqual([]);
+  });
+
+  test('of an idle agent takes no time', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']) });
+    await agent.run('go');
+
+    expect(await within(agent.close(), 50)).not.toBe(LATE);
+  });
+
+  test('takes a lifecycle that was removed along no more', async () => {
+    const log: string[] = [];
+    const agent = new Agent({ model: scriptedModel([]) });
+    agent.use({ onShutdown: () => void log.push('removed') })();
+    agent.use({ onShutdown: () => void log.push('kept') });
+
+    await agent.close();
+
+    expect(log).toEqual(['kept']);
+  });
+});

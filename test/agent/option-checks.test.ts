@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentOptions, type RunOptions } from '../../src/index.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { echo } from './support/sample-tools.js';
+import { rejectionOf } from './support/settle.js';
+
+const model = scriptedModel('done');
+const make = (options: object) => () => new Agent({ model, ...options } as AgentOptions);
+
+describe('an agent with an option that it cannot have is not made', () => {
+  test.each<[string, object, string]>([
+    ['no model', { model: undefined }, 'model'],
+    ['null as model', { model: null }, 'model'],
+    ['a model that is a text', { model: 'gpt' }, 'model'],
+    ['a model without generate', { model: { id: 'm' } }, 'model'],
+    ['a model without id', { model: { generate: async () => {} } }, 'model'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name that is a number', { name: 5 }, 'name'],
+    ['instructions that are no text', { instructions: ['x'] }, 'instructions'],
+    ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
+    ['maxTurns -1', { maxTurns: -1 }, 'maxTurns'],
+    ['maxTurns 1.5', { maxTurns: 1.5 }, 'maxTurns'],
+    ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
+    ['maxTurns Infinity', { maxTurns: Number.POSITIVE_INFINITY }, 'maxTurns'],
+    ['maxTurns as text', { maxTurns: '5' }, 'maxTurns'],
+    ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns'],
+    ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns'],
+    ['maxTurns with an unknown atLimit', { maxTurns: { limit: 5, atLimit: 'stop' } }, 'maxTurns.atLimit'],
+    ['parallelToolCalls 0', { parallelToolCalls: 0 }, 'parallelToolCalls'],
+    ['parallelToolCalls -1', { parallelToolCalls: -1 }, 'parallelToolCalls'],
+    ['parallelToolCalls 1.5', { parallelToolCalls: 1.5 }, 'parallelToolCalls'],
+    ['parallelToolCalls NaN', { parallelToolCalls: Number.NaN }, 'parallelToolCalls'],
+    ['parallelToolCalls as text', { parallelToolCalls: 'yes' }, 'parallelToolCalls'],
+    ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
+    ['a hook among the options', { beforeAgent: () => {} }, 'beforeAgent'],
+    ['an unknown time-out', { timeouts: { totalMs: 5 } }, 'timeouts.totalMs'],
+  ])('%s', (_title, options, option) => {
+    expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+  });
+
+  test.each(['runMs', 'modelMs', 'firstPartMs', 'toolMs'])('a time-out %s that no timer keeps', (key) => {
+    for (const ms of [0, -1, Number.NaN, 1e12, 2 ** 31, Number.POSITIVE_INFINITY, '5', null]) {
+      const invalid = {
+        code: 'ERR_OPTION_INVALID',
+        option: `timeouts.${key}`,
+        message: expect.stringContaining(String(ms)),
+      };
+      expect(make({ timeouts: { [key]: ms } })).toThrow(expect.objectContaining(invalid));
+    }
+    expect(make({ timeouts: { [key]: 2 ** 31 - 1 } })).not.toThrow();
+    expect(make({ timeouts: { [key]: undefined } })).not.toThrow();
+  });
+
+  test('no options at all', () => {
+    expect(() => new Agent(undefined as unknown as AgentOptions)).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }),
+    );
+  });
+
+  test('two tools with one name, in the tools or in a lifecycle', () => {
+    const conflict = expect.objectContaining({ code: 'ERR_TOOL_CONFLICT', tool: 'echo' });
+
+    expect(make({ tools: [echo, { ...echo }] })).toThrow(conflict);
+    expect(make({ tools: [echo], lifecycle: [{ tools: [{ ...echo }] }] })).toThrow(conflict);
+    expect(make({ lifecycle: [{ tools: [echo] }, { tools: [echo] }] })).toThrow(conflict);
+  });
+
+  test('a lifecycle that is none', () => {
+    expect(make({ lifecycle: [null] })).toThrow(expect.objectContaining({ code: 'ERR_LIFECYCLE_INVALID' }));
+  });
+
+  test('and undefined stands for every default', async () => {
+    const keys = ['name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls', 'settings'];
+    const more = ['timeouts', 'store', 'logger', 'clock', 'ids'];
+    const options = Object.fromEntries([...keys, ...more].map((key) => [key, undefined]));
+
+    const agent = make(options)();
+
+    expect([agent.name, (await agent.run('go')).text]).toEqual(['agent', 'done']);
+  });
+});
+
+describe('a run with an option that it cannot have is not begun', () => {
+  test.each<[string, object, string]>([
+    ['an unknown one', { maxSteps: 5 }, 'maxSteps'],
+    ['one of the agent alone', { instructions: 'x' }, 'instructions'],
+    ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
+    ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
+    ['a model that is none', { model: {} }, 'model'],
+    ['a time-out of 0', { timeouts: { runMs: 0 } }, 'timeouts.runMs'],
+    ['a time-out of NaN', { timeouts: { toolMs: Number.NaN } }, 'timeouts.toolMs'],
+    ['an output that is no schema', { output: 'json' }, 'output'],
+    ['an output that is a list', { output: [] }, 'output'],
+  ])('%s', async (_title, options, option) => {
+    const touched: string[] = [];
+    const agent = new Agent({ model, lifecycle: [{ beforeAgent: () => void touched.push('run') }] });
+
+    const error = await rejectionOf(agent.run('go', options as RunOptions));
+
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option });
+    expect(touched).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['a number', 5],
+    ['nothing', undefined],
+    ['null', null],
+    ['a message of the assistant', { role: 'assistant', content: [{ type: 'text', text: 'x' }] }],
+    ['a message of a tool', { role: 'tool', content: [] }],
+    ['a message without content', { role: 'user' }],
+    ['a list of messages', [{ role: 'user', content: 'x' }]],
+  ])('an input that is %s', async (_title, input) => {
+    const error = await rejectionOf(new Agent({ model }).run(input as string));
+
+    expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
+  });
+
+  test('tools that share a name with those of a lifecycle', async () => {
+    const agent = new Agent({ model, lifecycle: [{ tools: [echo] }] });
+
+    expect(await rejectionOf(agent.run('go', { tools: [echo] }))).toMatchObject({ code: 'ERR_TOOL_CONFLICT' });
+  });
+
+  test('a session with an id that is no text', async () => {
+    for (const id of ['', 5 as unknown as string]) {
+      expect(await rejectionOf(new Agent({ model }).session({ id }))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type Model, type ModelResponse } from '../../src/index.js';
+import { calls, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
+import { echo, toolOf } from './support/sample-tools.js';
+import { rejectionOf } from './support/settle.js';
+import { resultsIn, transcript } from './support/transcript.js';
+
+describe('the options of one run', () => {
+  test('put its model, tools and limit in place of the agent’s, for that run alone', async () => {
+    const own = scriptedModel(['own', 'own']);
+    const other = scriptedModel([calls('other', {}), 'x'], { id: 'other-model' });
+    const seen: unknown[] = [];
+    const agent = new Agent({
+      model: own,
+      tools: [echo],
+      lifecycle: [
+        {
+          tools: [toolOf('brought', () => 'ok')],
+          beforeModel: (_messages, run) => void seen.push([run.model.id, run.turn]),
+        },
+      ],
+    });
+
+    const options = { model: other, tools: [toolOf('other', () => 'ok')], maxTurns: 1 };
+    const error = await rejectionOf(agent.run('go', options));
+    const { text } = await agent.run('go');
+
+    expect(error).toMatchObject({ code: 'ERR_TURN_LIMIT', maxTurns: 1 });
+    expect(text).toBe('own');
+    expect(seen).toEqual([
+      ['other-model', 1],
+      ['scripted', 1],
+    ]);
+    const toolsOf = (model: typeof own) => model.requests.map(({ tools }) => tools.map(({ name }) => name));
+    expect(toolsOf(other)).toEqual([['other', 'brought']]);
+    expect(toolsOf(own)).toEqual([['echo', 'brought']]);
+  });
+
+  test('go over the settings of the agent one by one', async () => {
+    const model = scriptedModel('done');
+    const agent = new Agent({ model, settings: { temperature: 0.5, seed: 7, toolChoice: 'required' } });
+
+    await agent.run('go', { settings: { temperature: 0, topP: 0.9 } });
+    await agent.run('go', { settings: { toolChoice: 'none' } });
+    await agent.run('go');
+
+    expect(model.requests.map(({ settings, toolChoice }) => [settings, toolChoice])).toEqual([
+      [{ temperature: 0, seed: 7, topP: 0.9 }, 'required'],
+      [{ temperature: 0.5, seed: 7 }, 'none'],
+      [{ temperature: 0.5, seed: 7 }, 'required'],
+    ]);
+  });
+
+  test('go over the time-outs of the agent one by one', async () => {
+    const agent = new Agent({ model: scriptedModel(hangs()), timeouts: { modelMs: 5, runMs: 60_000 } });
+
+    expect(await rejectionOf(agent.run('go', { timeouts: { runMs: 2 } }))).toMatchObject({ code: 'ERR_RUN_TIMEOUT' });
+    expect(await rejectionOf(agent.run('go', { timeouts: { toolMs: 2 } }))).toMatchObject({ code: 'ERR_MODEL_FAILED' });
+    expect(await rejectionOf(agent.run('go', { timeouts: { modelMs: undefined, runMs: 15 } }))).toMatchObject({
+      code: 'ERR_RUN_TIMEOUT',
+    });
+  });
+
+  test('go on from messages: with an input behind them, or with an empty one as they are', async () => {
+    const model = scriptedModel('done');
+    const agent = new Agent({ model, instructions: 'Be brief.' });
+    const messages = [{ role: 'user', content: 'before' } as const];
+
+    const asked = await agent.run('now', { messages });
+    const silent = await agent.run('', { messages });
+    const empty = await agent.run('');
+
+    expect(model.requests.map((request) => transcript(request.messages))).toEqual([
+      ['system: Be brief.', 'user: before', 'user: now'],
+      ['system: Be brief.', 'user: before'],
+      ['system: Be brief.', 'user: '],
+    ]);
+    expect(transcript(asked.messages)).toEqual(['user: now', 'assistant: done']);
+    expect(transcript(asked.history)).toEqual(['user: before', 'user: now', 'assistant: done']);
+    expect(transcript(silent.messages)).toEqual(['assistant: done']);
+    expect(transcript(empty.messages)).toEqual(['user: ', 'assistant: done']);
+  });
+
+  test('hand the context to every hook and tool', async () => {
+    interface Tenant {
+      readonly id: string;
+    }
+    const seen: string[] = [];
+    const agent = new Agent<Tenant>({
+      model: scriptedModel([calls('whose'), 'done']),
+      tools: [toolOf('whose', (_input, { context }) => (context as Tenant).id)],
+      lifecycle: [{ beforeAgent: (_input, { context }) => void seen.push(context.id) }],
+    });
+
+    const { messages } = await agent.run('go', { context: { id: 't1' } });
+
+    expect(seen).toEqual(['t1']);
+    expect(resultsIn(messages)).toEqual({ call_1: 't1' });
+  });
+});
+
+describe('a model', () => {
+  class Counting implements Model {
+    readonly id = 'counting';
+    #calls = 0;
+    generate(): Promise<ModelResponse> {
+      this.#calls += 1;
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+      return Promise.resolve({ content: [{ type: 'text', text: `${this.#calls}` }], finishReason: 'stop', usage });
+    }
+  }
+
+  test.each([
+    ['plainly', {}],
+    ['with a signal', { signal: new AbortController().signal }],
+    ['with a time-out', { timeouts: { modelMs: 1_000 } }],
+  ])('that is a class keeps its `this`, called %s', async (_title, options) => {
+    expect((await new Agent({ model: new Counting() }).run('go', options)).text).toBe('1');
+  });
+
+  test('that fails with a status keeps what a retry has to know', async () => {
+    const cause = Object.assign(new Error('slow down'), { status: 429, retryAfterMs: 250 });
+    const error = await rejectionOf(new Agent({ model: scriptedModel([fails(cause)]) }).run('go'));
+
+    expect(error).toMatchObject({
+      code: 'ERR_MODEL_FAILED',
+      model: 'scripted',
+      status: 429,
+      retryAfterMs: 250,
+      retryable: true,
+      cause,
+      messages: [{ role: 'user', content: 'go' }],
+    });
+  });
+});

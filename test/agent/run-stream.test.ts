@@ -1,0 +1,215 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentEvent, type RunStream } from '../../src/index.js';
+import { calls, delays, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from './support/sample-tools.js';
+import { LATE, pause, rejectionOf, unhandledDuring, until, within } from './support/settle.js';
+
+const typesOf = async (stream: AsyncIterable<AgentEvent>) => {
+  const types: string[] = [];
+  for await (const { type } of stream) types.push(type);
+  return types;
+};
+const iteratorOf = (stream: RunStream) => stream[Symbol.asyncIterator]();
+
+describe('RunStream', () => {
+  test('has begun whether or not anybody reads, and keeps its events', async () => {
+    const model = scriptedModel(['done']);
+    const stream = new Agent({ model }).stream('go');
+
+    expect((await stream.result).text).toBe('done');
+    expect(model.requests).toHaveLength(1);
+    expect(await typesOf(stream)).toEqual([
+      ...['run-start', 'turn-start', 'model-start', 'text-delta', 'text-delta', 'model-end', 'turn-end', 'run-end'],
+    ]);
+  });
+
+  test('whose run fails is no unhandled rejection, also where nobody looks at it', async () => {
+    const unhandled = await unhandledDuring(async () => {
+      new Agent({ model: scriptedModel([fails()]) }).stream('go');
+      new Agent({ model: scriptedModel([]) }).stream('go', { maxTurns: 0 });
+      new Agent({ model: scriptedModel([]) }).stream('go', { signal: AbortSignal.abort() });
+      (await new Agent({ model: scriptedModel([fails()]) }).session()).stream('go');
+      await pause(5);
+    });
+
+    expect(unhandled).toEqual([]);
+  });
+
+  test('throws the error of its run after the last event, once', async () => {
+    const stream = new Agent({ model: scriptedModel([fails('down')]) }).stream('go');
+    const iterator = iteratorOf(stream);
+    const types: string[] = [];
+
+    const error = await rejectionOf(
+      (async () => {
+        for (let next = await iterator.next(); !next.done; next = await iterator.next()) types.push(next.value.type);
+      })(),
+    );
+
+    expect(types).toEqual(['run-start', 'turn-start', 'model-start', 'model-end', 'turn-end', 'run-error', 'run-end']);
+    expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED' });
+    expect(await iterator.next()).toEqual({ value: undefined, done: true });
+    expect(await rejectionOf(stream.result)).toBe(error);
+  });
+
+  test('of a run that is refused has no events, and throws', async () => {
+    const stream = new Agent({ model: scriptedModel([]) }).stream('go', { maxTurns: Number.NaN });
+
+    expect(await rejectionOf(iteratorOf(stream).next())).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    expect(await rejectionOf(stream.result)).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+  });
+
+  test('stays at its end', async () => {
+    const stream = new Agent({ model: scriptedModel(['done']) }).stream('go');
+    await typesOf(stream);
+
+    expect(await typesOf(stream)).toEqual([]);
+    expect(await iteratorOf(stream).next()).toEqual({ value: undefined, done: true });
+  });
+
+  test('gives each of several next() calls an event of its own, in order', async () => {
+    const stream = new Agent({ model: scriptedModel([delays(5, 'done')]) }).stream('go');
+    const iterator = iteratorOf(stream);
+
+    const seen = await within(Promise.all(Array.from({ length: 10 }, () => iterator.next())));
+
+    expect(seen).not.toBe(LATE);
+    expect((seen as IteratorResult<AgentEvent>[]).map(({ value, done }) => (done ? 'end' : value.type))).toEqual([
+      ...['run-start', 'turn-start', 'model-start', 'text-delta', 'text-delta', 'model-end', 'turn-end', 'run-end'],
+      ...['end', 'end'],
+    ]);
+  });
+
+  test('gives an event as soon as it happens, not at the end of the run', async () => {
+    const stream = new Agent({ model: scriptedModel([hangs()]) }).stream('go');
+    const iterator = iteratorOf(stream);
+
+    const first = [await iterator.next(), await iterator.next(), await iterator.next()];
+
+    expect(first.map(({ value }) => value?.type)).toEqual(['run-start', 'turn-start', 'model-start']);
+    await iterator.return?.();
+  });
+
+  test('that is left aborts its run, and waits until it has ended', async () => {
+    const ended: unknown[] = [];
+    const agent = new Agent({
+      model: scriptedModel([calls('wait')]),
+      tools: [toolOf('wait', () => new Promise(() => {}))],
+      lifecycle: [{ onError: (error) => pause(5).then(() => void ended.push(error)) }],
+    });
+    const { signal } = new AbortController();
+    const stream = agent.stream('go', { signal });
+
+    for await (const { type } of stream) if (type === 'tool-start') break;
+
+    expect(ended).toMatchObject([{ code: 'ERR_RUN_ABORTED' }]);
+    expect(agent.status().runs).toBe(0);
+    expect(await rejectionOf(stream.result)).toBe(ended[0]);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('that is left by a throw in the loop aborts its run as well', async () => {
+    const agent = new Agent({ model: scriptedModel([hangs({ deaf: true })]) });
+    const stream = agent.stream('go');
+
+    const error = await rejectionOf(
+      (async () => {
+        for await (const { type } of stream) if (type === 'model-start') throw new Error('mine');
+      })(),
+    );
+
+    expect((error as Error).message).toBe('mine');
+    expect(agent.status().runs).toBe(0);
+  });
+
+  test('that is left while a next() waits ends that wait', async () => {
+    const stream = new Agent({ model: scriptedModel([hangs()]) }).stream('go');
+    const iterator = iteratorOf(stream);
+    for (let at = 0; at < 3; at++) await iterator.next();
+
+    const waiting = within(iterator.next().catch((error) => error));
+    expect(await iterator.return?.()).toEqual({ value: undefined, done: true });
+
+    expect(await waiting).not.toBe(LATE);
+  });
+
+  test('that is left in its middle gives nothing more', async () => {
+    const stream = new Agent({ model: scriptedModel(['done']) }).stream('go');
+    for await (const _event of stream) break;
+
+    expect(await typesOf(stream)).toEqual([]);
+  });
+
+  test('that is left after the end changes nothing', async () => {
+    const stream = new Agent({ model: scriptedModel(['done']) }).stream('go');
+    await stream.result;
+
+    await iteratorOf(stream).return?.();
+
+    expect((await stream.result).text).toBe('done');
+  });
+
+  test('that is left while the loaders load ends at once', async () => {
+    const agent = new Agent({
+      model: scriptedModel([]),
+      loaders: [{ name: 'slow', load: () => new Promise(() => {}) }],
+    });
+    const stream = agent.stream('go');
+    const iterator = iteratorOf(stream);
+    const waiting = iterator.next().catch(() => 'aborted');
+
+    expect(await within(iterator.return?.() as Promise<unknown>)).not.toBe(LATE);
+    expect(await rejectionOf(stream.result)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(await waiting).toBe('aborted');
+  });
+
+  test('that is left while its session is busy does not begin, and the next run of the session does', async () => {
+    const model = scriptedModel([delays(10, 'first'), 'third']);
+    const session = await new Agent({ model }).session();
+    const first = session.run('one');
+    const second = session.stream('two');
+    second.result.catch(() => {});
+    const third = session.run('three');
+
+    await iteratorOf(second).return?.();
+
+    expect(await rejectionOf(second.result)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect([(await first).text, (await third).text]).toEqual(['first', 'third']);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('keeps ten thousand events for a slow reader, in order', async () => {
+    const texts = Array.from({ length: 10_000 }, (_, at) => `${at} `);
+    const agent = new Agent({
+      model: {
+        id: 'm',
+        async generate({ onPart }) {
+          for (const text of texts) onPart?.({ type: 'text-delta', text });
+          const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+          return { content: [{ type: 'text', text: texts.join('') }], finishReason: 'stop', usage };
+        },
+      },
+    });
+    const stream = agent.stream('go');
+    await stream.result;
+
+    const read: string[] = [];
+    for await (const event of stream) if (event.type === 'text-delta') read.push(event.text);
+
+    expect(read).toEqual(texts);
+  });
+
+  test('of an agent that is closed ends with a RunAbortedError', async () => {
+    const agent = new Agent({ model: scriptedModel([hangs()]) });
+    const stream = agent.stream('go');
+    await until(() => agent.status().runs === 1);
+
+    await agent.close();
+
+    expect(await rejectionOf(stream.result)).toMatchObject({
+      code: 'ERR_RUN_ABORTED',
+      cause: { code: 'ERR_AGENT_CLOSED' },
+    });
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, MemorySessionStore, type RunContext, type Session, SessionConflictError } from '../../src/index.js';
+import { calls, delays, hangs, scriptedModel } from '../../src/testing/testing.js';
+import { echo, toolOf } from './support/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from './support/settle.js';
+import { transcript } from './support/transcript.js';
+
+describe('rule 13: two sessions on one store', () => {
+  /** Two agents with the session `s`; the model of the first waits at a gate. */
+  async function arrange() {
+    const store = new MemorySessionStore();
+    const held = gate();
+    const slow = new Agent({ model: scriptedModel([() => held.pass().then(() => 'mine'), 'later']), store });
+    const quick = new Agent({ model: scriptedModel(['theirs']), store });
+    return { store, held, slow: await slow.session({ id: 's' }), quick: await quick.session({ id: 's' }) };
+  }
+
+  test('that both write: the second learns it, and its error carries both lists', async () => {
+    const { store, held, slow, quick } = await arrange();
+
+    const running = rejectionOf(slow.run('I ask'));
+    await until(() => held.arrived === 1);
+    await quick.run('they ask');
+    held.open();
+    const error = (await running) as SessionConflictError;
+
+    expect(error).toBeInstanceOf(SessionConflictError);
+    expect(error).toMatchObject({ code: 'ERR_SESSION_CONFLICT', session: 's' });
+    expect(transcript(error.mine)).toEqual(['user: I ask', 'assistant: mine']);
+    expect(transcript(error.stored)).toEqual(['user: they ask', 'assistant: theirs']);
+    expect(transcript(error.messages)).toEqual(['user: I ask', 'assistant: mine']);
+    expect(transcript((await store.load('s'))?.messages ?? [])).toEqual(['user: they ask', 'assistant: theirs']);
+  });
+
+  test('go on after a conflict from what is stored, and the lists of the error stay', async () => {
+    const { held, slow, quick } = await arrange();
+    const running = rejectionOf(slow.run('I ask'));
+    await until(() => held.arrived === 1);
+    await quick.run('they ask');
+    held.open();
+    const error = (await running) as SessionConflictError;
+
+    const { history } = await slow.run('again');
+
+    expect(transcript(history)).toEqual(['user: they ask', 'assistant: theirs', 'user: again', 'assistant: later']);
+    expect(transcript(error.stored)).toEqual(['user: they ask', 'assistant: theirs']);
+  });
+
+  test('that write one after the other do not conflict: each run begins from what is stored', async () => {
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model: scriptedModel(['one', 'two', 'three']), store });
+    const a = await agent.session({ id: 's' });
+    const b = await agent.session({ id: 's' });
+
+    await a.run('a1');
+    await b.run('b1');
+    const { history } = await a.run('a2');
+
+    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
+  });
+
+  test('are not fooled by a list of the same length', async () => {
+    const store = new MemorySessionStore();
+    const compacting = new Agent({
+      model: scriptedModel(['short']),
+      store,
+      lifecycle: [{ beforeModel: () => [{ role: 'user', content: 'summary' }] }],
+    });
+    const held = gate();
+    const slow = new Agent({ model: scriptedModel(['first', () => held.pass().then(() => 'late')]), store });
+    const session = await slow.session({ id: 's' });
+    await session.run('one');
+
+    const running = rejectionOf(session.run('two'));
+    await until(() => held.arrived === 1);
+    await (await compacting.session({ id: 's' })).run('x');
+    expect((await store.load('s'))?.messages).toHaveLength(2);
+    held.open();
+
+    expect(await running).toMatchObject({ code: 'ERR_SESSION_CONFLICT' });
+  });
+});
+
+describe('rule 12: the runs of a session', () => {
+  test('go one after another, in the order in which they were started, streams too', async () => {
+    const log: string[] = [];
+    const model = scriptedModel(({ messages }) => delays(messages.length === 1 ? 8 : 0, 'ok'));
+    const agent = new Agent({
+      model,
+      lifecycle: [
+        {
+          beforeAgent: (input) => void log.push(`${input}>`),
+          afterAgent: () => pause(1).then(() => void log.push('<')),
+        },
+      ],
+    });
+    const session = await agent.session();
+
+    await Promise.all([session.run('a'), session.stream('b').result, session.run('c')]);
+
+    expect(log).toEqual(['a>', '<', 'b>', '<', 'c>', '<']);
+    expect(session.messages).toHaveLength(6);
+  });
+
+  test('go on after one that fails or is refused', async () => {
+    const session = await new Agent({
+      model: scriptedModel([() => Promise.reject(new Error('down')), 'fine']),
+    }).session();
+
+    const outcomes = await Promise.allSettled([
+      session.run('a'),
+      session.run('b', { maxTurns: 0 }),
+      session.run('c', { signal: AbortSignal.abort() }),
+      session.run('d'),
+    ]);
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled']);
+  });
+
+  test('can be aborted while they wait for their turn: at once, and without a hook', async () => {
+    const called: string[] = [];
+    const controller = new AbortController();
+    const model = scriptedModel([delays(15, 'first'), 'third']);
+    const agent = new Agent({ model, lifecycle: [{ beforeAgent: (input) => void called.push(input) }] });
+    const session = await agent.session();
+    const first = session.run('a');
+    const second = rejectionOf(session.run('b', { signal: controller.signal }));
+    const third = session.run('c');
+    let firstDone = false;
+    void first.then(() => {
+      firstDone = true;
+    });
+
+    await pause(2);
+    controller.abort('enough');
+
+    expect(await second).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(firstDone).toBe(false);
+    expect((await third).text).toBe('third');
+    expect(called).toEqual(['a', 'c']);
+  });
+
+  test('are waited for by close(), which takes no new ones meanwhile', async () => {
+    const session = await new Agent({ model: scriptedModel([delays(5, 'first'), 'second']) }).session();
+    const running = [session.run('a'), session.run('b')];
+
+    const closing = session.close();
+    expect(await rejectionOf(session.run('c'))).toMatchObject({ code: 'ERR_SESSION_CLOSED' });
+    await closing;
+
+    expect((await Promise.all(running)).map(({ text }) => text)).toEqual(['first', 'second']);
+  });
+
+  test('of two sessions do not wait for each other', async () => {
+    const agent = new Agent({ model: scriptedModel([hangs(), 'quick']) });
+    const controller = new AbortController();
+    const slow = (await agent.session()).run('a', { signal: controller.signal }).catch(() => {});
+
+    expect(await within((await agent.session()).run('b'), 500)).toMatchObject({ text: 'quick' });
+    controller.abort();
+    await slow;
+  });
+});
+
+describe('rule 12: a run inside a run of the same session', () => {
+  const ways: Readonly<Record<string, (session: Session, parent: RunContext) => Promise<unknown>>> = {
+    'by run': (session, parent) => session.run('inner', { parent }),
+    'by stream': (session, parent) => session.stream('inner', { parent }).result,
+  };
+
+  test.each(Object.entries(ways))(
+    'that names its parent is refused instead of a deadlock, %s',
+    async (_title, enter) => {
+      let session: Session | undefined;
+      const agent = new Agent({
+        model: scriptedModel([calls('enter'), 'done']),
+        tools: [toolOf('enter', (_input, { run }) => enter(session as Session, run as RunContext))],
+      });
+      session = await agent.session({ id: 's' });
+
+      const { messages } = (await within(session.run('go'))) as Awaited<ReturnType<Session['run']>>;
+
+      expect(messages[2]).toMatchObject({
+        content: [{ isError: true, content: expect.stringContaining('Session "s" was entered again') }],
+      });
+    },
+  );
+
+  test('is refused through a sub-agent and through a run between them too', async () => {
+    let session: Session | undefined;
+    const sub = new Agent({
+      name: 'sub',
+      model: scriptedModel([calls('enter'), 'sub done']),
+      tools: [
+        toolOf('enter', async (_input, { run }) => {
+          const error = await rejectionOf((session as Session).run('inner', { parent: run as RunContext }));
+          return (error as { code: string }).code;
+        }),
+      ],
+    });
+    const seen: unknown[] = [];
+    sub.use({ beforeModel: (messages) => void seen.push(transcript(messages).at(-1)) });
+    const agent = new Agent({
+      model: scriptedModel([calls('sub', { prompt: 'x' }), 'done']),
+      tools: [sub.asTool({ description: '' }), echo],
+    });
+    session = await agent.session({ id: 's' });
+
+    expect(await within(session.run('go'))).toMatchObject({ text: 'done' });
+    expect(seen).toEqual(['user: x', 'tool: call_1=ERR_SESSION_REENTRY']);
+  });
+
+  test('in another session is allowed', async () => {
+    const agent: Agent = new Agent({ model: scriptedModel([calls('ask'), 'inner', 'done']), tools: [] });
+    agent.use({
+      tools: [
+        toolOf('ask', async (_input, { run }) => {
+          const other = await agent.session({ id: 'other' });
+          return (await other.run('inner', { parent: run as RunContext })).text;
+        }),
+      ],
+    });
+
+    const { messages } = await (await agent.session({ id: 's' })).run('go');
+
+    expect(transcript(messages)[2]).toBe('tool: call_1=inner');
+  });
+});

@@ -1,0 +1,31 @@
+import type { Message, ToolResultPart } from '../../../src/model/message.js';
+
+/**
+ * A conversation in one line a message: `user: hi`, `assistant: text + call c1 echo`, `tool: c1=result, c2!error`.
+ * An error result stands behind `!`.
+ */
+export function transcript(messages: readonly Message[]): readonly string[] {
+  return messages.map((message) => {
+    if (typeof message.content === 'string') return `${message.role}: ${message.content}`;
+    return `${message.role}: ${message.content.map(show).join(', ')}`;
+  });
+}
+
+function show(part: Exclude<Message['content'], string>[number]): string {
+  if (part.type === 'text') return part.text;
+  if (part.type === 'tool-call') return `call ${part.id} ${part.name}`;
+  if (part.type === 'tool-result') return `${part.id}${part.isError ? '!' : '='}${textOfResult(part)}`;
+  return `<${part.type}>`;
+}
+
+function textOfResult({ content }: ToolResultPart): string {
+  return typeof content === 'string'
+    ? content
+    : content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+/** The results of a conversation by call id, `!` before an error. */
+export function resultsIn(messages: readonly Message[]): Readonly<Record<string, string>> {
+  const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
+  return Object.fromEntries(results.map((part) => [part.id, `${part.isError ? '!' : ''}${textOfResult(part)}`]));
+}

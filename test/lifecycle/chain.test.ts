@@ -1,0 +1,252 @@
+import { readFileSync } from 'node:fs';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import * as keelson from '../../src/index.js';
+import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
+import { resolveEntry } from '../../src/lifecycle/entry.js';
+import { HookAction } from '../../src/lifecycle/hook-action.js';
+import type { HookRun } from '../../src/lifecycle/hook-run.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { runThread } from '../../src/lifecycle/thread.js';
+import { nestSteps } from '../../src/lifecycle/wrap.js';
+import { wrapToolCallPoint } from '../../src/lifecycle/wrap-points.js';
+import type { ModelResponse } from '../../src/model/model.js';
+import { recorder, scriptedModel } from '../../src/testing/testing.js';
+import { plantedAgent } from './support/planted-library.js';
+import { add, addingModel, POINTS } from './support/sample-agent.js';
+
+const response: ModelResponse = {
+  content: [{ type: 'text', text: 'core' }],
+  finishReason: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
+const cores: ChainCores = { callModel: () => response, callTool: () => ({ content: 'core' }) };
+
+function chainOf(...lifecycles: readonly AgentLifecycle[]) {
+  return compileChain(
+    lifecycles.map((lifecycle, at) => resolveEntry(lifecycle, at)),
+    cores,
+  );
+}
+
+/** A run as the dispatch needs it, of which nothing was asked yet. */
+function bareRun(): HookRun {
+  const run = { verdict: undefined, entered: 0, exited: 0, abortError: undefined, record: () => {} };
+  return run as Partial<HookRun> as HookRun;
+}
+
+describe('rule 3: the compiled chain', () => {
+  it('S4-FR4.8, S4-FR5.3: has nothing at a point that nobody implements', () => {
+    const chain = chainOf({}, { name: 'named', priority: 90, timeoutMs: 10 });
+
+    expect(POINTS.map((point) => chain[point])).toEqual(POINTS.map(() => undefined));
+    expect([chain.onError, chain.holdStream]).toEqual([undefined, false]);
+  });
+
+  it('holds at each point only those that implement it, in order', () => {
+    const beforeModel = () => {};
+    const chain = chainOf(
+      { name: 'a', beforeModel },
+      { name: 'b', afterModel: () => {} },
+      { name: 'c', priority: 60, beforeModel, onError: () => {} },
+    );
+
+    expect(chain.entries.map(({ name }) => name)).toEqual(['c', 'a', 'b']);
+    expect(chain.beforeModel?.entries.map(({ name }) => name)).toEqual(['c', 'a']);
+    expect(chain.afterModel?.entries.map(({ name }) => name)).toEqual(['b']);
+    expect(chain.onError?.map(({ name }) => name)).toEqual(['c']);
+    expect([chain.beforeAgent, chain.wrapModelCall, chain.wrapToolCall, chain.afterAgent]).toEqual(
+      Array.from({ length: 4 }, () => undefined),
+    );
+  });
+
+  it('gives a plain value where every hook does, and a promise once one of them does', async () => {
+    const append = (letter: string): AgentLifecycle => ({ beforeAgent: (input) => input + letter });
+    const later: AgentLifecycle = { beforeAgent: async (input) => `${input}!` };
+    const sync = chainOf(append('a'), {}, append('b')).beforeAgent;
+    const mixed = chainOf(append('a'), later, append('b')).beforeAgent;
+    if (sync === undefined || mixed === undefined) return expect.fail('the chain is empty');
+
+    expect(runThread(sync, '>', bareRun())).toBe('>ab');
+    const promised = runThread(mixed, '>', { ...bareRun(), race: (promise) => promise });
+    expect(promised).toBeInstanceOf(Promise);
+    expect(await promised).toBe('>a!b');
+  });
+
+  it('S4-NFR1.5: reads its list of parts in place, and that of the wraps only when it is compiled', () => {
+    const { beforeAgent } = chainOf({ beforeAgent: () => {} }, { beforeAgent: (input) => input });
+    const entries = [{ wrapToolCall: (_: unknown, next: () => unknown) => next() }].map((it) =>
+      resolveEntry(it as never, 1),
+    );
+    if (beforeAgent === undefined) return expect.fail('the chain is empty');
+    const thread = watchReads(beforeAgent.entries);
+    const wraps = watchReads(entries);
+
+    const nested = nestSteps(wrapToolCallPoint, wraps.list, cores.callTool);
+    wraps.reads.length = 0;
+    void runThread({ ...beforeAgent, entries: thread.list }, '', bareRun());
+    void nested({ id: '', name: '', input: '', run: bareRun() }, bareRun());
+
+    expect(thread.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
+    expect(thread.reads).toContain('1');
+    expect(wraps.reads).toEqual([]);
+  });
+});
+
+function watchReads<T extends object>(target: T): { readonly list: T; readonly reads: string[] } {
+  const reads: string[] = [];
+  const list = new Proxy(target, {
+    get(object, key, receiver) {
+      reads.push(String(key));
+      return Reflect.get(object, key, receiver);
+    },
+  });
+  return { list, reads };
+}
+
+/** How many rounds of microtasks a run takes. */
+async function roundsOf(...lifecycle: readonly AgentLifecycle[]): Promise<number> {
+  const agent = new Agent({ model: addingModel(), tools: [add], lifecycle });
+  let rounds = 0;
+  let over = false;
+  const run = agent.run('Hello').then(() => {
+    over = true;
+  });
+  while (!over) {
+    await null;
+    rounds += 1;
+  }
+  await run;
+  return rounds;
+}
+
+describe('rule 3: a hook that gives a plain value is not awaited', () => {
+  const hooks = {
+    beforeAgent: (input: string) => input,
+    beforeModel: () => {},
+    beforeToolSelection: () => HookAction.Continue,
+    afterModel: () => HookAction.Approve,
+    afterAgent: (text: string) => text,
+  };
+
+  it.each(Object.entries(hooks))('at %s: it takes no round of microtasks more than none', async (point, hook) => {
+    const none = await roundsOf();
+
+    expect(await roundsOf({})).toBe(none);
+    expect(await roundsOf({ [point]: hook })).toBe(none);
+    expect(await roundsOf({ [point]: hook }, { [point]: hook })).toBe(none);
+    expect(await roundsOf({ [point]: async () => {} })).toBeGreaterThan(none);
+  });
+});
+
+const dispatch = ['thread', 'thread-points', 'wrap', 'wrap-points', 'failure', 'hook-timer'];
+
+/** Has every function of a file throw as soon as it is entered. */
+function trapped(text: string): string {
+  const file = ts.createSourceFile('trapped.ts', text, ts.ScriptTarget.ES2022, true);
+  const starts: number[] = [];
+  const visit = (node: ts.Node): void => {
+    const body = ts.isFunctionLike(node) && 'body' in node ? (node.body as ts.Node | undefined) : undefined;
+    if (body !== undefined && ts.isBlock(body) && !ts.isConstructorDeclaration(node)) starts.push(body.getStart() + 1);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return starts.reduceRight((code, at) => `${code.slice(0, at)} throw new Error('entered');${code.slice(at)}`, text);
+}
+
+describe('without hooks', () => {
+  it('S4-FR4.AC4, S4-FR4.8: none of the code that dispatches hooks is entered', async () => {
+    const Trapped = await plantedAgent(dispatch.map((name) => ({ file: `lifecycle/${name}.ts`, change: trapped })));
+    const run = (...lifecycle: readonly AgentLifecycle[]) =>
+      new Trapped({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
+
+    expect((await run()).text).toBe('done');
+    expect((await run({})).text).toBe('done');
+    expect((await run({ onError: () => {}, onShutdown: () => {} })).text).toBe('done');
+    await expect(run({ afterAgent: () => {} })).rejects.toThrow('entered');
+    expect(() => new Trapped({ model: addingModel(), lifecycle: [{ wrapToolCall: (_, next) => next() }] })).toThrow(
+      'entered',
+    );
+  });
+
+  it('S4-FR5.3: the call is made directly, with the very arguments of the model', async () => {
+    const seen: unknown[] = [];
+    const input = { a: 1, b: 2 };
+    const looking = {
+      ...add,
+      check: (given: unknown) => ({ value: given }),
+      execute: (given: unknown) => void seen.push(given),
+    };
+    const model = scriptedModel([{ label: 'calls', play: async () => calling(input) }, 'done']);
+
+    await new Agent({ model, tools: [looking] }).run('Hello');
+
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toBe(input);
+  });
+});
+
+function calling(input: unknown): ModelResponse {
+  return { ...response, content: [{ type: 'tool-call', id: 'c', name: 'add', input }], finishReason: 'tool-calls' };
+}
+
+describe('several wraps', () => {
+  it('S4-FR5.1: of a model call nest, the first outermost', async () => {
+    const record = recorder();
+    const only = ['wrapModelCall'] as const;
+    const model = scriptedModel(() => {
+      record.listen({ type: 'model-start', runId: '', turn: 1, model: 'provider' });
+      return 'done';
+    });
+
+    await new Agent({ model, lifecycle: [record.lifecycle('a', { only }), record.lifecycle('b', { only })] }).run('Hi');
+
+    expect(record.log).toEqual([
+      ...['a.wrapModelCall>', 'b.wrapModelCall>', 'model-start', '<b.wrapModelCall', '<a.wrapModelCall'],
+    ]);
+  });
+
+  it('S4-FR5.2: of a tool call nest, the first outermost', async () => {
+    const record = recorder();
+    const only = ['wrapToolCall'] as const;
+    const log: string[] = record.log as string[];
+    const tool = { ...add, execute: () => String(log.push('tool')) };
+    const lifecycle = [record.lifecycle('a', { only }), record.lifecycle('b', { only })];
+
+    await new Agent({ model: addingModel(), tools: [tool], lifecycle }).run('Hi');
+
+    expect(log).toEqual(['a.wrapToolCall>', 'b.wrapToolCall>', 'tool', '<b.wrapToolCall', '<a.wrapToolCall']);
+  });
+
+  it('S4-FR5.AC: the functions that nest and thread are no part of the public surface', () => {
+    const surface: readonly unknown[] = Object.values(keelson);
+
+    expect(surface).toContain(Agent);
+    for (const inner of [nestSteps, runThread, compileChain, resolveEntry]) expect(surface).not.toContain(inner);
+  });
+});
+
+describe('the core', () => {
+  it('S4-PC1: brings no hook with an opinion of its own', () => {
+    const points = /^(before|after|wrap)(Agent|Model|Tool)/;
+    const members = Object.values(keelson).flatMap((value: unknown) => [
+      ...Object.keys(value as object),
+      ...(typeof value === 'function' && value.prototype ? Object.getOwnPropertyNames(value.prototype) : []),
+    ]);
+
+    expect(members.filter((name) => points.test(name))).toEqual([]);
+    expect(members).toContain('withLifecycle');
+    expect(new Agent({ model: scriptedModel([]) }).lifecycle).toEqual([]);
+  });
+
+  it('S4-TC1: awaits hooks as they are, without AsyncLocalStorage or a shim', () => {
+    const files = ['chain', 'thread', 'wrap', 'failure', 'host-hooks', 'hook-timer'];
+    const imports = files.flatMap((name) => {
+      const text = readFileSync(new URL(`../../src/lifecycle/${name}.ts`, import.meta.url), 'utf8');
+      return [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, specifier]) => specifier);
+    });
+
+    expect([...new Set(imports)]).toEqual(['p-timeout']);
+  });
+});

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import { HookAction } from '../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { LifecycleError } from '../../src/lifecycle/run-failure.js';
+import { type RecordedLifecycle, recorder } from '../../src/testing/testing.js';
+import { add, addingModel, keepingLogger, POINTS } from './support/sample-agent.js';
+
+type Point = (typeof POINTS)[number];
+
+const boom = new RangeError('boom');
+const failing = {
+  'throws at once': () => {
+    throw boom;
+  },
+  rejects: () => Promise.reject(boom),
+  'rejects later': async () => {
+    await null;
+    throw boom;
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a hook may return any thenable
+  'throws inside a thenable': () => ({ then: (_: unknown, reject: (error: unknown) => void) => reject(boom) }),
+} as const;
+const cases = POINTS.flatMap((point) => Object.entries(failing).map(([how, fail]) => [point, how, fail] as const));
+
+interface Failing extends RecordedLifecycle {
+  readonly policy?: AgentLifecycle['onFailure'];
+}
+
+/** A run of two turns whose second part of three fails at one point, every time. */
+async function runFailing(point: Point, fail: () => unknown, { policy }: Failing = {}) {
+  const record = recorder();
+  const only = [point, 'onError'] as const;
+  const bad = record.lifecycle('bad', { only, onFailure: policy, [point]: fail } as RecordedLifecycle);
+  const lifecycle = [record.lifecycle('first', { only }), bad, record.lifecycle('last', { only })];
+  const logger = keepingLogger();
+  const model = addingModel();
+  const [settled] = await Promise.allSettled([new Agent({ model, tools: [add], lifecycle, logger }).run('Hello')]);
+  return { log: record.log, logger, model, settled };
+}
+
+const isWrap = (point: Point) => point.startsWith('wrap');
+
+describe('rule 9: with `throw`, which is the default', () => {
+  it.each(cases)(
+    'S4-FR4.9, S4-NFR5.5: a hook at %s that %s ends the run with a LifecycleError',
+    async (point, _how, fail) => {
+      const { log, settled, logger } = await runFailing(point, fail);
+
+      expect(settled).toMatchObject({
+        status: 'rejected',
+        reason: {
+          ...{ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'bad', point, cause: boom },
+          message: `Lifecycle "bad" failed in ${point}: boom`,
+          messages: expect.any(Array),
+          usage: expect.objectContaining({ totalTokens: expect.any(Number) }),
+        },
+      });
+      expect(settled).toHaveProperty('reason', expect.any(LifecycleError));
+      const around = isWrap(point)
+        ? [`first.${point}>`, `bad.${point}>`, `<bad.${point} threw`, `<first.${point} threw`]
+        : [];
+      const through = isWrap(point) ? [] : [`first.${point}`, `bad.${point}`];
+      expect(log.filter((line) => line.includes(point))).toEqual([...around, ...through]);
+      expect(logger.lines).toEqual([]);
+    },
+  );
+
+  it('the error carries what was done until then, every call with its result', async () => {
+    const { settled } = await runFailing('wrapToolCall', failing.rejects);
+
+    expect(settled).toMatchObject({
+      reason: {
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: [{ type: 'tool-call', id: 'call_1' }] },
+          { role: 'tool', content: [{ id: 'call_1', isError: true, content: expect.stringContaining('boom') }] },
+        ],
+        usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15 },
+      },
+    });
+  });
+
+  it.each([
+    ['afterModel', () => HookAction.suspend('ask')],
+    ['wrapToolCall', async () => HookAction.suspend('ask')],
+  ])('rule 7: a run that %s suspended and whose afterAgent then fails closes its open calls', async (point, act) => {
+    const lifecycle = [{ [point]: act, afterAgent: failing.rejects }];
+    const run = new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
+
+    const closed = { role: 'tool', content: [{ id: 'call_1', isError: true }] };
+    const messages = [{ role: 'user' }, { role: 'assistant' }, closed];
+    await expect(run).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', messages, history: messages });
+  });
+
+  it.each([
+    ['a text', 'boom', 'boom'],
+    ['nothing', undefined, 'undefined'],
+    ['an object', { code: 7 }, '{"code":7}'],
+  ])('a hook may throw %s', async (_what, thrown, shown) => {
+    const { settled } = await runFailing('beforeModel', () => Promise.reject(thrown));
+
+    const message = `Lifecycle "bad" failed in beforeModel: ${shown}`;
+    expect(settled).toMatchObject({ status: 'rejected', reason: { message, cause: thrown } });
+  });
+});
+
+describe('rule 9: with `continue`', () => {
+  it.each(cases)('a hook at %s that %s is logged, is on record and is passed over', async (point, _how, fail) => {
+    const { log, settled, logger } = await runFailing(point, fail, { policy: 'continue' });
+
+    const times = ['beforeAgent', 'wrapToolCall', 'afterAgent'].includes(point) ? 1 : 2;
+    const turns = point === 'beforeAgent' ? [0] : [1, 2];
+    const pass = { type: 'pass', by: 'bad', point, reason: 'boom' };
+    const decisions = turns
+      .slice(point === 'afterAgent' ? 1 : 0)
+      .slice(0, times)
+      .map((turn) => expect.objectContaining({ ...pass, turn }));
+    expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done', turns: 2, decisions } });
+    expect(log.filter((line) => line === `last.${point}` || line === `last.${point}>`)).toHaveLength(times);
+    expect(logger.lines).toEqual(
+      Array.from({ length: times }, () => `error: Lifecycle "bad" failed in ${point}: boom`),
+    );
+    expect(logger.details).toEqual(Array.from({ length: times }, () => boom));
+  });
+
+  it('the value from before the hook is kept', async () => {
+    const asks = (name: string, act: () => string): AgentLifecycle => ({
+      name,
+      onFailure: 'continue',
+      beforeAgent: act,
+      afterAgent: act,
+    });
+    const model = addingModel();
+    const lifecycle = [asks('first', () => 'first'), asks('bad', failing['throws at once'])];
+    const agent = new Agent({ model, tools: [add], lifecycle, logger: keepingLogger() });
+
+    expect((await agent.run('Hello')).text).toBe('first');
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'first' }]);
+  });
+
+  it('a wrong value is a failure like any other', async () => {
+    const { settled, logger } = await runFailing('beforeModel', () => 7, { policy: 'continue' });
+
+    expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done' } });
+    expect(logger.lines).toHaveLength(2);
+  });
+});
+
+describe('rule 9: with `block`', () => {
+  it.each(cases.filter(([point]) => point !== 'wrapToolCall'))(
+    'a hook at %s that %s ends the run as a reject',
+    async (point, _how, fail) => {
+      const { settled, log } = await runFailing(point, fail, { policy: 'block' });
+
+      const reason = { code: 'ERR_RUN_REJECTED', reason: 'boom', by: 'bad', point, messages: expect.any(Array) };
+      expect(settled).toMatchObject({ status: 'rejected', reason });
+      expect(log).not.toContain(`last.${point}`);
+      expect(log).not.toContain(`last.${point}>`);
+    },
+  );
+
+  it.each(Object.entries(failing))('a hook at wrapToolCall that %s makes an error result', async (_how, fail) => {
+    const { settled, model } = await runFailing('wrapToolCall', fail, { policy: 'block' });
+
+    expect(settled).toMatchObject({
+      status: 'fulfilled',
+      value: {
+        text: 'done',
+        decisions: [
+          {
+            type: 'block',
+            by: 'bad',
+            point: 'wrapToolCall',
+            turn: 1,
+            reason: 'boom',
+            call: { id: 'call_1', name: 'add' },
+          },
+        ],
+      },
+    });
+    expect(model.requests[1]?.messages.at(-1)).toEqual({
+      role: 'tool',
+      content: [
+        {
+          ...{ type: 'tool-result', id: 'call_1', name: 'add', isError: true },
+          content: expect.stringMatching(/"bad".*boom/),
+        },
+      ],
+    });
+  });
+
+  it('an outer wrap cannot save a model call that was blocked', async () => {
+    const outer: AgentLifecycle = { priority: 90, wrapModelCall: (_, next) => next().catch(() => next()) };
+    let asked = 0;
+    const guard: AgentLifecycle = {
+      ...{ name: 'guard', onFailure: 'block' as const },
+      wrapModelCall: (_, next) => {
+        asked += 1;
+        return asked === 1 ? Promise.reject(boom) : next();
+      },
+    };
+    const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: [outer, guard], logger: keepingLogger() });
+
+    await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'guard' });
+  });
+});
+
+describe('rule 9: a failure does not undo a decision', () => {
+  it('a part that ended the run and then throws under `continue` has ended it', async () => {
+    const hasty: AgentLifecycle = {
+      ...{ name: 'hasty', onFailure: 'continue' as const },
+      beforeModel: (_, run) => {
+        run.end(HookAction.reject('over'));
+        throw boom;
+      },
+    };
+    const model = addingModel();
+    const agent = new Agent({ model, tools: [add], lifecycle: [hasty], logger: keepingLogger() });
+
+    await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'over' });
+    expect(model.requests).toEqual([]);
+  });
+});

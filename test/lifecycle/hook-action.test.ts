@@ -1,0 +1,275 @@
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import { HookAction } from '../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import type { Message } from '../../src/model/message.js';
+import type { ModelResponse } from '../../src/model/model.js';
+import { calls, recorder, scriptedModel } from '../../src/testing/testing.js';
+import { add, addingModel, keepingLogger, POINTS } from './support/sample-agent.js';
+
+const other: ModelResponse = {
+  content: [{ type: 'text', text: 'changed' }],
+  finishReason: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
+
+describe('S4-FR2.3: a HookAction is plain data', () => {
+  const actions = [
+    [HookAction.Continue, { type: 'continue' }],
+    [HookAction.Approve, { type: 'approve' }],
+    [HookAction.reject('no'), { type: 'reject', reason: 'no' }],
+    [HookAction.respond('yes'), { type: 'respond', text: 'yes' }],
+    [HookAction.suspend('ask'), { type: 'suspend', reason: 'ask' }],
+    [HookAction.modify(other), { type: 'modify', response: other }],
+  ] as const;
+
+  it.each(actions)('that can be cloned, printed and sent: %o', (action, plain) => {
+    expect(action).toEqual(plain);
+    expect(structuredClone(action)).toEqual(plain);
+    expect(JSON.parse(JSON.stringify(action))).toEqual(plain);
+    expect(inspect(action)).toContain(`type: '${plain.type}'`);
+  });
+
+  it('whose shared values nobody can change', () => {
+    expect([Object.isFrozen(HookAction.Continue), Object.isFrozen(HookAction.Approve)]).toEqual([true, true]);
+  });
+
+  // covers: S4-FR2.AC
+  it('and each variant has a comment', () => {
+    const text = readFileSync(new URL('../../src/lifecycle/hook-action.ts', import.meta.url), 'utf8');
+    const variants = [...text.matchAll(/(\*\/\n)?export interface (\w+)Action/g)];
+
+    expect(variants.map(([, , name]) => name?.toLowerCase())).toEqual(actions.map(([{ type }]) => type));
+    expect(variants.filter(([, comment]) => comment === undefined)).toEqual([]);
+  });
+});
+
+/** A run of two turns with a gate that acts at one point in its first turn, between two parts that are recorded. */
+async function runWithGate(point: string, act: (...args: never[]) => unknown) {
+  const record = recorder();
+  const only = [...POINTS, 'onError'] as const;
+  const gate = { name: 'gate', [point]: onFirst(act) } as AgentLifecycle;
+  const lifecycle = [record.lifecycle('before', { only }), gate, record.lifecycle('behind', { only })];
+  const model = addingModel();
+  const agent = new Agent({ model, tools: [add], lifecycle, logger: keepingLogger() });
+  const [settled] = await Promise.allSettled([agent.run('Hello')]);
+  return { log: record.log, model, settled };
+}
+
+function onFirst<Args extends never[]>(act: (...args: Args) => unknown): (...args: Args) => unknown {
+  let first = true;
+  return (...args) => {
+    const acts = first;
+    first = false;
+    return acts ? act(...args) : undefined;
+  };
+}
+
+const entries = ['before.beforeAgent', 'behind.beforeAgent'];
+const firstTurn = {
+  beforeAgent: ['before.beforeAgent'],
+  beforeModel: [...entries, 'before.beforeModel'],
+  beforeToolSelection: [...entries, 'before.beforeModel', 'behind.beforeModel', 'before.beforeToolSelection'],
+  afterModel: [
+    ...[...entries, 'before.beforeModel', 'behind.beforeModel'],
+    ...['before.beforeToolSelection', 'behind.beforeToolSelection', 'before.wrapModelCall>', 'behind.wrapModelCall>'],
+    ...['<behind.wrapModelCall', '<before.wrapModelCall', 'before.afterModel'],
+  ],
+} as const;
+const points = Object.keys(firstTurn) as (keyof typeof firstTurn)[];
+
+/** Who entered: after a beforeAgent that ended the run, those behind it have not. */
+function entered(point: string, hook: string): string[] {
+  return point === 'beforeAgent' ? [`before.${hook}`] : [`before.${hook}`, `behind.${hook}`];
+}
+
+const asked: Message = { role: 'user', content: 'Hello' };
+const called: Message = {
+  role: 'assistant',
+  content: [{ type: 'tool-call', id: 'call_1', name: 'add', input: { a: 1, b: 2 } }],
+};
+
+function closed(content: unknown): unknown {
+  return { role: 'tool', content: [{ type: 'tool-result', id: 'call_1', name: 'add', content, isError: true }] };
+}
+
+describe.each(points)('at %s', (point) => {
+  const turn = point === 'beforeAgent' ? 0 : 1;
+
+  it('Continue changes nothing and is not on record', async () => {
+    const { log, settled } = await runWithGate(point, () => HookAction.Continue);
+
+    expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done', decisions: [] } });
+    expect(log).toHaveLength(28);
+  });
+
+  it('S4-FR2.2b: Approve changes nothing, is on record, and later hooks still run', async () => {
+    const { log, settled } = await runWithGate(point, () => HookAction.Approve);
+
+    const decisions = [{ type: 'approve', by: 'gate', point, turn }];
+    expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done', decisions } });
+    expect(log).toHaveLength(28);
+  });
+
+  it('S4-FR2.2c: Reject ends the run with its reason, and no later hook of the point and no tool runs', async () => {
+    const { log, settled, model } = await runWithGate(point, async () => HookAction.reject('not today'));
+
+    const asking = point === 'afterModel';
+    expect(settled).toMatchObject({
+      status: 'rejected',
+      reason: {
+        ...{ code: 'ERR_RUN_REJECTED', reason: 'not today', by: 'gate', point },
+        messages: asking ? [asked, called, closed(expect.stringContaining('not today'))] : [asked],
+        usage: { totalTokens: asking ? 15 : 0 },
+      },
+    });
+    expect(log).toEqual([...firstTurn[point], ...entered(point, 'onError')]);
+    expect(model.requests).toHaveLength(asking ? 1 : 0);
+  });
+
+  it('Respond ends the run with its text, and those who entered get their afterAgent', async () => {
+    const { log, settled } = await runWithGate(point, () => HookAction.respond('enough'));
+
+    const answer: Message = { role: 'assistant', content: [{ type: 'text', text: 'enough' }] };
+    const open = point === 'afterModel' ? [called, closed(expect.any(String))] : [];
+    expect(settled).toMatchObject({
+      status: 'fulfilled',
+      value: {
+        ...{ status: 'completed', text: 'enough', pending: [] },
+        messages: [asked, ...open, answer],
+        decisions: [{ type: 'respond', by: 'gate', point, turn, reason: 'enough' }],
+      },
+    });
+    expect(log).toEqual([...firstTurn[point], ...entered(point, 'afterAgent')]);
+  });
+
+  it('an action may say more exactly who decided', async () => {
+    const { settled } = await runWithGate(point, () => ({ ...HookAction.reject('no'), by: 'gate/rule 7' }));
+
+    expect(settled).toMatchObject({ status: 'rejected', reason: { by: 'gate/rule 7' } });
+  });
+
+  it('an action without its text fails as the hook’s own failure', async () => {
+    const { settled } = await runWithGate(point, () => ({ type: 'reject' }));
+
+    const cause = { code: 'ERR_HOOK_RESULT_INVALID' };
+    expect(settled).toMatchObject({ status: 'rejected', reason: { lifecycle: 'gate', point, cause } });
+  });
+});
+
+describe('at afterModel', () => {
+  it('Suspend ends the run with its calls open, and afterAgent still runs', async () => {
+    const { log, settled } = await runWithGate('afterModel', () => HookAction.suspend('ask'));
+
+    const [call] = called.content as readonly object[];
+    expect(settled).toMatchObject({
+      status: 'fulfilled',
+      value: {
+        ...{ status: 'suspended', text: '', messages: [asked, called] },
+        pending: [{ ...call, reason: 'ask', by: 'gate' }],
+        decisions: [{ type: 'suspend', by: 'gate', point: 'afterModel', turn: 1, reason: 'ask' }],
+      },
+    });
+    expect(log).toEqual([...firstTurn.afterModel, 'before.afterAgent', 'behind.afterAgent']);
+  });
+
+  it('Suspend of an answer without calls is suspended too', async () => {
+    const gate: AgentLifecycle = { afterModel: () => HookAction.suspend('read it first') };
+    const result = await new Agent({ model: scriptedModel(['done']), lifecycle: [gate] }).run('Hello');
+
+    expect(result).toMatchObject({ status: 'suspended', pending: [] });
+  });
+
+  it('S4-FR2.2d: Modify shows the new response to later hooks, to the loop and in the messages', async () => {
+    const seen: unknown[] = [];
+    const gate: AgentLifecycle = { name: 'gate', afterModel: () => HookAction.modify(other) };
+    const behind: AgentLifecycle = { afterModel: (response) => void seen.push(response) };
+    const model = scriptedModel([calls('add', { a: 1, b: 2 })]);
+    const result = await new Agent({ model, tools: [add], lifecycle: [gate, behind] }).run('Hello');
+
+    expect(seen).toEqual([other]);
+    expect(result).toMatchObject({
+      ...{ text: 'changed', finishReason: 'stop', turns: 1 },
+      messages: [asked, { role: 'assistant', content: other.content }],
+    });
+  });
+
+  it('two hooks that change one response do not conflict: each sees what the one before it left', async () => {
+    const append = (text: string): AgentLifecycle => ({
+      afterModel: (response) =>
+        HookAction.modify({ ...response, content: [...response.content, { type: 'text', text }] }),
+    });
+    const lifecycle = [append(' and'), append(' more')];
+
+    expect((await new Agent({ model: scriptedModel(['done']), lifecycle }).run('Hello')).text).toBe('done and more');
+  });
+
+  it('an approval beside a rejection does not save the run', async () => {
+    const approve: AgentLifecycle = { name: 'yes', priority: 60, afterModel: () => HookAction.Approve };
+    const reject: AgentLifecycle = { name: 'no', afterModel: () => HookAction.reject('never') };
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [approve, reject] });
+
+    await expect(agent.run('Hello')).rejects.toMatchObject({ by: 'no', reason: 'never' });
+  });
+});
+
+describe('an action that the point does not have fails as the hook’s own failure', () => {
+  const misplaced = [
+    ...points
+      .slice(0, 3)
+      .flatMap((point) => [[point, HookAction.modify(other)] as const, [point, HookAction.suspend('ask')] as const]),
+    ...(['wrapModelCall', 'afterAgent'] as const).flatMap((point) =>
+      [HookAction.Continue, HookAction.reject('no'), HookAction.respond('no')].map(
+        (action) => [point, action] as const,
+      ),
+    ),
+    ['wrapToolCall', HookAction.reject('no')] as const,
+    ['wrapToolCall', HookAction.respond('no')] as const,
+  ];
+
+  it.each(misplaced)('%s: %o', async (point, action) => {
+    const { settled } = await runWithGate(point, () => action);
+
+    const cause = { code: expect.stringMatching(/^ERR_(HOOK_RESULT|RESPONSE)_INVALID$/) };
+    const reason = { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'gate', point, cause };
+    expect(settled).toMatchObject({ status: 'rejected', reason });
+  });
+});
+
+describe('a value that the point does not take fails as the hook’s own failure', () => {
+  const values = [
+    ...(['beforeAgent', 'afterAgent'] as const).flatMap((point) =>
+      [0, null, false, ['a'], {}].map((v) => [point, v] as const),
+    ),
+    ...(['beforeModel', 'beforeToolSelection'] as const).flatMap((point) =>
+      ['text', null, {}, [null], [{ role: 7 }], [{ name: 'x' }]].map((value) => [point, value] as const),
+    ),
+    ...[other, 'text', null, true, { type: 'approved' }].map((value) => ['afterModel', value] as const),
+    ...[undefined, null, 'text', {}, { content: 'text' }, { content: [null] }].map(
+      (v) => ['wrapModelCall', v] as const,
+    ),
+    ...[undefined, null, 'text', {}, { content: 7 }, { content: [{ type: 'text' }] }].map(
+      (v) => ['wrapToolCall', v] as const,
+    ),
+  ];
+
+  it.each(values)('%s: %o', async (point, value) => {
+    for (const act of [() => value, async () => value]) {
+      const { settled } = await runWithGate(point, act);
+      expect(settled).toMatchObject({
+        status: 'rejected',
+        reason: { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'gate', point },
+      });
+    }
+  });
+
+  it('also two tools of one name from beforeToolSelection', async () => {
+    const { settled } = await runWithGate('beforeToolSelection', (tools: never) => [...(tools as unknown[]), add]);
+
+    const cause = { code: 'ERR_TOOL_CONFLICT' };
+    const reason = { lifecycle: 'gate', point: 'beforeToolSelection', cause, messages: [asked] };
+    expect(settled).toMatchObject({ status: 'rejected', reason });
+  });
+});

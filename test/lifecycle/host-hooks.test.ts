@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { recorder, scriptedModel } from '../../src/testing/testing.js';
+import { manualClock, settled } from './support/manual-clock.js';
+import { keepingLogger } from './support/sample-agent.js';
+
+const boom = new RangeError('boom');
+const hang = () => new Promise<void>(() => {});
+
+function agentOf(...lifecycle: readonly AgentLifecycle[]) {
+  const logger = keepingLogger();
+  const clock = manualClock();
+  return { logger, clock, agent: new Agent({ model: scriptedModel('done'), lifecycle, logger, clock }) };
+}
+
+describe('onInit', () => {
+  it('is called once, before the first run, and is given the host', async () => {
+    const hosts: unknown[] = [];
+    const { agent } = agentOf({
+      onInit: async (host) => {
+        hosts.push(host.agent, host.tools(), host.signal.aborted, await host.generate({ messages: [], tools: [] }));
+      },
+    });
+
+    await Promise.all([agent.run('Hello'), agent.run('Hello'), agent.ready()]);
+
+    expect(hosts).toEqual(['agent', [], false, expect.objectContaining({ finishReason: 'stop' })]);
+  });
+
+  it('that fails rejects ready() and run() with a LifecycleError, and the model is not called', async () => {
+    const { agent } = agentOf({ name: 'bad', onInit: () => Promise.reject(boom) });
+
+    const error = { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'bad', point: 'onInit', cause: boom };
+    await expect(agent.ready()).rejects.toMatchObject(error);
+    await expect(agent.run('Hello')).rejects.toMatchObject(error);
+  });
+
+  it('that fails under `continue` is logged, and the agent runs', async () => {
+    const { agent, logger } = agentOf({ name: 'bad', onFailure: 'continue', onInit: () => Promise.reject(boom) });
+
+    expect((await agent.run('Hello')).text).toBe('done');
+    expect(logger.lines).toEqual(['error: Lifecycle "bad" failed in onInit: boom']);
+  });
+
+  it('has its time limit', async () => {
+    const { agent, clock } = agentOf({ name: 'slow', timeoutMs: 100, onInit: hang });
+    const ready = agent.ready();
+    const outcome = expect(ready).rejects.toMatchObject({
+      lifecycle: 'slow',
+      cause: { code: 'ERR_TIMEOUT', timeoutMs: 100 },
+    });
+
+    await clock.advance(100);
+
+    await outcome;
+  });
+});
+
+describe('the hooks of a session', () => {
+  it('are given the session: its id, and at the end all its messages', async () => {
+    const seen: unknown[] = [];
+    const { agent } = agentOf({
+      onSessionStart: ({ id, messages }) => void seen.push(id, [...messages]),
+      onSessionEnd: async ({ id, messages }) => void seen.push(id, messages.length),
+    });
+
+    const session = await agent.session({ id: 's1' });
+    await session.run('Hello');
+    await session.close();
+    await session.close();
+
+    expect(seen).toEqual(['s1', [], 's1', 2]);
+  });
+
+  it('at its start may fail: then the session does not open', async () => {
+    const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom) });
+
+    await expect(agent.session()).rejects.toMatchObject({ lifecycle: 'bad', point: 'onSessionStart', cause: boom });
+    expect(agent.status().sessions).toBe(0);
+  });
+
+  it('at its end may fail: every other part still gets its own', async () => {
+    const record = recorder();
+    const bad: AgentLifecycle = { name: 'bad', priority: 90, onSessionEnd: () => Promise.reject(boom) };
+    const { agent } = agentOf(bad, record.lifecycle('later', { only: ['onSessionEnd'] }));
+    const session = await agent.session();
+
+    await session.close().catch(() => {});
+
+    expect(record.log).toEqual(['later.onSessionEnd']);
+  });
+
+  it.each(['onSessionStart', 'onSessionEnd'] as const)('have their time limit: %s', async (point) => {
+    const { agent, clock, logger } = agentOf({ name: 'slow', timeoutMs: 100, onFailure: 'continue', [point]: hang });
+    let over = false;
+    const life = agent.session().then((session) => session.close());
+    void life.then(() => {
+      over = true;
+    });
+
+    await clock.advance(99);
+    expect(over).toBe(false);
+    await clock.advance(1);
+
+    expect(over).toBe(true);
+    expect(logger.lines).toEqual([expect.stringMatching(`"slow" failed in ${point}: .*100 ms`)]);
+  });
+});
+
+describe('onShutdown', () => {
+  it('is called in reverse order, once, and a failure stops nobody', async () => {
+    const record = recorder();
+    const only = ['onShutdown'] as const;
+    const bad = record.lifecycle('bad', { only, priority: 60, onShutdown: () => Promise.reject(boom) });
+    const { agent, logger } = agentOf(
+      record.lifecycle('a', { only }),
+      bad,
+      record.lifecycle('z', { only, priority: 90 }),
+    );
+
+    await Promise.all([agent.close(), agent.close()]);
+
+    expect(record.log).toEqual(['a.onShutdown', 'bad.onShutdown', 'z.onShutdown']);
+    expect(logger.lines).toEqual(['error: Lifecycle "bad" failed in onShutdown: boom']);
+  });
+
+  it.each([
+    [5_000, undefined],
+    [100, 100],
+    [20_000, 20_000],
+  ])('each has %i ms where `timeoutMs` is %s', async (ms, timeoutMs) => {
+    const record = recorder();
+    const only = ['onShutdown'] as const;
+    const { agent, clock } = agentOf(
+      record.lifecycle('next', { only, priority: 90 }),
+      record.lifecycle('hangs', { only, timeoutMs, onShutdown: hang }),
+    );
+    const closing = agent.close();
+
+    await clock.advance(ms - 1);
+    expect(record.log).toEqual(['hangs.onShutdown']);
+    await clock.advance(1);
+    await closing;
+
+    expect(record.log).toEqual(['hangs.onShutdown', 'next.onShutdown']);
+    expect(clock.waiting).toBe(0);
+  });
+});
+
+describe('a part that was taken out', () => {
+  it('gets none of the hooks outside of a run', async () => {
+    const record = recorder();
+    const { agent } = agentOf();
+    const dispose = agent.use(record.lifecycle('gone'));
+    dispose();
+
+    const session = await agent.session();
+    await session.run('Hello');
+    await session.close();
+    await agent.close();
+    await settled();
+
+    expect(record.log).toEqual([]);
+  });
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { recorder, scriptedModel } from '../../src/testing/testing.js';
+import { add, addingModel } from './support/sample-agent.js';
+
+const threads = ['beforeAgent', 'beforeModel', 'beforeToolSelection', 'afterModel', 'afterAgent'] as const;
+
+interface Registration {
+  readonly name: string;
+  readonly priority: number | undefined;
+}
+
+/** The rule, written down naively: the highest priority first, of equals whoever was registered first. */
+function inOrder(registered: readonly Registration[]): string[] {
+  const left = [...registered];
+  const order: string[] = [];
+  while (left.length > 0) {
+    const highest = Math.max(...left.map(({ priority = 50 }) => priority));
+    const at = left.findIndex(({ priority = 50 }) => priority === highest);
+    order.push(...left.splice(at, 1).map(({ name }) => name));
+  }
+  return order;
+}
+
+const registrations = fc
+  .array(fc.oneof(fc.constantFrom(undefined, 0, 50, 100), fc.integer({ min: 0, max: 100 })), { maxLength: 8 })
+  .map((priorities) => priorities.map((priority, at): Registration => ({ name: `p${at}`, priority })));
+
+/** Registers them, some at construction and the rest by `use`, and says hello. Gives who took part at each point. */
+async function takePart(registered: readonly Registration[], early: number): Promise<Map<string, string[]>> {
+  const seen = new Map<string, string[]>();
+  const note = (point: string, name: string) => {
+    const names = seen.get(point);
+    if (names === undefined) seen.set(point, [name]);
+    else names.push(name);
+  };
+  const lifecycles = registered.map(({ name, priority }) => noting(name, priority, note));
+  const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: lifecycles.slice(0, early) });
+  for (const lifecycle of lifecycles.slice(early)) agent.use(lifecycle);
+  await agent.run('Hello', { maxTurns: 2 });
+  await agent.close();
+  return seen;
+}
+
+function noting(name: string, priority: number | undefined, note: (point: string, name: string) => void) {
+  const hooks = Object.fromEntries(threads.map((point) => [point, () => note(point, name)]));
+  return {
+    ...{ name, priority },
+    ...hooks,
+    wrapModelCall(_request, next) {
+      note('wrapModelCall', name);
+      return next();
+    },
+    wrapToolCall(_call, next) {
+      note('wrapToolCall', name);
+      return next();
+    },
+    onShutdown: () => note('onShutdown', name),
+  } satisfies AgentLifecycle;
+}
+
+describe('rule 2: parts take part by priority, then by registration', () => {
+  it('at every point, for 1,000 random lists of registrations', async () => {
+    const whenever = fc.nat({ max: 8 });
+    await fc.assert(
+      fc.asyncProperty(registrations, whenever, async (registered, early) => {
+        const expected = inOrder(registered);
+        const seen = await takePart(registered, early);
+        for (const point of ['beforeAgent', 'afterAgent', 'wrapToolCall'])
+          expect(seen.get(point) ?? []).toEqual(expected);
+        for (const point of ['beforeModel', 'beforeToolSelection', 'afterModel', 'wrapModelCall']) {
+          expect(seen.get(point) ?? []).toEqual([...expected, ...expected]);
+        }
+        expect(seen.get('onShutdown') ?? []).toEqual([...expected].reverse());
+      }),
+      { numRuns: 1_000 },
+    );
+  }, 30_000);
+
+  it('and equal priorities keep the order of registration, also beyond ten of them', async () => {
+    const registered = Array.from({ length: 40 }, (_, at) => ({
+      name: `p${at}`,
+      priority: at % 2 === 0 ? 50 : undefined,
+    }));
+
+    const seen = await takePart(registered, 20);
+
+    expect(seen.get('beforeAgent')).toEqual(registered.map(({ name }) => name));
+  });
+
+  it('and the agent lists them in that order', () => {
+    const low = { name: 'low', priority: 0 };
+    const first = { name: 'first' };
+    const second = { name: 'second', priority: 50 };
+    const high = { name: 'high', priority: 100 };
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [low, first, second] }).withLifecycle(high);
+
+    expect(agent.lifecycle).toEqual([high, first, second, low]);
+    expect(agent.status().lifecycles.map(({ name, priority }) => [name, priority])).toEqual([
+      ...[
+        ['high', 100],
+        ['first', 50],
+        ['second', 50],
+      ],
+      ['low', 0],
+    ]);
+  });
+
+  it('and the list is sorted when it changes, never during a run', async () => {
+    let reads = 0;
+    const counting: AgentLifecycle = {
+      get priority() {
+        reads += 1;
+        return 60;
+      },
+      beforeModel: () => {},
+    };
+    const agent = new Agent({ model: scriptedModel('done'), lifecycle: [{ beforeModel: () => {} }, counting] });
+    await agent.run('Hello');
+    const once = reads;
+
+    await Promise.all([agent.run('Hello'), agent.run('Hello')]);
+
+    expect(reads).toBe(once);
+  });
+});
+
+describe('rule 2: within a turn', () => {
+  it('beforeModel comes first, then beforeToolSelection, wrapModelCall, afterModel and the calls', async () => {
+    const record = recorder();
+    const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: [record.lifecycle('a')] });
+
+    await agent.run('Hello');
+
+    const asking = ['a.beforeModel', 'a.beforeToolSelection', 'a.wrapModelCall>', '<a.wrapModelCall', 'a.afterModel'];
+    expect(record.log).toEqual([
+      ...['a.onInit', 'a.beforeAgent'],
+      ...[...asking, 'a.wrapToolCall>', '<a.wrapToolCall'],
+      ...[...asking, 'a.afterAgent'],
+    ]);
+  });
+
+  it('sessions open and close their parts by priority too, and shutdown reverses it', async () => {
+    const record = recorder();
+    const only = ['onSessionStart', 'onSessionEnd', 'onShutdown'] as const;
+    const lifecycle = [record.lifecycle('a', { only }), record.lifecycle('b', { only, priority: 90 })];
+    const agent = new Agent({ model: scriptedModel([]), lifecycle });
+
+    const session = await agent.session();
+    await session.close();
+    await agent.close();
+
+    expect(record.log).toEqual([
+      ...['b.onSessionStart', 'a.onSessionStart'],
+      ...['b.onSessionEnd', 'a.onSessionEnd'],
+      ...['a.onShutdown', 'b.onShutdown'],
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { watchRejections } from '../../src/testing/rejection-watch.js';
+import { calls, fails, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
+import { settled } from './support/manual-clock.js';
+import { add, keepingLogger, POINTS } from './support/sample-agent.js';
+
+const unhandled: string[] = [];
+let endWatch = () => {};
+beforeEach(() => {
+  unhandled.length = 0;
+  endWatch = watchRejections((problem) => unhandled.push(problem));
+});
+afterEach(() => endWatch());
+
+/** Runs, whatever becomes of it, and gives what went unhandled meanwhile. */
+async function afterRun(lifecycle: AgentLifecycle, script: readonly ScriptEntry[] = [fails(), fails(), fails()]) {
+  const agent = new Agent({
+    model: scriptedModel(script),
+    tools: [add],
+    lifecycle: [lifecycle],
+    logger: keepingLogger(),
+  });
+  const [outcome] = await Promise.allSettled([agent.run('Hello')]);
+  for (let round = 0; round < 3; round += 1) await settled();
+  return { unhandled: [...unhandled], status: outcome.status };
+}
+
+const answer = {
+  content: [{ type: 'text', text: 'given' }],
+  finishReason: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+} as const;
+
+describe('the watch itself', () => {
+  it('sees a rejection that nobody handles', async () => {
+    void Promise.reject(new TypeError('planted'));
+    await settled();
+
+    expect(unhandled.splice(0)).toEqual([expect.stringContaining('planted')]);
+  });
+});
+
+const floating: Record<string, NonNullable<AgentLifecycle['wrapModelCall']>> = {
+  'and answers at once': (_, next) => {
+    void next();
+    return answer;
+  },
+  'and answers later': async (_, next) => {
+    void next();
+    await settled();
+    return answer;
+  },
+  'twice and answers': async (_, next) => {
+    void next();
+    void next();
+    return answer;
+  },
+  'twice and hands on the third': (_, next) => {
+    void next();
+    void next();
+    return next();
+  },
+  'and hands on the first of two': (_, next) => {
+    const first = next();
+    void next();
+    return first;
+  },
+  'after it awaited another': async (_, next) => {
+    await next().catch(() => {});
+    void next();
+    return answer;
+  },
+  'and throws at once': (_, next) => {
+    void next();
+    throw new TypeError('boom');
+  },
+  'and rejects': async (_, next) => {
+    void next();
+    throw new TypeError('boom');
+  },
+  'and gives a wrong value': (_, next) => {
+    void next();
+    return undefined as never;
+  },
+};
+const policies = ['throw', 'continue', 'block'] as const;
+
+describe('a rejection of `next` that a hook lets go of is never unhandled', () => {
+  const cases = Object.entries(floating).flatMap(([how, wrap]) =>
+    policies.map((policy) => [how, policy, wrap] as const),
+  );
+
+  it.each(cases)('where it floats it %s, under `%s`', async (_how, onFailure, wrapModelCall) => {
+    expect((await afterRun({ onFailure, wrapModelCall })).unhandled).toEqual([]);
+    expect((await afterRun({ onFailure, timeoutMs: 1_000, wrapModelCall })).unhandled).toEqual([]);
+  });
+
+  it('where `next` has expired', async () => {
+    const late: AgentLifecycle = {
+      wrapModelCall: (_, next) => {
+        setImmediate(() => void next());
+        return answer;
+      },
+    };
+
+    expect(await afterRun(late)).toEqual({ unhandled: [], status: 'fulfilled' });
+  });
+
+  it('where an inner wrap of a tool call fails', async () => {
+    const outer: AgentLifecycle = {
+      wrapToolCall: (_, next) => {
+        void next({ id: 'call_1', name: 'add', input: {}, run: undefined as never });
+        return { content: 'given' };
+      },
+    };
+    const inner: AgentLifecycle = { wrapToolCall: () => Promise.reject(new TypeError('boom')) };
+    const model = scriptedModel([calls('add', {}), 'done']);
+
+    const { text } = await new Agent({ model, tools: [add], lifecycle: [outer, inner] }).run('Hello');
+    await settled();
+
+    expect([text, unhandled]).toEqual(['done', []]);
+  });
+});
+
+describe('the rejection of a hook is never unhandled, and never lost', () => {
+  it.each(POINTS.flatMap((point) => policies.map((policy) => [point, policy] as const)))(
+    'at %s under `%s`',
+    async (point, onFailure) => {
+      const bad = { onFailure, [point]: () => Promise.reject(new TypeError('boom')) } as AgentLifecycle;
+      const { unhandled: missed, status } = await afterRun(bad, [calls('add', { a: 1, b: 2 }), 'done']);
+
+      expect(missed).toEqual([]);
+      const goesOn = onFailure === 'continue' || (onFailure === 'block' && point === 'wrapToolCall');
+      expect(status).toBe(goesOn ? 'fulfilled' : 'rejected');
+    },
+  );
+
+  it.each(POINTS)('at %s where it comes after an abort', async (point) => {
+    const controller = new AbortController();
+    const late = {
+      [point]: async () => {
+        controller.abort('stop');
+        await settled();
+        throw new TypeError('too late');
+      },
+    } as AgentLifecycle;
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const run = new Agent({ model, tools: [add], lifecycle: [late] }).run('Hello', { signal: controller.signal });
+
+    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    await settled();
+    await settled();
+    expect(unhandled).toEqual([]);
+  });
+
+  it.each(POINTS)('at %s where it comes after its time-out', async (point) => {
+    const slow = {
+      ...{ timeoutMs: 1, onFailure: 'continue' },
+      [point]: () => new Promise((_, reject) => setTimeout(() => reject(new TypeError('too late')), 5)),
+    } as AgentLifecycle;
+
+    expect((await afterRun(slow, [calls('add', { a: 1, b: 2 }), 'done'])).status).toBe('fulfilled');
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(unhandled).toEqual([]);
+  });
+
+  it('in onError, also where it comes after the run', async () => {
+    expect((await afterRun({ onError: () => Promise.reject(new TypeError('boom')) })).unhandled).toEqual([]);
+  });
+
+  it('in a stream whose result nobody looks at', async () => {
+    const agent = new Agent({
+      model: scriptedModel([fails()]),
+      lifecycle: [{ beforeModel: () => Promise.reject(new TypeError('boom')) }],
+    });
+    agent.stream('Hello');
+    await settled();
+    await settled();
+
+    expect(unhandled).toEqual([]);
+  });
+
+  it('of a model that hangs behind a hook that gave up on it', async () => {
+    const controller = new AbortController();
+    const impatient: AgentLifecycle = {
+      wrapModelCall: (_, next) => Promise.race([next(), settled().then(() => answer)]),
+    };
+    const model = scriptedModel([hangs()]);
+    const agent = new Agent({ model, lifecycle: [impatient] });
+
+    expect((await agent.run('Hello', { signal: controller.signal })).text).toBe('given');
+    controller.abort('stop');
+    await settled();
+    expect(unhandled).toEqual([]);
+  });
+});

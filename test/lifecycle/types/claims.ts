@@ -1,0 +1,227 @@
+/**
+ * What the compiler has to say of lifecycles. `npm run types` compiles this file, and types.test.ts does it by itself: each
+ * `@ts-expect-error` is a claim that the line below does not compile.
+ */
+import {
+  Agent,
+  type AgentLifecycle,
+  type Awaitable,
+  type EntryAction,
+  HookAction,
+  type Message,
+  type Model,
+  type ModelCall,
+  type ModelCallRequest,
+  type ModelResponse,
+  type RunContext,
+  type SuspendAction,
+  type Tool,
+  type ToolCallRequest,
+  type ToolInvoke,
+  type ToolResult,
+} from '../../../src/index.js';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Hook<Name extends keyof AgentLifecycle<Tenant>> = Exclude<AgentLifecycle<Tenant>[Name], undefined>;
+const claim = <_Claim extends true>(): void => {};
+
+interface Tenant {
+  readonly tenant: string;
+}
+interface Admin extends Tenant {
+  readonly admin: true;
+}
+interface Account {
+  readonly account: number;
+}
+type Six = 'beforeAgent' | 'beforeModel' | 'wrapModelCall' | 'afterModel' | 'wrapToolCall' | 'afterAgent';
+type Further = 'beforeToolSelection' | 'onInit' | 'onSessionStart' | 'onError' | 'onSessionEnd' | 'onShutdown';
+type Settings = 'name' | 'priority' | 'onFailure' | 'timeoutMs' | 'holdStream' | 'tools';
+
+/** The six hooks, the optional rest, and nothing else; each with its parameters and what it returns. */
+export function members(): void {
+  claim<Same<keyof AgentLifecycle, Six | Further | Settings>>();
+  claim<Same<keyof Required<AgentLifecycle>, keyof AgentLifecycle>>();
+  claim<
+    Same<Hook<'beforeAgent'>, (input: string, run: RunContext<Tenant>) => Awaitable<string | EntryAction | void>>
+  >();
+  claim<
+    Same<
+      Hook<'beforeModel'>,
+      (messages: readonly Message[], run: RunContext<Tenant>) => Awaitable<readonly Message[] | EntryAction | void>
+    >
+  >();
+  claim<
+    Same<Hook<'wrapModelCall'>, (request: ModelCallRequest<Tenant>, next: ModelCall) => Awaitable<ModelResponse>>
+  >();
+  claim<Same<Hook<'afterModel'>, (response: ModelResponse, run: RunContext<Tenant>) => Awaitable<HookAction | void>>>();
+  claim<
+    Same<
+      Hook<'wrapToolCall'>,
+      (call: ToolCallRequest<Tenant>, next: ToolInvoke) => Awaitable<ToolResult | SuspendAction>
+    >
+  >();
+  claim<Same<Hook<'afterAgent'>, (result: string, run: RunContext<Tenant>) => Awaitable<string | void>>>();
+  // @ts-expect-error A seventh member that does not exist.
+  const unknown: AgentLifecycle = { beforeEverything: () => {} };
+  // @ts-expect-error A hook is a function.
+  const text: AgentLifecycle = { beforeModel: 'x' };
+  // @ts-expect-error A policy is one of three.
+  const policy: AgentLifecycle = { onFailure: 'ignore' };
+  use(unknown, text, policy);
+}
+
+/** The six alone make a lifecycle; so does any subset, and the empty one. */
+export function subsets(): void {
+  const six: Required<Pick<AgentLifecycle<Tenant>, Six>> = {
+    beforeAgent: (input) => input,
+    beforeModel: (messages) => messages,
+    wrapModelCall: (request, next) => next(request),
+    afterModel: () => HookAction.Continue,
+    wrapToolCall: (call, next) => next(call),
+    afterAgent: (result) => result,
+  };
+  const lifecycles: readonly AgentLifecycle<Tenant>[] = [six, {}, { afterAgent: async () => {} }, { name: 'named' }];
+  use(lifecycles);
+}
+
+/** What a hook may return, as a value and as a promise of it. */
+export function returns(response: ModelResponse, tools: readonly Tool[]): void {
+  const every: readonly HookAction[] = [
+    ...[HookAction.Continue, HookAction.Approve, HookAction.reject('no'), HookAction.respond('yes')],
+    ...[HookAction.suspend('ask'), HookAction.modify(response)],
+  ];
+  const judge: AgentLifecycle = { afterModel: () => every[0], beforeToolSelection: () => tools };
+  const later: AgentLifecycle = {
+    afterModel: async () => HookAction.modify(response),
+    beforeAgent: async () => HookAction.respond('yes'),
+    beforeModel: async () => HookAction.reject('no'),
+    wrapToolCall: async () => HookAction.suspend('ask'),
+  };
+  // @ts-expect-error There is no response to modify yet.
+  const early: AgentLifecycle = { beforeModel: () => HookAction.modify(response) };
+  // @ts-expect-error There is no call to suspend yet.
+  const open: AgentLifecycle = { beforeAgent: () => HookAction.suspend('ask') };
+  // @ts-expect-error A tool call is suspended or has a result.
+  const reject: AgentLifecycle = { wrapToolCall: () => HookAction.reject('no') };
+  // @ts-expect-error A model call has a response.
+  const none: AgentLifecycle = { wrapModelCall: () => {} };
+  // @ts-expect-error afterAgent gives a text.
+  const late: AgentLifecycle = { afterAgent: () => HookAction.Continue };
+  // @ts-expect-error afterModel gives an action, not a response.
+  const bare: AgentLifecycle = { afterModel: () => response };
+  // @ts-expect-error A reject has a reason.
+  const silent: HookAction = { type: 'reject' };
+  use(judge, later, early, open, reject, none, late, bare, silent);
+}
+
+/** A switch over the type of an action is exhaustive. */
+export function nameOf(action: HookAction): string {
+  switch (action.type) {
+    case 'continue':
+    case 'approve':
+      return action.type;
+    case 'reject':
+    case 'suspend':
+      return action.reason;
+    case 'respond':
+      return action.text;
+    case 'modify':
+      return action.response.finishReason;
+    default:
+      return action satisfies never;
+  }
+}
+
+class ForTenant implements AgentLifecycle<Tenant> {
+  beforeModel(_messages: readonly Message[], run: RunContext<Tenant>): void {
+    run.context.tenant.toUpperCase();
+  }
+}
+
+/** The context of a lifecycle is checked against the agent's. One that asks for none fits every agent. */
+export function contexts(model: Model): void {
+  const anybody: AgentLifecycle = { beforeModel: (_messages, run) => run.logger.info(run.id) };
+  const tenant: AgentLifecycle<Tenant> = {
+    wrapToolCall: (call, next) => (call.run.context.tenant ? next(call) : next()),
+  };
+  const agent = new Agent<Tenant>({ model, lifecycle: [anybody, tenant, new ForTenant()] });
+  agent.use(anybody);
+  agent
+    .withLifecycle(tenant)
+    .withLifecycle(anybody)
+    .on('run-end', () => {});
+  // @ts-expect-error This one wants another context.
+  const wrong = new Agent<Account>({ model, lifecycle: [tenant] });
+  // @ts-expect-error So does a class.
+  const wrongClass = new Agent<Account>({ model, lifecycle: [new ForTenant()] });
+  // @ts-expect-error It would get no context at all.
+  const noContext = new Agent<unknown>({ model, lifecycle: [tenant] });
+  const inferred: Agent<Tenant> = new Agent({ model, lifecycle: [tenant] });
+  // @ts-expect-error Also later.
+  const used = new Agent<Account>({ model }).use(tenant);
+  use(wrong, wrongClass, noContext, inferred, used);
+}
+
+/** A hook that asks for more of the context than there is does not fit, at any point; one that asks for less does. */
+export function narrower(tenant: AgentLifecycle<Tenant>, admin: AgentLifecycle<Admin>): void {
+  fits<AgentLifecycle<Admin>>(tenant);
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>(admin);
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ beforeAgent: (_: string, _run: RunContext<Admin>) => {} });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ beforeModel: (_: readonly Message[], _run: RunContext<Admin>) => {} });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ beforeToolSelection: (_: readonly Tool[], _run: RunContext<Admin>) => {} });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ wrapModelCall: (_: ModelCallRequest<Admin>, next: ModelCall) => next() });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ afterModel: (_: ModelResponse, _run: RunContext<Admin>) => {} });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ wrapToolCall: (_: ToolCallRequest<Admin>, next: ToolInvoke) => next() });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ afterAgent: (_: string, _run: RunContext<Admin>) => {} });
+  // @ts-expect-error
+  fits<AgentLifecycle<Tenant>>({ onError: (_: unknown, _run: RunContext<Admin>) => {} });
+}
+
+/** `context` is required exactly where the agent has one. */
+export function runs(agent: Agent, forTenant: Agent<Tenant>): void {
+  const context: Tenant = { tenant: 'acme' };
+  use(
+    agent.run('Hello'),
+    agent.run('Hello', { maxTurns: 1 }),
+    agent.run('Hello', { context: 7 }),
+    agent.stream('Hello'),
+  );
+  use(forTenant.run('Hello', { context }), forTenant.stream('Hello', { context }));
+  // @ts-expect-error
+  use(forTenant.run('Hello'));
+  // @ts-expect-error
+  use(forTenant.run('Hello', { maxTurns: 1 }));
+  // @ts-expect-error
+  use(forTenant.run('Hello', { context: { tenant: 7 } }));
+  // @ts-expect-error
+  use(forTenant.stream('Hello'));
+  use(agent.session().then((session) => session.run('Hello')));
+  use(forTenant.session().then((session) => [session.run('Hello', { context }), session.stream('Hello', { context })]));
+  // @ts-expect-error
+  use(forTenant.session().then((session) => session.run('Hello')));
+  // @ts-expect-error
+  use(forTenant.session().then((session) => session.stream('Hello')));
+}
+
+/** The lifecycles of an agent do not show in its type. */
+export function agents(first: Agent<Tenant>): Agent<Tenant> {
+  claim<Same<typeof first, ReturnType<typeof first.withLifecycle>>>();
+  // @ts-expect-error An agent has one type parameter, its context.
+  type Two = Agent<Tenant, AgentLifecycle>;
+  const two: Two | undefined = undefined;
+  use(two);
+  return first.withLifecycle({ name: 'a' }).withLifecycle(new ForTenant());
+}
+
+function use(..._values: readonly unknown[]): void {}
+
+function fits<T>(_value: T): void {}

@@ -1,0 +1,213 @@
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import { Agent, type JsonSchema, type StandardSchema } from '../../src/index.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { defineTool, type ToolDefinition } from '../../src/tools/define-tool.js';
+import type { ToolContext } from '../../src/tools/tool.js';
+import { resultsIn } from '../agent/support/transcript.js';
+
+const jsonSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'number' } },
+  required: ['city'],
+} as const;
+
+const base = { name: 'weather', description: 'Tells the weather.' };
+const tools = {
+  zod: defineTool({
+    ...base,
+    input: z.object({ city: z.string(), days: z.number().optional() }),
+    execute: ({ city, days }) => `${city.toUpperCase()} ${days}`,
+  }),
+  arktype: defineTool({
+    ...base,
+    input: type({ city: 'string', 'days?': 'number' }),
+    execute: ({ city, days }) => `${city.toUpperCase()} ${days}`,
+  }),
+  'valibot with inputSchema': defineTool({
+    ...base,
+    input: v.object({ city: v.string(), days: v.optional(v.number()) }),
+    inputSchema: jsonSchema,
+    execute: ({ city, days }) => `${city.toUpperCase()} ${days}`,
+  }),
+  'plain JSON Schema': defineTool({
+    ...base,
+    input: jsonSchema,
+    execute(input) {
+      const { city, days } = input as { city: string; days?: number };
+      return `${city.toUpperCase()} ${days}`;
+    },
+  }),
+};
+
+describe.each(Object.entries(tools))('a tool with %s', (_name, tool) => {
+  test('shows the model an object schema', () => {
+    expect(tool).toMatchObject(base);
+    expect(tool.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'number' } },
+      required: ['city'],
+    });
+    expect(() => JSON.stringify(tool.inputSchema)).not.toThrow();
+  });
+
+  test('runs with arguments that match, and gives an error result that names what does not', async () => {
+    const model = scriptedModel([
+      calls(
+        { name: 'weather', input: { city: 'Oslo', days: 3 } },
+        { name: 'weather', input: { city: 5 } },
+        { name: 'weather', input: {} },
+        { name: 'weather', input: 'Oslo' },
+        { name: 'weather', input: null },
+      ),
+      'done',
+    ]);
+
+    const results = resultsIn((await new Agent({ model, tools: [tool] }).run('go')).messages);
+
+    expect(results.call_1).toBe('OSLO 3');
+    expect(results.call_2).toMatch(/^!The arguments of "weather" are not valid: .*city/);
+    expect(results.call_3).toMatch(/^!The arguments of "weather" are not valid: .*city/);
+    expect(results.call_4).toMatch(/^!The arguments of "weather" are not valid: /);
+    expect(results.call_5).toMatch(/^!The arguments of "weather" are not valid: /);
+  });
+});
+
+describe('defineTool', () => {
+  test('gives execute what the schema makes of the arguments', async () => {
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      ...base,
+      input: z.object({ days: z.coerce.number().default(1) }),
+      execute(input) {
+        expectTypeOf(input).toEqualTypeOf<{ days: number }>();
+        seen.push(input);
+        return 'ok';
+      },
+    });
+    const model = scriptedModel([calls({ name: 'weather', input: { days: '4' } }, { name: 'weather' }), 'done']);
+
+    await new Agent({ model, tools: [tool] }).run('go');
+
+    expect(seen).toEqual([{ days: 4 }, { days: 1 }]);
+  });
+
+  test('checks with a schema that is asynchronous', async () => {
+    const tool = defineTool({
+      ...base,
+      input: z.object({ city: z.string() }).refine(async ({ city }) => city !== 'Atlantis', 'no such city'),
+      execute: ({ city }) => city,
+    });
+    const model = scriptedModel([
+      calls({ name: 'weather', input: { city: 'Oslo' } }, { name: 'weather', input: { city: 'Atlantis' } }),
+      'done',
+    ]);
+
+    expect(resultsIn((await new Agent({ model, tools: [tool] }).run('go')).messages)).toEqual({
+      call_1: 'Oslo',
+      call_2: '!The arguments of "weather" are not valid: no such city',
+    });
+  });
+
+  test('keeps what a plain JSON Schema says nothing of', async () => {
+    const seen: unknown[] = [];
+    const tool = defineTool({ ...base, input: jsonSchema, execute: (input) => `${seen.push(input)}` });
+    const input = { city: 'Oslo', extra: { deep: [1, null] } };
+
+    await new Agent({ model: scriptedModel([calls('weather', input), 'done']), tools: [tool] }).run('go');
+
+    expect(seen).toEqual([input]);
+  });
+
+  test('gives an error result for every call where a JSON Schema cannot be read', async () => {
+    const tool = defineTool({ ...base, input: { type: 'object', not: { required: ['x'] } }, execute: () => 'ran' });
+
+    const { messages } = await new Agent({ model: scriptedModel([calls('weather'), 'done']), tools: [tool] }).run('go');
+
+    expect(resultsIn(messages).call_1).toMatch(/^!/);
+  });
+
+  test('hands execute the call, the run, the context, a signal and a logger', async () => {
+    const contexts: ToolContext[] = [];
+    const tool = defineTool({
+      ...base,
+      input: z.object({}),
+      execute: (_input, context) => `${contexts.push(context)}`,
+    });
+    const agent = new Agent({ name: 'a', model: scriptedModel([calls('weather'), 'done']), tools: [tool] });
+
+    await agent.run('go', { context: 'mine' });
+
+    const [context] = contexts as [ToolContext];
+    expect([context.callId, context.toolName, context.context]).toEqual(['call_1', 'weather', 'mine']);
+    expect([context.run.agent, context.run.turn, context.run.context]).toEqual(['a', 2, 'mine']);
+    expect(context.signal).toBeInstanceOf(AbortSignal);
+    expect(context.logger.warn).toBeTypeOf('function');
+  });
+
+  test('keeps time-out, annotations and origin, and has none of them by default', () => {
+    const extra = { timeoutMs: 5, annotations: { destructive: true }, origin: 'shop' };
+
+    expect(defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...extra })).toMatchObject(extra);
+    expect(Object.keys(tools.zod)).toEqual(['name', 'description', 'inputSchema', 'check', 'execute']);
+  });
+});
+
+describe('a definition that cannot be used is refused', () => {
+  const define = (changes: object) => () =>
+    defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...changes } as ToolDefinition<JsonSchema>);
+
+  test.each<[string, object]>([
+    ['an empty name', { name: '' }],
+    ['a name with a space', { name: 'get weather' }],
+    ['a name with a dot', { name: 'get.weather' }],
+    ['a name of 65 letters', { name: 'x'.repeat(65) }],
+    ['no name', { name: undefined }],
+    ['no description', { description: undefined }],
+    ['no execute', { execute: undefined }],
+    ['no input', { input: undefined }],
+    ['null as input', { input: null }],
+    ['a list as input', { input: [] }],
+    ['a text as input', { input: 'string' }],
+    ['a time-out of 0', { timeoutMs: 0 }],
+    ['a time-out of NaN', { timeoutMs: Number.NaN }],
+    ['a time-out of 1e12', { timeoutMs: 1e12 }],
+    ['a time-out that is text', { timeoutMs: '5' }],
+    ['a schema without JSON Schema', { input: v.object({}) }],
+    ['a schema that has no JSON Schema for what it holds', { input: z.object({ day: z.date() }) }],
+  ])('%s', (_title, changes) => {
+    expect(define(changes)).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID' }));
+  });
+
+  test('but a name of 64 letters, digits, `_` and `-` is fine', () => {
+    expect(define({ name: `${'x'.repeat(60)}_-9A` })).not.toThrow();
+  });
+
+  test('but what holds a date is fine with an explicit inputSchema', () => {
+    expect(define({ input: z.object({ day: z.date() }), inputSchema: { type: 'object' } })).not.toThrow();
+  });
+});
+
+describe('a schema library', () => {
+  const older = (methods: object): StandardSchema =>
+    ({
+      '~standard': { version: 1, vendor: 'old', validate: (value: unknown) => ({ value }) },
+      ...methods,
+    }) as StandardSchema;
+
+  test.each([
+    [
+      'toJSONSchema',
+      older({ toJSONSchema: ({ target, io }: Record<string, string>) => ({ type: 'object', target, io }) }),
+    ],
+    ['toJsonSchema', older({ toJsonSchema: () => ({ type: 'object', target: 'draft-2020-12', io: 'input' }) })],
+  ])('that gives its JSON Schema by %s serves too', (_title, input) => {
+    expect(defineTool({ ...base, input, execute: () => 'x' }).inputSchema).toEqual({
+      type: 'object',
+      target: 'draft-2020-12',
+      io: 'input',
+    });
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type ContentPart, type Message, type ToolResultPart, toolResult } from '../../src/index.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { rejectionOf } from '../agent/support/settle.js';
+
+const lifecycles = {
+  plainly: [],
+  'through a wrap': [{ wrapToolCall: (_call: unknown, next: () => Promise<never>) => next() }],
+};
+const ways = [
+  ['at once', false],
+  ['by a promise', true],
+] as const;
+
+/** The result part that the model gets for what a tool returns. */
+async function resultFor(give: () => unknown, late = false, lifecycle: object[] = []): Promise<ToolResultPart> {
+  const tool = toolOf('give', late ? async () => give() : give);
+  const agent = new Agent({ model: scriptedModel([calls('give'), 'done']), tools: [tool], lifecycle });
+  const { messages } = await agent.run('go');
+  expect(JSON.parse(JSON.stringify(messages))).toEqual(messages);
+  return (messages[2] as Extract<Message, { role: 'tool' }>).content[0] as ToolResultPart;
+}
+
+const part = { type: 'tool-result', id: 'call_1', name: 'give' };
+const text = (value: string) => ({ type: 'text', text: value }) as const;
+const image = { type: 'image', image: 'data:image/gif;base64,R0lG' } as const;
+
+const good: Readonly<Record<string, readonly [give: () => unknown, result: object]>> = {
+  'a text': [() => 'fine', { content: 'fine' }],
+  'an empty text': [() => '', { content: '' }],
+  parts: [() => [text('a'), image], { content: [text('a'), image] }],
+  'a number': [() => 5, { content: '5', structured: 5 }],
+  false: [() => false, { content: 'false', structured: false }],
+  null: [() => null, { content: 'null', structured: null }],
+  NaN: [() => Number.NaN, { content: 'null', structured: null }],
+  'an object': [() => ({ a: [1], b: undefined }), { content: '{"a":[1]}', structured: { a: [1] } }],
+  'an empty list': [() => [], { content: '[]', structured: [] }],
+  'a list of data': [() => [1, 'x'], { content: '[1,"x"]', structured: [1, 'x'] }],
+  'a date': [() => new Date(0), { content: '"1970-01-01T00:00:00.000Z"', structured: '1970-01-01T00:00:00.000Z' }],
+  'an instance with a toJSON': [() => ({ toJSON: () => ({ n: 1 }) }), { content: '{"n":1}', structured: { n: 1 } }],
+  'data that looks like a result': [
+    () => ({ content: 'x' }),
+    { content: '{"content":"x"}', structured: { content: 'x' } },
+  ],
+  'a whole result': [() => toolResult({ content: 'x', structured: { n: 1 } }), { content: 'x', structured: { n: 1 } }],
+  'a whole result of parts': [() => toolResult({ content: [text('x')] }), { content: [text('x')] }],
+  'a whole result that is an error': [
+    () => toolResult({ content: 'x', isError: true }),
+    { content: 'x', isError: true },
+  ],
+  'a whole result that is none': [() => toolResult({ content: 'x', isError: false }), { content: 'x' }],
+};
+
+describe.each(ways)('a tool that gives, %s,', (_way, late) => {
+  test.each(Object.entries(good))('%s', async (_title, [give, result]) => {
+    expect(await resultFor(give, late)).toEqual({ ...part, ...result });
+  });
+});
+
+const circular: Record<string, unknown> = {};
+circular.self = circular;
+const throwing = (what: unknown) => ({
+  toJSON() {
+    throw what;
+  },
+});
+const hostile = (trap: 'get' | 'has' | 'ownKeys' | 'getPrototypeOf') =>
+  new Proxy(
+    {},
+    {
+      [trap]: () => {
+        throw new Error(`trapped ${trap}`);
+      },
+    },
+  );
+const revoked = () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+};
+
+const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegExp]>> = {
+  undefined: [() => undefined, /returned undefined/],
+  'a function': [() => () => {}, /returned function/],
+  'a symbol': [() => Symbol('x'), /returned symbol/],
+  'a circular object': [() => circular, /no JSON.*circular/i],
+  'a BigInt': [() => 5n, /no JSON.*BigInt/],
+  'an object with a BigInt': [() => ({ n: 5n }), /no JSON.*BigInt/],
+  'a toJSON that throws': [() => throwing(new Error('not today')), /not today/],
+  'a toJSON that throws a text': [() => throwing('not today'), /not today/],
+  'a toJSON that throws nothing': [() => throwing(undefined), /no JSON/],
+  'a toJSON that gives undefined': [() => ({ toJSON: () => undefined }), /returned object/],
+  'a proxy whose get throws': [() => hostile('get'), /trapped get/],
+  'a proxy whose has throws': [() => hostile('has'), /trapped has/],
+  'a proxy whose ownKeys throws': [() => hostile('ownKeys'), /trapped ownKeys/],
+  'a revoked proxy': [revoked, /revoked/],
+  'a text of 50 MB': [() => 'x'.repeat(50_000_000), /50000000 characters/],
+  'data of 50 MB': [() => ({ x: 'x'.repeat(50_000_000) }), /50000008 characters/],
+  'parts of 50 MB': [() => [text('x'.repeat(25_000_000)), text('x'.repeat(25_000_000))], /50000000 characters/],
+  'a whole result of 50 MB': [() => toolResult({ content: 'x'.repeat(50_000_000) }), /50000000 characters/],
+  'a whole result without content': [() => toolResult({} as never), /without content/],
+  'a whole result with bad parts': [() => toolResult({ content: [{ type: 'text' } as never] }), /without content/],
+  'a whole result whose data is a BigInt': [() => toolResult({ content: 'x', structured: 5n as never }), /BigInt/],
+  'a whole result whose data is circular': [
+    () => toolResult({ content: 'x', structured: circular as never }),
+    /circular/i,
+  ],
+};
+
+describe.each(ways)('rule 5: an error result for a tool that gives, %s,', (_way, late) => {
+  test.each(Object.entries(bad))('%s', async (_title, [give, content]) => {
+    const result = await resultFor(give, late);
+
+    expect(result).toEqual({ ...part, content: expect.stringMatching(content), isError: true });
+    expect(JSON.stringify(result).length).toBeLessThan(500);
+  });
+});
+
+describe('rule 5: an error result for a tool that throws', () => {
+  test.each<[string, unknown, string]>([
+    ['an error', new Error('broken'), 'broken'],
+    ['an error without message', new TypeError(), 'TypeError'],
+    ['a text', 'broken', 'broken'],
+    ['an object', { code: 5 }, '{"code":5}'],
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['a circular object', circular, 'something that cannot be shown'],
+  ])('%s', async (_title, thrown, content) => {
+    const throws = () => {
+      throw thrown;
+    };
+
+    for (const late of [false, true]) {
+      for (const lifecycle of Object.values(lifecycles)) {
+        expect(await resultFor(throws, late, lifecycle)).toEqual({ ...part, content, isError: true });
+      }
+    }
+  });
+
+  test('what cannot even be shown', async () => {
+    const throws = () => {
+      throw hostile('get');
+    };
+
+    expect(await resultFor(throws)).toMatchObject({ isError: true });
+  });
+});
+
+describe('what stands in the messages', () => {
+  test('does not change with the object that the tool returned', async () => {
+    const shared = { n: 1 };
+    const parts: ContentPart[] = [text('1')];
+    const whole = toolResult({ content: 'x', structured: shared });
+    const give = (name: string, value: () => unknown) =>
+      toolOf(name, () => {
+        shared.n += 1;
+        parts[0] = text(`${shared.n}`);
+        return value();
+      });
+    const names = ['data', 'parts', 'whole'];
+    const script = [...names, ...names].map((name) => calls(name));
+    const tools = [give('data', () => shared), give('parts', () => parts), give('whole', () => whole)];
+
+    const { messages } = await new Agent({ model: scriptedModel([...script, 'done']), tools }).run('go');
+
+    const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
+    expect(results.map(({ content, structured }) => structured ?? content)).toEqual([
+      ...[{ n: 2 }, [text('3')], { n: 4 }],
+      ...[{ n: 5 }, [text('6')], { n: 7 }],
+    ]);
+  });
+
+  test('is an error where a wrap gives no result', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls('give')]),
+      tools: [toolOf('give', () => 'x')],
+      lifecycle: [{ name: 'bad', wrapToolCall: () => ({ result: 'x' }) as never }],
+    });
+
+    expect(await rejectionOf(agent.run('go'))).toMatchObject({
+      code: 'ERR_LIFECYCLE_FAILED',
+      lifecycle: 'bad',
+      cause: { code: 'ERR_HOOK_RESULT_INVALID' },
+    });
+  });
+});
