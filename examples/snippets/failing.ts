@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { Agent, KeelsonError, TurnLimitError } from 'keelson';
+import { calls, faultyTool, says, scriptedModel } from 'keelson/testing';
+
+const model = scriptedModel([calls('throws'), calls('throws'), says('It fails each time.')]);
+const agent = new Agent({ model, tools: [faultyTool('throws')], maxTurns: 2 });
+let text = '';
+
+// #region catch
+try {
+  await agent.run('Go on until it works.');
+} catch (error) {
+  if (!(error instanceof TurnLimitError)) throw error;
+  // Nothing is lost: every call in `history` has its result, so another run can go on from it.
+  ({ text } = await agent.run('Say what you found.', { messages: error.history, tools: [] }));
+}
+// #endregion
+
+assert.equal(text, 'It fails each time.');
+
+// #region code
+const error = await agent.run('Hello', { maxTurns: 0 }).catch((reason: unknown) => reason);
+if (error instanceof KeelsonError && error.code === 'ERR_OPTION_INVALID') text = error.message;
+// #endregion
+
+assert.equal(text, 'Option `maxTurns` is not valid: it is 0; a run needs a whole number of turns, 1 or more');

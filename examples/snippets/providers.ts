@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { Agent, type Model } from 'keelson';
+import { openai } from 'keelson/openai';
+
+// #region servers
+const cloud = openai('gpt-5-mini');
+const ollama = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
+const router = openai('deepseek/deepseek-chat', { baseURL: 'https://openrouter.ai/api/v1', apiKey: 'sk-or-…' });
+// #endregion
+
+// #region own-model
+const parrot: Model = {
+  id: 'parrot',
+  async generate({ messages, onPart }) {
+    const last = messages.at(-1);
+    const text = last?.role === 'user' && typeof last.content === 'string' ? last.content : '…';
+    onPart?.({ type: 'text-delta', text });
+    return {
+      content: [{ type: 'text', text }],
+      finishReason: 'stop',
+      usage: { inputTokens: text.length, outputTokens: text.length, totalTokens: 2 * text.length },
+    };
+  },
+};
+// #endregion
+
+assert.deepEqual(
+  [cloud, ollama, router].map(({ id, provider }) => [id, provider]),
+  [
+    ['gpt-5-mini', 'openai'],
+    ['llama3.2', 'openai'],
+    ['deepseek/deepseek-chat', 'openai'],
+  ],
+);
+assert.equal((await new Agent({ model: parrot }).run('Ahoy!')).text, 'Ahoy!');

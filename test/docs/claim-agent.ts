@@ -1,0 +1,21 @@
+import { Agent, type AgentLifecycle, type AgentOptions, defineTool, type Message } from 'keelson';
+import { type ScriptEntry, scriptedModel } from 'keelson/testing';
+
+/** What a scripted model is made of. */
+export type Script = readonly ScriptEntry[] | ScriptEntry;
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const echo = defineTool({ name: 'echo', description: 'Echoes.', input: { type: 'object' }, execute: () => 'echoed' });
+
+/** An agent that says nothing on the console, with a tool `echo`. */
+export function createAgent(
+  script: Script,
+  lifecycle: readonly AgentLifecycle[],
+  more: Partial<AgentOptions> = {},
+): Agent {
+  return new Agent({ model: scriptedModel(script), tools: [echo], lifecycle, logger: silent, ...more });
+}
+
+export function roles(messages: readonly Message[]): string[] {
+  return messages.map(({ role }) => role);
+}

@@ -1,0 +1,117 @@
+import { Agent, type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
+import { calls, type HookName, recorder, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { blocksOf, readPage, rowsOf } from './doc-files.js';
+
+const page = readPage('docs/lifecycle.md');
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const echo: NonNullable<AgentOptions['tools']> = [
+  {
+    name: 'echo',
+    description: 'Gives back its arguments.',
+    inputSchema: { type: 'object' },
+    check: (input) => ({ value: input }),
+    execute: (input) => JSON.stringify(input),
+  },
+];
+const script = () => scriptedModel([calls('echo', { a: 1 }), says('Done.')], { perRun: true });
+
+function createAgent(...lifecycle: readonly AgentLifecycle[]): Agent {
+  return new Agent({ model: script(), tools: echo, lifecycle, logger: silent });
+}
+
+describe('the picture of the whole life', () => {
+  const [picture] = blocksOf({ path: '', text: page });
+  const words = picture?.code.match(/\b(?:on|before|wrap|after)[A-Z]\w*|\b(?:run|turn|model|tool)-\w+/g) ?? [];
+
+  test('has every hook and event, each once, in the order in which they fire', async () => {
+    const record = recorder();
+    const agent = createAgent(record.lifecycle('part'));
+    record.listenTo(agent);
+    const session = await agent.session();
+    await session.run('Hello');
+    await session.close();
+    await agent.close();
+    const fired = [...new Set(record.log.filter((line) => !line.startsWith('<')).map(bare))];
+    const rest = words.filter((word) => !fired.includes(word));
+
+    expect(words.filter((word) => fired.includes(word))).toEqual(fired);
+    expect(rest).toEqual(['onError', 'run-error']);
+  });
+
+  test('has the two that a failure adds where they stand', async () => {
+    const record = recorder();
+    const agent = createAgent(record.lifecycle('part'), {
+      afterModel: () => {
+        throw new Error('boom');
+      },
+    });
+    record.listenTo(agent);
+    await expect(agent.run('Hello')).rejects.toThrow('boom');
+    const fired = [...new Set(record.log.filter((line) => !line.startsWith('<')).map(bare))];
+
+    expect(words.filter((word) => fired.includes(word))).toEqual(fired);
+    expect(fired.slice(-3)).toEqual(['onError', 'run-error', 'run-end']);
+  });
+});
+
+function bare(line: string): string {
+  return line.replace(/^part\./, '').replace(/>$/, '');
+}
+
+const POLICIES = ['throw', 'continue', 'block'] as const;
+const matrix = rowsOf(page)
+  .filter((row) => row.length === 4 && row[0]?.startsWith('`'))
+  .map((row) => row.map((cell) => cell.replaceAll('`', '')) as [HookName, string, string, string]);
+
+/** Runs a part whose one hook fails, and says in the words of the table what came of it. */
+async function outcomeOf(point: HookName, onFailure: (typeof POLICIES)[number], fail: () => never): Promise<string> {
+  const logged: string[] = [];
+  const rejects: AgentLifecycle = { beforeModel: () => (point === 'onError' ? HookAction.reject('no') : undefined) };
+  const part: AgentLifecycle = { name: 'part', onFailure, timeoutMs: 20, [point]: fail };
+  const logger = { ...silent, error: (message: string) => void logged.push(message) };
+  const agent = new Agent({ model: script(), tools: echo, lifecycle: [rejects, part], logger });
+  try {
+    await using _closed = agent;
+    const session = await agent.session();
+    const result = await session
+      .run('Hello')
+      .catch((error) => (point === 'onError' ? undefined : Promise.reject(error)));
+    await session.close();
+    if (JSON.stringify(result?.messages ?? []).includes('was blocked')) return 'error result';
+    if (point !== 'onError' && point !== 'onShutdown') return 'goes on';
+  } catch (error) {
+    return (error as Error).name;
+  }
+  return logged.some((line) => line.includes(`"part" failed`) || line.includes('of "part" failed'))
+    ? 'logged'
+    : 'silent';
+}
+
+describe('the table of failures', () => {
+  test('has a row for each hook', () => {
+    expect(matrix.map(([point]) => point)).toEqual([
+      ...[
+        'onInit',
+        'onSessionStart',
+        'beforeAgent',
+        'beforeModel',
+        'beforeToolSelection',
+        'wrapModelCall',
+        'afterModel',
+      ],
+      ...['wrapToolCall', 'afterAgent', 'onError', 'onSessionEnd', 'onShutdown'],
+    ]);
+  });
+
+  test.each(matrix)('says of %s what a throw, a rejection and a time-out do', async (point, ...cells) => {
+    const boom = () => {
+      throw new Error('boom');
+    };
+    const failures = [boom, (async () => boom()) as never, (() => new Promise(() => {})) as never];
+    for (const fail of failures) {
+      const outcomes = await Promise.all(POLICIES.map((onFailure) => outcomeOf(point, onFailure, fail)));
+      expect(outcomes).toEqual(cells);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Page, readPage, readPages, root } from './doc-files.js';
+
+const pages: Page[] = [
+  ...readPages(),
+  ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map((path) => ({ path, text: readPage(path) })),
+];
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+function anchorsOf(path: string): string[] {
+  const headings = readPage(path).matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function brokenLinks({ path, text }: Page): string[] {
+  const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+  return links.filter((link) => !leadsSomewhere(path, link)).map((link) => `${path} links to ${link}`);
+}
+
+function leadsSomewhere(from: string, link: string): boolean {
+  const [file = '', anchor] = link.split('#');
+  const target = file === '' ? from : normalize(join(dirname(from), file));
+  if (!existsSync(root + target)) return false;
+  return anchor === undefined || anchorsOf(target).includes(anchor);
+}
+
+/** Paths of the sources that a page names in passing. */
+function missingPaths({ path, text }: Page): string[] {
+  const named = [...text.matchAll(/\b(?:src|test|examples|bench|docs|scripts)\/[\w./-]*\w/g)].map(([found]) => found);
+  return named
+    .filter((found) => found !== 'docs/api' && !existsSync(root + found))
+    .map((found) => `${path} names ${found}`);
+}
+
+test('every link between the pages leads somewhere', () => {
+  expect(pages.flatMap(brokenLinks)).toEqual([]);
+});
+
+test('every file that a page names is there', () => {
+  expect(readPages().flatMap(missingPaths)).toEqual([]);
+});
+
+test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, which explains the hooks', () => {
+  expect(readPage('README.md')).toContain('](docs/architecture.md)');
+  expect(readPage('docs/architecture.md')).toContain('## How hooks are compiled');
+});
+
+test('the steps in the picture of a run stand in the files that it names', () => {
+  const steps = [...readPage('docs/architecture.md').matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
+  const strays = steps.filter(
+    ([, name, file]) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(readPage(file ?? '')),
+  );
+
+  expect(steps).toHaveLength(7);
+  expect(strays.map(([line]) => line)).toEqual([]);
+});
+
+test('S4-NFR3.4: the README says what there is to migrate', () => {
+  expect(readPage('README.md')).toMatch(/## Migration\n\nNot needed/);
+});
+
+test('a link or a path that leads nowhere is found', () => {
+  const text = '[a](missing.md) [b](README.md#no-such-heading) [c](README.md#install) `src/missing.ts` `src/agent`';
+
+  expect(brokenLinks({ path: 'a.md', text })).toEqual([
+    'a.md links to missing.md',
+    'a.md links to README.md#no-such-heading',
+  ]);
+  expect(missingPaths({ path: 'a.md', text })).toEqual(['a.md names src/missing.ts']);
+});

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type Block, blocksOf, readPages, root } from './doc-files.js';
+
+const snippets = readdirSync(`${root}examples/snippets`).map((name) => `examples/snippets/${name}`);
+const examples = readdirSync(`${root}examples`).filter((name) => name.endsWith('.ts'));
+
+interface Region {
+  readonly name: string;
+  readonly code: string;
+}
+
+/** What stands between `// #region name` and `// #endregion`, without the indent that all of its lines have. */
+function regionsOf(path: string, text: string): Region[] {
+  const found = text.matchAll(/^ *\/\/ #region (\S+)\n([\s\S]*?)^ *\/\/ #endregion$/gm);
+  return [...found].map(([, name = '', code = '']) => ({ name: `${path}#${name}`, code: withoutIndent(code) }));
+}
+
+function withoutIndent(code: string): string {
+  const lines = code.split('\n');
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const indent = Math.min(...indents);
+  return lines
+    .map((line) => line.slice(indent))
+    .join('\n')
+    .trim();
+}
+
+const regions = [...snippets, ...examples.map((name) => `examples/${name}`)].flatMap((path) =>
+  regionsOf(path, readFileSync(root + path, 'utf8')),
+);
+const blocks = readPages().flatMap(blocksOf);
+
+function strayBlocks(given: readonly Block[], known: readonly Region[]): string[] {
+  const code = new Set(known.map((region) => region.code));
+  return given
+    .filter((block) => !['sh', 'text', 'json'].includes(block.language) && !code.has(block.code))
+    .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`);
+}
+
+describe('S4-NFR3.2, S4-FR3.AC: code in the docs is cut from files that compile and run', () => {
+  test('each block is a region of such a file', () => {
+    expect(strayBlocks(blocks, regions)).toEqual([]);
+  });
+
+  test('each region is shown somewhere', () => {
+    const shown = new Set(blocks.map(({ code }) => code));
+
+    expect(regions.filter(({ code }) => !shown.has(code)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test('a block that was changed is found, and so is one of another language', () => {
+    const known = regionsOf('a.ts', '{\n  // #region x\n  const a = {\n    b,\n  };\n  // #endregion\n}\n');
+    const page = (code: string, language = 'ts') =>
+      blocksOf({ path: 'a.md', text: `\`\`\`${language}\n${code}\n\`\`\`\n` });
+
+    expect(strayBlocks(page('const a = {\n  b,\n};'), known)).toEqual([]);
+    expect(strayBlocks(page('const a = {};'), known)).toEqual(['a.md:1 is in no file that runs: const a = {};']);
+    expect(strayBlocks(page('let a;', 'js'), known)).toHaveLength(1);
+    expect(strayBlocks(page('npm test', 'sh'), known)).toEqual([]);
+  });
+
+  // The examples are run by test/examples, each as a program of its own.
+  test.each(snippets)(
+    '%s runs',
+    async (path) => {
+      await import(root + path);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startExplorerServer } from './explorer-server.js';
+import { runScript } from './run-script.js';
+
+const demo = 'examples/demo/main.ts';
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What the model said, without what was printed around it. */
+function answersIn(stdout: string): string[] {
+  return stdout.split('\n').filter((line) => line.startsWith('» '));
+}
+
+describe('the demo', { timeout: 60_000 }, () => {
+  test('answers from the real files without key and server, and shows how it went', async () => {
+    const { code, stdout, stderr } = await runScript(demo);
+    const [about, licence, ...rest] = answersIn(stdout);
+    const title = /^# (.+)$/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1];
+
+    expect({ code, stderr, rest }).toEqual({ code: 0, stderr: '', rest: [] });
+    expect(about).toContain(`» ${title}: `);
+    expect(about).toContain('The licence in LICENSE is: MIT License.');
+    expect(licence).toMatch(
+      /^» "MIT" stands in \d+ lines of \d+ files: .*LICENSE.*\. In the folder above, I may not look\.$/,
+    );
+    expect(stdout).toContain('✗ list_files {"path":".."} Denied by the guard');
+    expect(stdout).toMatch(/^ {2}└─ turn 3 {2}scripted \d+ ms ─▶ answer$/m);
+    expect(stdout).toMatch(/^hooks {4}audit: beforeAgent 2 · beforeModel 5 · wrapModelCall 5 · afterModel 5/m);
+    expect(stdout).toMatch(/^total {4}5 turns · 5 tool calls · \d+ \+ \d+ tokens · \d+\.\d+ s$/m);
+  });
+
+  test('falls back to the script where the model fails, and says so', async () => {
+    const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+    const { code, stdout } = await runScript(demo, { env });
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('Model "gpt-5-mini" failed: ');
+    expect(stdout).toContain('a script instead of a model (the model failed)');
+    expect(answersIn(stdout)).toHaveLength(2);
+  });
+});
+
+describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
+  let folder = '';
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'keelson-demo-'));
+    writeFileSync(join(folder, 'readme.md'), '\u001b[31m\n# Skiff\n\nA very small boat. It floats.\n');
+    writeFileSync(join(folder, 'LICENCE'), '\nISC License\n');
+    symlinkSync('/etc', join(folder, 'outside'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('answers about that one, and lets nothing steer the terminal', async () => {
+    const { code, stdout } = await runScript(demo, { args: [folder] });
+
+    expect(code).toBe(0);
+    expect(answersIn(stdout)).toEqual([
+      '» Skiff: A very small boat (3 entries at the top). The licence in LICENCE is: ISC License.',
+      '» "ISC" stands in 1 lines of 1 files: LICENCE. In the folder above, I may not look.',
+    ]);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test('gives the same answers over the network, through the client of a real model', async () => {
+    await using server = await startExplorerServer();
+    const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: server.baseURL, OPENAI_MODEL: 'loopback' };
+    const scripted = await runScript(demo, { args: [folder] });
+    const networked = await runScript(demo, { args: [folder], env });
+
+    expect({ code: networked.code, stderr: networked.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(networked.stdout).toContain(`model:  loopback at ${server.baseURL}`);
+    expect(answersIn(networked.stdout)).toEqual(answersIn(scripted.stdout));
+    expect(server.requests).toHaveLength(5);
+    expect(server.requests[0]?.body).toMatchObject({ model: 'loopback', stream: true });
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer sk-demo');
+  });
+
+  test('says that there is no such folder', async () => {
+    const { code, stderr } = await runScript(demo, { args: [join(folder, 'missing')] });
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(`There is no folder "${join(folder, 'missing')}".\n`);
+  });
+});
