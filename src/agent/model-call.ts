@@ -7,7 +7,7 @@ import { checkResponse } from '../model/check-response.js';
 import type { ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
 import type { Run } from './run.js';
-import type { Timeouts } from './run-config.js';
+import type { ResponseHandlers, Timeouts } from './run-config.js';
 
 /** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
@@ -19,22 +19,29 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
 }
 
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
-  const fail = (error: unknown): never => {
-    throw modelFailure(run, request.model.id, error);
+  const { model } = request;
+  try {
+    run.throwIfAborted();
+    run.handlers ??= handlersOf(run, run.model.id);
+    const { accept, refuse } = model === run.model ? run.handlers : handlersOf(run, model.id);
+    return Promise.resolve(model.generate(request)).then(accept, refuse);
+  } catch (error) {
+    return Promise.reject(modelFailure(run, model.id, error));
+  }
+}
+
+function handlersOf(run: Run, model: string): ResponseHandlers {
+  const refuse = (error: unknown): never => {
+    throw modelFailure(run, model, error);
   };
   const accept = (response: ModelResponse) => {
     try {
       return acceptResponse(run, response);
     } catch (error) {
-      return fail(error);
+      return refuse(error);
     }
   };
-  try {
-    run.throwIfAborted();
-    return Promise.resolve(request.model.generate(request)).then(accept, fail);
-  } catch (error) {
-    return Promise.reject(modelFailure(run, request.model.id, error));
-  }
+  return { accept, refuse };
 }
 
 async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {

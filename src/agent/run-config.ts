@@ -3,7 +3,7 @@ import type { Ids } from '../internal/ids.js';
 import type { Logger } from '../internal/logger.js';
 import type { Stop } from '../internal/stop.js';
 import type { Chain } from '../lifecycle/chain.js';
-import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../model/model.js';
+import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../model/model.js';
 import type { StandardResult } from '../tools/standard-schema.js';
 import type { EventHub } from './event-hub.js';
 import type { ToolCatalog } from './tool-catalog.js';
@@ -75,4 +75,10 @@ export interface OutputCheck {
   /** What the model is told, where the schema can say it. */
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
+}
+
+/** What is done with an answer, or a failure, of a model. Made once a run. */
+export interface ResponseHandlers {
+  readonly accept: (response: ModelResponse) => ModelResponse;
+  readonly refuse: (error: unknown) => never;
 }

@@ -8,7 +8,7 @@ import { RunError } from '../model/run-error.js';
 import { modelFailure } from './model-call.js';
 import { resumedBatch } from './resume.js';
 import type { Run } from './run.js';
-import { closeCalls } from './turn.js';
+import { closeCalls, closePending } from './turn.js';
 import { announceTurnEnd } from './turn-events.js';
 
 const ON_ERROR_MS = 5_000;
@@ -24,6 +24,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   run.asking = false;
   run.verdict ??= FAILED;
   if (run.resuming !== undefined) closeCalls(run, resumedBatch(run, run.resuming, undefined));
+  if (run.pending !== undefined) closePending(run);
   run.finish();
   if (run.listening) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(run.state());

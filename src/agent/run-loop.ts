@@ -77,8 +77,10 @@ function enter(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch 
   if (run.abortError !== undefined) throw run.abortError;
   const { beforeAgent } = run.config.chain;
   if (beforeAgent === undefined) return begin(run, message);
-  const entered = runThread(beforeAgent, message === undefined ? '' : textOf(message), run);
-  return isPromise(entered) ? beginLater(run, message, entered) : begin(run, withText(message, entered));
+  const text = message === undefined ? '' : textOf(message);
+  const entered = runThread(beforeAgent, text, run);
+  if (isPromise(entered)) return beginLater(run, message, entered);
+  return begin(run, entered === text ? message : withText(message, entered));
 }
 
 // A function of its own: a closure in the one above would cost every run a context, hooks or not.

@@ -19,7 +19,7 @@ import type { AgentEvent } from './agent-event.js';
 import type { CallsInFlight } from './calls-in-flight.js';
 import type { ResumedCalls } from './continuation.js';
 import { type Ears, StreamEars } from './event-hub.js';
-import type { RunConfig } from './run-config.js';
+import type { ResponseHandlers, RunConfig } from './run-config.js';
 import type { PendingCall } from './run-result.js';
 import type { ToolSnapshot } from './tool-catalog.js';
 
@@ -89,6 +89,7 @@ export class Run implements HookRun {
   asked = 0;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
+  handlers: ResponseHandlers | undefined = undefined;
   private readonly ears: Ears;
   private aborted: Error | undefined = undefined;
   private queue: Message[] | undefined = undefined;

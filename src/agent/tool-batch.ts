@@ -152,7 +152,7 @@ export class ToolBatch implements CallsInFlight {
 
   private beginSingle(part: ToolCallPart): PromiseLike<unknown> | undefined {
     const { run } = this;
-    const { entries, wrapToolCall } = run.config.chain;
+    const { wrapToolCall } = run.config.chain;
     this.next = 1;
     if (run.listening) this.announceStart(part);
     const outcome = wrapToolCall === undefined ? this.beginPlain(part) : this.beginWrapped(part, wrapToolCall);
@@ -160,8 +160,8 @@ export class ToolBatch implements CallsInFlight {
     // The tool itself ended the run: it is not waited for.
     if (this.halted) return silence(outcome);
     this.alone = true;
-    // Where nothing can end the run meanwhile, nothing is needed but the tool's own promise.
-    return entries.length === 0 && run.stop === undefined ? outcome : this.orHalt(outcome);
+    // A run that cannot be aborted needs nothing but the call's own promise: `end` aborts its signal and waits for it.
+    return run.stop === undefined ? outcome : this.orHalt(outcome);
   }
 
   private beginPlain(part: ToolCallPart): PromiseLike<unknown> | undefined {

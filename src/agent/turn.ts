@@ -6,12 +6,15 @@ import {
   type AssistantPart,
   type Message,
   type ToolCallPart,
+  type ToolMessage,
   type ToolResultPart,
   textOf,
+  toolCallsOf,
 } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
+import { partOf } from './call-parts.js';
 import { callModel } from './model-call.js';
 import type { Run } from './run.js';
 import { type PriorResults, ToolBatch } from './tool-batch.js';
@@ -204,6 +207,22 @@ export function closeCalls(run: Run, batch: ToolBatch): void {
   if (results.length > 0) run.push({ role: 'tool', content: results });
   run.pending = pending;
   if (run.hasAdditions) run.flush();
+}
+
+/** Gives the calls that were left open an error result each, where the run failed after all: nobody will resume it. */
+export function closePending(run: Run): void {
+  const asked = run.history.findLast((message) => toolCallsOf(message).length > 0);
+  if (asked === undefined || run.pending === undefined || run.pending.length === 0) return;
+  run.pending = undefined;
+  const at = run.history.indexOf(asked) + 1;
+  const partial = run.history[at]?.role === 'tool' ? (run.history[at] as ToolMessage) : undefined;
+  const failed = errorResult('The call was not completed, because the run failed.');
+  const content = toolCallsOf(asked).map(
+    (call) => partial?.content.find(({ id }) => id === call.id) ?? partOf(call, failed),
+  );
+  for (const list of new Set([run.added, run.history, run.outgoing])) {
+    list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
+  }
 }
 
 /**

@@ -46,8 +46,9 @@ export interface RunContext<Context = unknown> extends ToolRun<Context> {
    */
   add(message: Message): void;
   /**
-   * Ends the run early, from any hook or tool. The first call counts. Calls that are running are aborted; the run ends
-   * once each has its result. Throws RunEndedError once `afterAgent` has begun.
+   * Ends the run early, from any hook. The first call counts. The signals of the calls that are running are aborted; the
+   * run ends once each call has its result, at once where there are several or the run has a signal or a time-out.
+   * Throws RunEndedError once `afterAgent` has begun.
    */
   end(action: RejectAction | RespondAction): void;
 }

@@ -35,20 +35,22 @@ export interface Thread<T> {
  */
 export function runThread<T>(thread: Thread<T>, value: T, run: HookRun): T | Promise<T> {
   const { point, entries } = thread;
+  const { name } = point;
+  const counts = name === 'beforeAgent' || name === 'afterAgent';
   let current = value;
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i] as Entry;
-    if (!enter(point.name, entry, run)) continue;
+    if (counts ? !enter(name, entry, run) : entry.status.inert) continue;
     try {
       const result = point.call(entry, current, run);
       if (result !== undefined) {
         if (isPromise(result)) return finishThread(thread, run, { at: i, value: current, result });
-        current = takeResult({ entry, point: point.name, run }, point, { value: current, result });
+        current = takeResult({ entry, point: name, run }, point, { value: current, result });
       }
     } catch (error) {
-      if (takeFailure({ entry, point: point.name, run }, error)) return current;
+      if (takeFailure({ entry, point: name, run }, error)) return current;
     }
-    if (leave(point.name, entry, run)) return current;
+    if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;
   }
   return current;
 }

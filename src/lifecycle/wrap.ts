@@ -40,7 +40,35 @@ function layer<Request, Result>(
   inner: Step<Request, Result>,
 ): Step<Request, Result> {
   const shape = { point, entry, inner };
-  return (request, run) => (entry.status.inert ? inner(request, run) : new WrapCall(shape, request, run).invoke());
+  return (request, run) => {
+    if (entry.status.inert) return inner(request, run);
+    // Most hooks hand on the very promise that `next` gave them. What does more gets a WrapCall, which costs more.
+    let passed: Promise<Result> | undefined;
+    let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(shape, request, run);
+    let over = false;
+    const next = (changed: Request = request): Promise<Result> => {
+      if (over) return expired(shape);
+      if (call !== undefined || passed !== undefined || changed !== request) {
+        call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+        return call.next(changed);
+      }
+      passed = promiseOf(inner, request, run);
+      return passed;
+    };
+    let returned: unknown;
+    try {
+      returned = point.call(entry, request, next);
+    } catch (error) {
+      call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+      return call.fail(error);
+    }
+    if (call === undefined && returned === passed && passed !== undefined) {
+      over = true;
+      return passed;
+    }
+    call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
+    return call.settle(returned);
+  };
 }
 
 interface Layer<Request, Result> {
@@ -49,50 +77,37 @@ interface Layer<Request, Result> {
   readonly inner: Step<Request, Result>;
 }
 
-/** One call of one wrap hook. `next` is good until the hook has settled. */
+/** One call of one wrap hook that does more than hand on what `next` gave. `next` is good until the hook has settled. */
 class WrapCall<Request, Result> {
   private open = true;
-  /** Whether what `next` gives must be looked at: not where the hook hands it on as it is. */
-  private watching: boolean;
   private last: Promise<Result> | undefined = undefined;
   private given: Result[] | undefined = undefined;
   private timer: HookTimer | undefined = undefined;
+  private readonly timedOut: Promise<never> | undefined;
+  private readonly layer: Layer<Request, Result>;
+  private readonly request: Request;
+  private readonly run: HookRun;
 
-  constructor(
-    private readonly layer: Layer<Request, Result>,
-    private readonly request: Request,
-    private readonly run: HookRun,
-  ) {
-    this.watching = layer.entry.timeoutMs !== undefined;
+  constructor(layer: Layer<Request, Result>, request: Request, run: HookRun) {
+    this.layer = layer;
+    this.request = request;
+    this.run = run;
+    this.timedOut = layer.entry.timeoutMs === undefined ? undefined : this.startTimer(layer.entry.timeoutMs);
   }
 
-  invoke(): Awaitable<Result> {
-    const { point, entry } = this.layer;
-    const timedOut = entry.timeoutMs === undefined ? undefined : this.startTimer(entry.timeoutMs);
-    let returned: unknown;
-    try {
-      returned = point.call(entry, this.request, (request) => this.next(request ?? this.request));
-    } catch (error) {
-      this.close();
-      return this.recover(error);
-    }
-    // The hook hands on the very promise that `next` gave it: nothing to check, nothing to time.
-    if (returned === this.last && returned !== undefined) {
-      this.close();
-      return this.last as Promise<Result>;
-    }
-    if (!this.watching) this.watch(this.last);
-    this.watching = true;
-    return this.settle(returned, timedOut);
+  /** Takes over a call of `next` that was made before. */
+  adopt(passed: Promise<Result> | undefined): this {
+    this.last = passed;
+    this.watch(passed);
+    return this;
   }
 
-  private next(request: Request): Promise<Result> {
-    const { point, entry, inner } = this.layer;
-    if (!this.open) return silent(Promise.reject(new NextExpiredError(entry.name, point.name)));
+  next(request: Request): Promise<Result> {
+    const { point, inner } = this.layer;
+    if (!this.open) return expired(this.layer);
     if (request !== this.request) point.recordRequest(this.site(), this.request, request);
-    if (!this.watching) this.watch(this.last);
     this.last = promiseOf(inner, request, this.run);
-    if (this.watching) this.watch(this.last);
+    this.watch(this.last);
     return this.last;
   }
 
@@ -108,25 +123,25 @@ class WrapCall<Request, Result> {
     }, resume);
   }
 
-  private async settle(returned: unknown, timedOut: Promise<never> | undefined): Promise<Result> {
+  /** Waits for what the hook returned, and takes it as the result. */
+  async settle(returned: unknown): Promise<Result> {
     const { point } = this.layer;
     try {
-      const value = isPromise(returned) ? await this.bound(returned, timedOut) : returned;
+      const value = isPromise(returned) ? await this.bound(returned) : returned;
       const result = point.accept(value, this.site(), this.request);
       if (!this.given?.includes(result)) {
         point.recordResult(this.site(), this.request, { given: this.given?.at(-1), result });
       }
       return result;
     } catch (error) {
-      this.close();
-      return await this.recover(error);
+      return await this.fail(error);
     } finally {
       this.close();
     }
   }
 
-  private bound(returned: PromiseLike<unknown>, timedOut: Promise<never> | undefined): Awaitable<unknown> {
-    return this.run.race(timedOut === undefined ? returned : Promise.race([returned, timedOut]));
+  private bound(returned: PromiseLike<unknown>): Awaitable<unknown> {
+    return this.run.race(this.timedOut === undefined ? returned : Promise.race([returned, this.timedOut]));
   }
 
   private startTimer(timeoutMs: number): Promise<never> {
@@ -142,10 +157,13 @@ class WrapCall<Request, Result> {
     this.timer?.clear();
   }
 
-  /** `continue` goes on with what `next` last gave, or passes the hook over where it had not called it. */
-  private recover(error: unknown): Awaitable<Result> {
+  /**
+   * What becomes of the call where the hook failed: `continue` goes on with what `next` last gave, or passes the hook
+   * over where it had not called it.
+   */
+  fail(error: unknown): Awaitable<Result> {
     const { point, inner } = this.layer;
-    if (!this.watching) this.watch(this.last);
+    this.close();
     if (takeFailure(this.site(), error)) return point.blocked(this.site(), this.request, error);
     return this.last ?? inner(this.request, this.run);
   }
@@ -154,6 +172,10 @@ class WrapCall<Request, Result> {
     const { entry, point } = this.layer;
     return { entry, point: point.name, run: this.run, call: point.callOf?.(this.request) };
   }
+}
+
+function expired<Request, Result>({ point, entry }: Layer<Request, Result>): Promise<never> {
+  return silent(Promise.reject(new NextExpiredError(entry.name, point.name)));
 }
 
 function promiseOf<Request, Result>(step: Step<Request, Result>, request: Request, run: HookRun): Promise<Result> {

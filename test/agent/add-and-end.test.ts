@@ -225,7 +225,7 @@ describe('run.end', () => {
       ],
     });
 
-    const running = within(agent.run('go'));
+    const running = within(agent.run('go', { signal: new AbortController().signal }));
     await pause(2);
     started?.end(HookAction.respond('enough'));
 

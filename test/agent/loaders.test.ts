@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { fastClock } from './support/fake-clock.js';
 import { echo } from './support/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from './support/settle.js';
+import { gate, LATE, pause, rejectionOf, until, within } from './support/settle.js';
 import { keepingLogger } from './support/silent-logger.js';
 
 const model = () => scriptedModel('done');
@@ -256,10 +257,37 @@ describe('closing', () => {
     const running = agent.run('go').catch((error: unknown) => error);
     await until(() => slow.arrived === 1);
 
-    await within(agent.close());
+    const closing = agent.close();
     slow.open();
 
     expect(await within(running)).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(await within(closing)).not.toBe(LATE);
+  });
+
+  test('does not wait for ever for a loader that never ends', async () => {
+    const agent = new Agent({
+      model: model(),
+      clock: fastClock(),
+      logger: keepingLogger(),
+      loaders: [{ name: 'stuck', load: () => new Promise(() => {}) }],
+    });
+    const running = agent.run('go').catch((error: unknown) => error);
+
+    expect(await within(agent.close())).not.toBe(LATE);
+
+    expect(await within(running)).toMatchObject({ code: expect.stringMatching(/^ERR_(AGENT_CLOSED|RUN_ABORTED)$/) });
+  });
+
+  test('does not wait for ever for a loader that never closes', async () => {
+    const agent = new Agent({
+      model: model(),
+      clock: fastClock(),
+      logger: keepingLogger(),
+      loaders: [{ name: 'stuck', load: () => {}, close: () => new Promise(() => {}) }],
+    });
+    await agent.ready();
+
+    expect(await within(agent.close())).not.toBe(LATE);
   });
 
   test('leaves a loader no way back in', async () => {

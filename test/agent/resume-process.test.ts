@@ -22,11 +22,19 @@ async function runProcess(state: object): Promise<Outcome> {
 
 describe('rule 8: a suspended run goes on in another process, from JSON alone,', () => {
   let first: Outcome;
-  const goOn = (resume?: ResumeDecisions) => runProcess({ messages: first.result.history, resume });
+  let approved: Outcome;
+  let denied: Outcome;
+  let undecided: Outcome;
 
   beforeAll(async () => {
     first = await runProcess({});
-  });
+    const goOn = (resume?: ResumeDecisions) => runProcess({ messages: first.result.history, resume });
+    [approved, denied, undecided] = await Promise.all([
+      goOn({ call_2: 'approve' }),
+      goOn({ call_2: { deny: 'too much' } }),
+      goOn(),
+    ]);
+  }, 60_000);
 
   test('after the first process ran what was free to run', () => {
     expect(first.ran).toEqual(['small 1', 'small 2']);
@@ -39,11 +47,9 @@ describe('rule 8: a suspended run goes on in another process, from JSON alone,',
     ]);
   });
 
-  test('where it was approved: that one call runs, and all three results stand in call order', async () => {
-    const { ran, result } = await goOn({ call_2: 'approve' });
-
-    expect(ran).toEqual(['large 1000']);
-    expect(JSON.parse(result.text)).toEqual({
+  test('where it was approved: that one call runs, and all three results stand in call order', () => {
+    expect(approved.ran).toEqual(['large 1000']);
+    expect(JSON.parse(approved.result.text)).toEqual({
       role: 'tool',
       content: [
         { type: 'tool-result', id: 'call_1', name: 'small', content: '{"paid":1}', structured: { paid: 1 } },
@@ -51,19 +57,17 @@ describe('rule 8: a suspended run goes on in another process, from JSON alone,',
         { type: 'tool-result', id: 'call_3', name: 'small', content: '{"paid":2}', structured: { paid: 2 } },
       ],
     });
-    expect(result.history).toHaveLength(4);
+    expect(approved.result.history).toHaveLength(4);
   });
 
-  test('where it was denied: nothing runs, and the model reads the reason', async () => {
-    const { ran, result } = await goOn({ call_2: { deny: 'too much' } });
-
-    expect(ran).toEqual([]);
-    expect(transcript(result.history)[2]).toBe(
+  test('where it was denied: nothing runs, and the model reads the reason', () => {
+    expect(denied.ran).toEqual([]);
+    expect(transcript(denied.result.history)[2]).toBe(
       'tool: call_1={"paid":1}, call_2!The call was denied: too much, call_3={"paid":2}',
     );
   });
 
-  test('and without a decision it runs nothing', async () => {
-    expect(await goOn()).toEqual({ error: 'ERR_RESUME_INVALID', ran: [] });
+  test('and without a decision it runs nothing', () => {
+    expect(undecided).toEqual({ error: 'ERR_RESUME_INVALID', ran: [] });
   });
 });

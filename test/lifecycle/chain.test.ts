@@ -3,6 +3,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import * as keelson from '../../src/index.js';
+import { systemClock } from '../../src/internal/clock.js';
 import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
 import { resolveEntry } from '../../src/lifecycle/entry.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
@@ -74,6 +75,14 @@ describe('rule 3: the compiled chain', () => {
     expect(await promised).toBe('>a!b');
   });
 
+  it('goes on from where it is when a hook returns a promise, also one of nothing', async () => {
+    const append = (letter: string): AgentLifecycle => ({ beforeAgent: (input) => input + letter });
+    const { beforeAgent } = chainOf(append('a'), { beforeAgent: async () => {} }, append('b'));
+    if (beforeAgent === undefined) return expect.fail('the chain is empty');
+
+    expect(await runThread(beforeAgent, '>', { ...bareRun(), race: (promise) => promise })).toBe('>ab');
+  });
+
   it('S4-NFR1.5: reads its list of parts in place, and that of the wraps only when it is compiled', () => {
     const { beforeAgent } = chainOf({ beforeAgent: () => {} }, { beforeAgent: (input) => input });
     const entries = [{ wrapToolCall: (_: unknown, next: () => unknown) => next() }].map((it) =>
@@ -137,6 +146,52 @@ describe('rule 3: a hook that gives a plain value is not awaited', () => {
     expect(await roundsOf({ [point]: hook })).toBe(none);
     expect(await roundsOf({ [point]: hook }, { [point]: hook })).toBe(none);
     expect(await roundsOf({ [point]: async () => {} })).toBeGreaterThan(none);
+  });
+});
+
+/** Runs with these hooks, and counts what was made meanwhile: in a second run, for the agent has a signal of its own. */
+async function madeBy(lifecycle: AgentLifecycle): Promise<Record<'ids' | 'timers' | 'signals', number>> {
+  const made = { ids: 0, timers: 0, signals: 0 };
+  const real = globalThis.AbortController;
+  globalThis.AbortController = class extends real {
+    constructor() {
+      super();
+      count('signals');
+    }
+  };
+  const count = (what: keyof typeof made) => {
+    made[what] += 1;
+    return `${what} ${made[what]}`;
+  };
+  const clock = { ...systemClock, setTimeout: () => count('timers') };
+  const ids = { next: () => count('ids') };
+  // A model that looks at nothing of its request.
+  const answers = [calling({ a: 1, b: 2 }), response, calling({ a: 1, b: 2 }), response];
+  const model = { id: 'blind', generate: async () => answers.shift() ?? response };
+  try {
+    const agent = new Agent({ model, tools: [add], lifecycle: [lifecycle], clock, ids });
+    await agent.run('Hello');
+    Object.assign(made, { ids: 0, timers: 0, signals: 0 });
+    await agent.run('Hello');
+  } finally {
+    globalThis.AbortController = real;
+  }
+  return made;
+}
+
+describe('rule 3: ids, signals and time-outs', () => {
+  it('are not made where no hook asks for them', async () => {
+    const blind = { ...recorder().lifecycle('blind'), wrapModelCall: undefined, wrapToolCall: undefined };
+
+    expect(await madeBy({})).toEqual({ ids: 0, timers: 0, signals: 0 });
+    expect(await madeBy(blind)).toEqual({ ids: 0, timers: 0, signals: 0 });
+  });
+
+  it('are made for whoever does, once a run', async () => {
+    expect(await madeBy({ beforeModel: (_, run) => void run.id })).toMatchObject({ ids: 1 });
+    expect(await madeBy({ afterModel: (_, run) => void run.signal })).toMatchObject({ signals: 1 });
+    expect(await madeBy({ timeoutMs: 50, beforeAgent: async () => {} })).toMatchObject({ timers: 1 });
+    expect(await madeBy({ timeoutMs: 50, beforeAgent: () => {} })).toMatchObject({ timers: 0 });
   });
 });
 

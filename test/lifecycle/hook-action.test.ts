@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import type { RunContext } from '../../src/lifecycle/run-context.js';
 import type { Message } from '../../src/model/message.js';
 import type { ModelResponse } from '../../src/model/model.js';
 import { calls, recorder, scriptedModel } from '../../src/testing/testing.js';
@@ -204,6 +205,23 @@ describe('at afterModel', () => {
     const lifecycle = [append(' and'), append(' more')];
 
     expect((await new Agent({ model: scriptedModel(['done']), lifecycle }).run('Hello')).text).toBe('done and more');
+  });
+
+  it('Modify with something that is no response fails as the hook’s own failure', async () => {
+    const { settled } = await runWithGate('afterModel', () => ({ type: 'modify', response: { text: 'changed' } }));
+
+    const reason = { lifecycle: 'gate', point: 'afterModel', cause: { code: 'ERR_RESPONSE_INVALID' } };
+    expect(settled).toMatchObject({ status: 'rejected', reason });
+  });
+
+  it('an action after `run.end` in the same hook comes too late: the first word counts', async () => {
+    const { settled } = await runWithGate('afterModel', (_: never, run: never) => {
+      (run as RunContext).end(HookAction.respond('first'));
+      return HookAction.reject('second');
+    });
+
+    const decisions = [{ type: 'respond', point: 'end', reason: 'first' }];
+    expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'first', decisions } });
   });
 
   it('an approval beside a rejection does not save the run', async () => {

@@ -231,4 +231,29 @@ describe('rule 9: `continue` never swallows an abort', () => {
 
     await expect(agent.run('Hello', { signal: controller.signal })).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
   });
+
+  it.each(POINTS)('in a hook at %s of a run without a signal, where the agent is closed', async (point) => {
+    const record = recorder();
+    const logger = keepingLogger();
+    let go = () => {};
+    const waits = {
+      onFailure: 'continue',
+      [point]: (_: unknown, next: unknown) =>
+        new Promise((resolve) => {
+          go = () => resolve(typeof next === 'function' ? next() : undefined);
+        }),
+    } as object;
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const lifecycle = [waits, record.lifecycle('behind', { only: [point] })];
+    const agent = new Agent({ model, tools: [add], lifecycle, logger });
+    const run = agent.run('Hello');
+    await settled();
+
+    const closing = agent.close();
+    go();
+
+    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    await closing;
+    expect([record.log, logger.lines]).toEqual([[], []]);
+  });
 });

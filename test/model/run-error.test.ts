@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { checkResponse } from '../../src/model/check-response.js';
+import type { ModelResponse } from '../../src/model/model.js';
+import { ModelError, ResponseInvalidError } from '../../src/model/run-error.js';
+
+describe('a ModelError', () => {
+  test.each<[unknown, boolean]>([
+    [{ status: 408 }, true],
+    [{ status: 409 }, true],
+    [{ status: 429 }, true],
+    [{ status: 500 }, true],
+    [{ status: 503 }, true],
+    [{ status: 529 }, true],
+    [{ status: 400 }, false],
+    [{ status: 401 }, false],
+    [{ status: 404 }, false],
+    [{ status: 422 }, false],
+    [{ status: '503' }, false],
+    [{}, false],
+    ['down', false],
+    [null, false],
+    [undefined, false],
+    [{ status: 400, retryable: true }, true],
+    [{ status: 500, retryable: false }, false],
+  ])('of %j may be retried: %s', (cause, retryable) => {
+    expect(new ModelError('m', cause)).toMatchObject({ retryable, cause, model: 'm', code: 'ERR_MODEL_FAILED' });
+  });
+
+  test('keeps the status and the wait that it was told, where they are numbers', () => {
+    expect(new ModelError('m', { status: 429, retryAfterMs: 5 })).toMatchObject({ status: 429, retryAfterMs: 5 });
+    expect(new ModelError('m', { status: '429', retryAfterMs: '5' })).toMatchObject({
+      status: undefined,
+      retryAfterMs: undefined,
+    });
+  });
+
+  test('has a name, and carries nothing before a run gives it its state', () => {
+    const error = new ModelError('m', new Error('down'));
+
+    expect([error.name, error.message]).toEqual(['ModelError', 'Model "m" failed: down']);
+    expect([error.messages, error.history, error.usage.totalTokens]).toEqual([[], [], 0]);
+  });
+});
+
+describe('checkResponse', () => {
+  test('gives a good response back as it is', () => {
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const response: ModelResponse = { content: [{ type: 'text', text: '' }], finishReason: 'stop', usage };
+
+    expect(checkResponse(response)).toBe(response);
+  });
+
+  test('keeps what is no response on its error', () => {
+    const response = { content: 'x' };
+    let thrown: unknown;
+    try {
+      checkResponse(response as unknown as ModelResponse);
+    } catch (error) {
+      thrown = error;
+    }
+
+    expect(thrown).toBeInstanceOf(ResponseInvalidError);
+    expect(thrown).toMatchObject({ code: 'ERR_RESPONSE_INVALID', retryable: false, response });
+  });
+});

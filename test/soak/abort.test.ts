@@ -1,0 +1,124 @@
+import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { type Agent, KeelsonError, type RunOptions } from '../../src/index.js';
+import { RunError } from '../../src/model/run-error.js';
+import { pairingProblem } from '../../src/testing/pairing.js';
+import { LATE, pause, unhandledDuring, within } from '../agent/support/settle.js';
+import { soakCount } from '../support/soak-count.js';
+import { moment, type Random, randomAgent, seeded } from './random-agent.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const SEED = 20_240_501;
+const AT_ONCE = 50;
+const CONTEXT_BYTES = 50_000;
+const ENDINGS = [
+  ...['completed', 'suspended', 'ERR_RUN_ABORTED', 'ERR_MODEL_FAILED', 'ERR_RUN_REJECTED', 'ERR_TURN_LIMIT'],
+  // In a session, after a run that left calls open.
+  'ERR_RESUME_INVALID',
+];
+
+type Way = (
+  agent: Agent,
+  options: RunOptions,
+  random: Random,
+) => Promise<{ status: string; history: readonly never[] }>;
+
+const ways: readonly Way[] = [
+  async (agent, options) => (await agent.run('go', options)) as never,
+  async (agent, options) => (await agent.stream('go', options).result) as never,
+  async (agent, options, random) => {
+    const stream = agent.stream('go', options);
+    for await (const _event of stream) if (random() < 0.05) break;
+    return (await stream.result) as never;
+  },
+  async (agent, options) => {
+    const session = await agent.session();
+    try {
+      const queued = session.stream('first', options);
+      return (await session.run('go', options).finally(() => queued.result.catch(() => {}))) as never;
+    } finally {
+      await session.close();
+    }
+  },
+];
+
+/** One run with an abort at a random moment. Returns how it ended, and what is wrong with it. */
+async function abortOnce(agent: Agent, random: Random): Promise<{ ending: string; problem?: string | undefined }> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const way = ways[Math.floor(random() * ways.length)] as Way;
+  if (random() < 0.05) controller.abort();
+  const running = way(agent, { signal, context: new Uint8Array(CONTEXT_BYTES) }, random).then(
+    ({ status, history }) => ({ ending: status, problem: pairingProblem(history, status === 'suspended') }),
+    (error: unknown) => {
+      if (!(error instanceof RunError)) return { ending: codeOf(error) };
+      return { ending: error.code, problem: pairingProblem(error.history) };
+    },
+  );
+  for (let moments = Math.floor(random() * random() * 80); moments > 0; moments--) await moment(random);
+  controller.abort();
+  const outcome = await within(running, 10_000);
+  if (outcome === LATE) return { ending: 'LATE' };
+  const listeners = getEventListeners(signal, 'abort').length;
+  return listeners === 0 ? outcome : { ...outcome, problem: `it left ${listeners} listeners` };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof KeelsonError ? error.code : String(error);
+}
+
+async function abortMany(agent: Agent, count: number, random: Random): Promise<Map<string, number>> {
+  const endings = new Map<string, number>();
+  const problems: string[] = [];
+  for (let done = 0; done < count; done += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - done) }, () => abortOnce(agent, random));
+    for (const { ending, problem } of await Promise.all(batch)) {
+      endings.set(ending, (endings.get(ending) ?? 0) + 1);
+      if (problem !== undefined) problems.push(`${ending}: ${problem}`);
+    }
+  }
+  expect(problems).toEqual([]);
+  return endings;
+}
+
+/** Bytes that are held once everything that can be is collected. */
+async function heldBytes(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    collect();
+    await pause(5);
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+test('rule 10: runs that are aborted at any moment all settle, paired, and leave nothing behind', {
+  timeout: 300_000,
+}, async () => {
+  const random = seeded(SEED);
+  const agent = randomAgent(random);
+  const count = soakCount(10_000);
+  let endings = new Map<string, number>();
+  let grown = 0;
+
+  const unhandled = await unhandledDuring(async () => {
+    await abortMany(agent, Math.ceil(count / 4), random);
+    const before = await heldBytes();
+    endings = await abortMany(agent, count, random);
+    grown = (await heldBytes()) - before;
+  });
+
+  expect(unhandled).toEqual([]);
+  expect([...endings.keys()].filter((ending) => !ENDINGS.includes(ending))).toEqual([]);
+  expect(endings.get('LATE')).toBe(undefined);
+  // Too few of either kind, and the moments are not spread over the runs.
+  expect(endings.get('ERR_RUN_ABORTED')).toBeGreaterThan(count / 4);
+  expect(endings.get('completed')).toBeGreaterThan(count / 50);
+  expect(agent.status()).toMatchObject({ runs: 0, sessions: 0 });
+  // A tenth of what the contexts of the runs hold.
+  expect(grown).toBeLessThan((count * CONTEXT_BYTES) / 10);
+  await agent.close();
+});
