@@ -207,18 +207,21 @@ describe('rule 9: with `block`', () => {
 });
 
 describe('rule 9: a failure does not undo a decision', () => {
-  it('a part that ended the run and then throws under `continue` has ended it', async () => {
-    const hasty: AgentLifecycle = {
-      ...{ name: 'hasty', onFailure: 'continue' as const },
-      beforeModel: (_, run) => {
-        run.end(HookAction.reject('over'));
-        throw boom;
-      },
-    };
-    const model = addingModel();
-    const agent = new Agent({ model, tools: [add], lifecycle: [hasty], logger: keepingLogger() });
+  it.each(['continue', 'block'] as const)(
+    'a part that ended the run and then throws under `%s` has ended it',
+    async (onFailure) => {
+      const hasty: AgentLifecycle = {
+        ...{ name: 'hasty', onFailure },
+        beforeModel: (_, run) => {
+          run.end(HookAction.reject('over'));
+          throw boom;
+        },
+      };
+      const model = addingModel();
+      const agent = new Agent({ model, tools: [add], lifecycle: [hasty], logger: keepingLogger() });
 
-    await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'over' });
-    expect(model.requests).toEqual([]);
-  });
+      await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'over' });
+      expect(model.requests).toEqual([]);
+    },
+  );
 });

@@ -72,8 +72,8 @@ const defaults: readonly Fault[] = [
     fault: 'a hook that returns nothing gives nothing',
     plant: [
       'lifecycle/thread.ts',
-      'if (leave(point.name, entry, run)) return current;',
-      "if (point.name === 'afterAgent') current = '' as never;\n    if (leave(point.name, entry, run)) return current;",
+      'if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;',
+      "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
     ],
     breaks: 'without afterAgent the text stays',
   },

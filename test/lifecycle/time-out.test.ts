@@ -6,6 +6,7 @@ import { calls, delays, recorder, scriptedModel } from '../../src/testing/testin
 import { type ManualClock, manualClock, settled } from './support/manual-clock.js';
 import { add, keepingLogger, POINTS } from './support/sample-agent.js';
 
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const hang = () => new Promise<never>(() => {});
 
 /** Starts a run of two turns, and tells how it stands. */
@@ -187,6 +188,45 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect(standing.text).toBe('slow');
   });
 
+  it('and is counted once, also while a second call of `next` begins during the first', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([delays(200, 'one'), delays(10, 'two')], { clock });
+    const hedge: AgentLifecycle = {
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        await wait(clock, 40);
+        const first = next();
+        await wait(clock, 50);
+        await next();
+        await first;
+        await wait(clock, 50);
+        return first;
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [hedge] });
+
+    await clock.advance(1_000);
+
+    expect(standing.text).toBe('one');
+  });
+
+  it('and never goes on where the hook left before its `next` did', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([delays(50, 'late')], { clock });
+    const hasty: AgentLifecycle = {
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        void next();
+        return { content: [{ type: 'text', text: 'early' }], finishReason: 'stop', usage: NO_USAGE };
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [hasty] });
+
+    await clock.advance(60);
+
+    expect([standing.text, clock.waiting]).toEqual(['early', 0]);
+  });
+
   it('and an outer wrap does not pay for the time of an inner one', async () => {
     const clock = manualClock();
     const inner: AgentLifecycle = { wrapModelCall: (_, next) => wait(clock, 500).then(() => next()) };
@@ -227,9 +267,11 @@ describe('rule 9: `continue` never swallows an abort', () => {
       },
     };
     const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
-    const agent = new Agent({ model, tools: [add], lifecycle: [heeding], logger: keepingLogger() });
+    const logger = keepingLogger();
+    const agent = new Agent({ model, tools: [add], lifecycle: [heeding], logger });
 
     await expect(agent.run('Hello', { signal: controller.signal })).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(logger.lines).toEqual([]);
   });
 
   it.each(POINTS)('in a hook at %s of a run without a signal, where the agent is closed', async (point) => {
