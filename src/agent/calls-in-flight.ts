@@ -7,6 +7,8 @@ export interface CallsInFlight {
   readonly stop: Stop;
   /** Whether every call has its result, whatever still runs. */
   readonly halted: boolean;
+  /** Whether the call still waits for its result. */
+  accepts(id: string): boolean;
   /** Aborts the calls that have no result yet, and gives each an error result at once. */
   halt(): void;
   /** Has a call that a hook waits for interrupted by `halt`. */

@@ -37,7 +37,7 @@ export class Engine {
     private readonly defaults: AgentDefaults,
   ) {
     const stop = new Stop();
-    this.life = { stop, signal: stop.signal, runs: 0 };
+    this.life = { stop, runs: 0 };
     this.hub = new EventHub(defaults.logger);
     this.roster = new Roster(options.lifecycle ?? [], options.tools, defaults.logger);
     this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
@@ -64,7 +64,7 @@ export class Engine {
     options: RunOptions<never, unknown>,
     attached: Attached,
   ): Promise<RunResult<unknown>> {
-    await waitBeforeRun(this.ready(), { options, attached });
+    await waitBeforeRun(this.ready(), { options, attached, life: this.life.stop });
     return this.launch(input, options, attached);
   }
 
@@ -81,6 +81,7 @@ export class Engine {
     await this.ready();
     const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
       store: store ?? this.defaults.store,
+      life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
       ended: (ended) => this.endSession(ended),
     });
@@ -137,7 +138,9 @@ export class Engine {
     return {
       agent: defaults.agent,
       logger: defaults.logger,
-      signal: life.signal,
+      get signal() {
+        return life.stop.signal;
+      },
       tools: () => roster.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle) => this.use(lifecycle),

@@ -79,16 +79,20 @@ function abortErrorOf(reason: unknown): RunAbortedError {
 export interface WaitingRun {
   readonly options: RunOptions<never, unknown>;
   readonly attached: Attached;
+  /** Stopped as the agent is closed. */
+  readonly life: Stop;
 }
 
 /** Waits for something before a run can start; an abort meanwhile ends the wait with a RunAbortedError. */
-export async function waitBeforeRun(promise: Promise<unknown>, { options, attached }: WaitingRun): Promise<void> {
+export async function waitBeforeRun<T>(promise: Promise<T>, { options, attached, life }: WaitingRun): Promise<T> {
   const stop = new Stop();
   stop.follow(options.signal);
   stop.follow(attached.left);
+  stop.followStop(life);
   try {
-    await stop.race(promise);
+    return await stop.race(promise);
   } catch (error) {
+    if (life.stopped) throw life.reason;
     throw stop.stopped ? abortErrorOf(stop.reason) : error;
   } finally {
     stop.release();

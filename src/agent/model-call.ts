@@ -1,4 +1,4 @@
-import { TimeoutExceededError } from '../errors.js';
+import { RunEndedError, TimeoutExceededError } from '../errors.js';
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { HookRun } from '../lifecycle/hook-run.js';
@@ -12,6 +12,7 @@ import type { ResponseHandlers, Timeouts } from './run-config.js';
 /** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
   const run = hookRun as Run;
+  if (run.over) return Promise.reject(run.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
   const watched = run.stop !== undefined || modelMs !== undefined || firstPartMs !== undefined;
@@ -88,7 +89,13 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRe
   return {
     ...request,
     onPart(part) {
-      if (gate.open && run.turn === gate.turn && run.attempt === gate.attempt && run.abortError === undefined) {
+      if (
+        gate.open &&
+        run.turn === gate.turn &&
+        run.attempt === gate.attempt &&
+        run.abortError === undefined &&
+        !run.over
+      ) {
         request.onPart?.(part);
       }
     },

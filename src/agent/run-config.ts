@@ -64,8 +64,6 @@ export interface RunConfig {
 export interface AgentLife {
   /** Stopped as the agent is closed. */
   readonly stop: Stop;
-  /** Aborted as the agent is closed. */
-  readonly signal: AbortSignal;
   /** How many runs are going on. */
   runs: number;
 }

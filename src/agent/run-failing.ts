@@ -30,6 +30,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   if (error instanceof RunError) error.attach(run.state());
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
   if (handlers !== undefined && handlers.length > 0) await callHandlers(run, handlers, error);
+  run.config.life.runs -= 1;
   if (run.listening) {
     run.emit({ type: 'run-error', runId: run.id, error });
     run.emit({ type: 'run-end', runId: run.id, result: undefined });

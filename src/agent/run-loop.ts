@@ -180,6 +180,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 
 function complete(run: Run, text: string): RunResult<unknown> {
   run.finish();
+  run.config.life.runs -= 1;
   const { pending, added, history, asked, finishReason, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',

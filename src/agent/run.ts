@@ -80,6 +80,8 @@ export class Run implements HookRun {
   exited = 0;
   /** Set as `afterAgent` begins: from then on nothing can join the run. */
   closing = false;
+  /** Set as the run ends: what was left behind by its hooks and models finds nothing to change. */
+  over = false;
   stop: Stop | undefined = undefined;
   snapshot: ToolSnapshot | undefined = undefined;
   calls: CallsInFlight | undefined = undefined;
@@ -197,10 +199,10 @@ export class Run implements HookRun {
     return this.stop === undefined ? value : this.stop.race(value);
   }
 
-  /** Lets go of everything that the run follows. */
+  /** Lets go of everything that the run follows: nothing that comes later changes it. */
   finish(): void {
     this.closing = true;
-    this.config.life.runs -= 1;
+    this.over = true;
     this.stop?.release();
   }
 
@@ -264,6 +266,7 @@ export class Run implements HookRun {
   }
 
   record(decision: Omit<Decision, 'turn'>): void {
+    if (this.over) return;
     const entry: Decision = { ...decision, turn: this.turn };
     if (this.decisions === NO_DECISIONS) this.decisions = [entry];
     else (this.decisions as Decision[]).push(entry);

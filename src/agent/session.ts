@@ -1,5 +1,6 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
+import type { Stop } from '../internal/stop.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
@@ -42,6 +43,8 @@ export type SessionRunArguments<Context, Output> = unknown extends Context
 /** How a session reaches its agent. */
 export interface SessionHost {
   readonly store: SessionStore;
+  /** Stopped as the agent is closed. */
+  readonly life: Stop;
   launch(
     input: string | UserMessage,
     options: RunOptions<never, unknown>,
@@ -108,8 +111,9 @@ export class AgentSession implements Session<never> {
     const turn = createDeferred<void>();
     this.tail = before.then(() => turn.promise);
     try {
-      await waitBeforeRun(before, { options, attached });
-      await this.load();
+      const waiting = { options, attached, life: this.host.life };
+      await waitBeforeRun(before, waiting);
+      await waitBeforeRun(this.load(), waiting);
       return await this.execute(input, options, attached);
     } finally {
       turn.resolve();

@@ -107,12 +107,14 @@ export class ToolBatch implements CallsInFlight {
         this.put(i, errorResult(this.reason()));
       }
     }
+    this.halted = true;
     return pending;
   }
 
-  /** The results there are, in call order. */
-  collect(): ToolResultPart[] {
-    return this.results.filter((result) => result !== undefined);
+  accepts(id: string): boolean {
+    if (this.halted) return false;
+    for (let i = 0; i < this.calls.length; i++) if (this.calls[i]?.id === id) return this.results[i] === undefined;
+    return false;
   }
 
   /** Throws what ended the batch before its time. */
@@ -158,7 +160,7 @@ export class ToolBatch implements CallsInFlight {
     const outcome = wrapToolCall === undefined ? this.beginPlain(part) : this.beginWrapped(part, wrapToolCall);
     if (outcome === undefined) return undefined;
     // The tool itself ended the run: it is not waited for.
-    if (this.halted) return silence(outcome);
+    if (this.halted) return void outcome.then(undefined, () => {});
     this.alone = true;
     // A run that cannot be aborted needs nothing but the call's own promise: `end` aborts its signal and waits for it.
     return run.stop === undefined ? outcome : this.orHalt(outcome);
@@ -293,8 +295,4 @@ export class ToolBatch implements CallsInFlight {
     const { run } = this;
     run.emit({ type: 'tool-end', runId: run.id, turn: run.turn, callId: id, name, result: result && resultOf(result) });
   }
-}
-
-function silence(promise: PromiseLike<unknown>): undefined {
-  promise.then(undefined, () => {});
 }

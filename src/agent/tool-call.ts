@@ -20,6 +20,8 @@ import type { Run } from './run.js';
 export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
   const run = hookRun as Run;
   run.throwIfAborted();
+  // A hook that was left behind may call `next` when its call, or the run, has long been over.
+  if (!run.calls?.accepts(request.id)) return errorResult('The call was not run: it has its result already.');
   const call = new ToolCall(run, request);
   const output = call.begin();
   if (output !== undefined) return run.stop === undefined ? call.follow(output) : call.wait(output);
@@ -102,6 +104,7 @@ export class ToolCall implements ToolContext {
   /** Where an abort ended the calls, a hook sees the abort; else the result that the call got. */
   interrupt(result: ToolResult): void {
     this.settled = true;
+    this.stop?.release();
     if (this.run.abortError === undefined) this.waiter?.resolve(result);
     else this.waiter?.reject(this.run.abortError);
   }
@@ -161,6 +164,7 @@ export class ToolCall implements ToolContext {
   }
 
   private execute(tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
+    if (this.settled || this.batch?.halted) return this.refuse(errorResult('The call was not run: it came too late.'));
     if (checked.issues !== undefined) {
       return this.refuse(
         errorResult(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`),

@@ -1,3 +1,4 @@
+import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from '../tools/tool.js';
 
@@ -46,11 +47,21 @@ export class ToolCatalog {
   /** A name that a live source took later does not displace the tool that had it. */
   private collect(): ToolSnapshot {
     const tools = new Map<string, Tool>();
-    for (const tool of this.sources.flatMap(toolsOf)) {
+    for (const tool of this.sources.flatMap((source) => this.toolsIn(source))) {
       if (tools.has(tool.name)) this.logger.error(`Tool "${tool.name}" is left out: the name is taken.`, tool.origin);
       else tools.set(tool.name, tool);
     }
     return new ToolSnapshot([...tools.values()]);
+  }
+
+  /** A live source that fails has no tools until it changes again. */
+  private toolsIn(source: ToolSource): readonly Tool[] {
+    try {
+      return toolsOf(source);
+    } catch (error) {
+      this.logger.error(`A live tool set could not be read: ${describeError(error)}`, error);
+      return [];
+    }
   }
 }
 

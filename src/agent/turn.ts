@@ -93,8 +93,7 @@ export function requestOf(run: Run, lastWord: boolean): ModelCallRequest {
     toolChoice: lastWord ? 'none' : config.toolChoice,
     output: config.output?.request,
     settings: config.settings,
-    // A run that has no signal of its own ends with its agent.
-    signal: run.stop === undefined ? config.life.signal : run.stop.signal,
+    signal: run.stop?.signal,
     onPart: run.listening ? partSink(run) : undefined,
     model: config.model,
     run,
@@ -136,6 +135,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
     if (!suspends) return undefined;
     takeAnswer(run, response);
     run.pending = [];
+    if (run.hasAdditions) run.flush();
     return undefined;
   }
   const content = distinctCalls(run, response.content, calls);
@@ -144,6 +144,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
   if (!suspends) return new ToolBatch(run, distinct, undefined);
   const by = run.verdict?.by as string;
   run.pending = distinct.map((call) => ({ ...call, reason: action.reason, by }));
+  if (run.hasAdditions) run.flush();
   return undefined;
 }
 
@@ -203,7 +204,10 @@ function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResu
 export function closeCalls(run: Run, batch: ToolBatch): void {
   const pending = batch.finish();
   run.resuming = undefined;
-  const results = pending === undefined ? (batch.results as ToolResultPart[]) : batch.collect();
+  const results =
+    pending === undefined
+      ? (batch.results as ToolResultPart[])
+      : batch.results.filter((result) => result !== undefined);
   if (results.length > 0) run.push({ role: 'tool', content: results });
   run.pending = pending;
   if (run.hasAdditions) run.flush();
@@ -232,10 +236,10 @@ export function closePending(run: Run): void {
 export function finishTurn(run: Run, batch: ToolBatch | undefined): PromiseLike<void> | undefined {
   const { onTurn } = run.attached;
   const isComplete = batch?.ran || run.answer !== undefined || run.pending !== undefined;
-  return onTurn !== undefined && isComplete ? endTurnAfter(onTurn(run), run, batch) : endTurn(run, batch);
+  return onTurn !== undefined && isComplete ? endTurnAfter(run.race(onTurn(run)), run, batch) : endTurn(run, batch);
 }
 
-async function endTurnAfter(saving: Promise<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
+async function endTurnAfter(saving: Awaitable<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
   await saving;
   endTurn(run, batch);
 }

@@ -100,7 +100,7 @@ function leave(point: HookPoint, entry: Entry, run: HookRun): boolean {
 }
 
 /** Awaits a hook, within its part's time and until the run is aborted. */
-export function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
+function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
   if (timeoutMs === undefined) return run.race(promise);
   return run.race(

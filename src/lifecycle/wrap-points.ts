@@ -10,7 +10,7 @@ import { RejectedError } from './run-failure.js';
 import type { WrapPoint } from './wrap.js';
 
 /** Unwinds the wraps around a call that one of them left open. */
-export class CallSuspendedError extends KeelsonError {
+class CallSuspendedError extends KeelsonError {
   readonly code = 'ERR_CALL_SUSPENDED';
 
   constructor(reason: string) {

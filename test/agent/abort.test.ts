@@ -1,6 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, RunAbortedError, type RunOptions, type StandardSchema } from '../../src/index.js';
+import {
+  Agent,
+  type AgentOptions,
+  HookAction,
+  RunAbortedError,
+  type RunContext,
+  type RunOptions,
+  type StandardSchema,
+} from '../../src/index.js';
 import { pairingProblem } from '../../src/testing/pairing.js';
 import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
@@ -305,6 +313,25 @@ describe('rule 10: no listener stays behind on the signal of the caller', () => 
     const { signal } = new AbortController();
 
     await within(act(signal).catch(() => 'failed'));
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('that a hook gave a call, where the call is cut short and its tool is deaf', async () => {
+    const { signal } = new AbortController();
+    const deaf = toolOf('deaf', (_input, context) => {
+      getEventListeners(context.signal, 'abort');
+      return new Promise(() => {});
+    });
+    const end = toolOf('end', (_input, { run }) => (run as RunContext).end(HookAction.respond('enough')));
+    const agent = new Agent({
+      model: scriptedModel(calls({ name: 'deaf' }, { name: 'end' })),
+      tools: [deaf, end],
+      lifecycle: [{ wrapToolCall: (call, next) => next({ ...call, signal }) }],
+    });
+
+    await agent.run('go');
+    await agent.run('go', { signal: new AbortController().signal });
 
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentLifecycle } from '../../src/index.js';
+import { Agent, type AgentLifecycle, MemorySessionStore } from '../../src/index.js';
 import { calls, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { fastClock } from './support/fake-clock.js';
 import { toolOf } from './support/sample-tools.js';
@@ -19,7 +19,6 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 describe('agent.close()', () => {
   type Arrive = (signal: AbortSignal | undefined) => Promise<never>;
   const waiting: Readonly<Record<string, (arrive: Arrive) => Agent>> = {
-    'its model': (arrive) => new Agent({ model: { id: 'm', generate: ({ signal }) => arrive(signal) } }),
     'its only tool': (arrive) =>
       new Agent({
         model: scriptedModel([calls('wait')]),
@@ -104,6 +103,41 @@ describe('agent.close()', () => {
     expect(log).toEqual(['onError', 'end s1', 'end s2', 'onShutdown']);
     expect(agent.status()).toMatchObject({ closed: true, runs: 0, sessions: 0 });
   });
+
+  test('waits for the onError of the runs that it aborts, before anything is shut down', async () => {
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([hangs()]),
+      lifecycle: [
+        {
+          onError: () => pause(10).then(() => void log.push('onError')),
+          onShutdown: () => void log.push('onShutdown'),
+        },
+      ],
+    });
+    const { signal } = new AbortController();
+    const running = agent.run('go', { signal }).catch(() => {});
+    await until(() => agent.status().runs === 1);
+
+    await agent.close();
+    await running;
+
+    expect(log).toEqual(['onError', 'onShutdown']);
+  });
+
+  test.each(['load', 'save'] as const)(
+    'does not wait for ever for a store that hangs as it should %s',
+    async (method) => {
+      const store = new MemorySessionStore();
+      const agent = new Agent({ model: scriptedModel(['done']), store, clock: fastClock(), logger: keepingLogger() });
+      const session = await agent.session();
+      store[method] = never as never;
+      session.run('go').catch(() => {});
+      await pause(5);
+
+      expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+    },
+  );
 
   test('calls onShutdown in reverse order, one after another', async () => {
     const log: string[] = [];
@@ -206,7 +240,7 @@ describe('agent.close()', () => {
     const agent = new Agent({ model: scriptedModel(['done']) });
     await agent.run('go');
 
-    expect(await within(agent.close(), 50)).not.toBe(LATE);
+    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
   });
 
   test('takes a lifecycle that was removed along no more', async () => {

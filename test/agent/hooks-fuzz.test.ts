@@ -1,14 +1,23 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { AgentEvent } from '../../src/agent/agent-event.js';
 import { KeelsonError } from '../../src/errors.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { LifecycleError } from '../../src/lifecycle/run-failure.js';
+import type { RunContext } from '../../src/lifecycle/run-context.js';
+import { LifecycleError, RunAbortedError } from '../../src/lifecycle/run-failure.js';
 import { pairingProblem } from '../../src/testing/pairing.js';
 import { watchRejections } from '../../src/testing/rejection-watch.js';
-import { calls, fails, faultyTool, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
+import {
+  calls,
+  fails,
+  faultyTool,
+  recorder,
+  type ScriptEntry,
+  says,
+  scriptedModel,
+} from '../../src/testing/testing.js';
 import { settled } from '../lifecycle/support/manual-clock.js';
 import { add, keepingLogger } from '../lifecycle/support/sample-agent.js';
 
@@ -29,6 +38,8 @@ const threadActs: Record<string, Act> = {
   refuses: async () => HookAction.reject('no'),
   suspends: () => HookAction.suspend('ask'),
   'gives a wrong value': () => 7,
+  adds: (_: unknown, run: RunContext) => run.add({ role: 'user', content: 'more' }),
+  'ends the run': async (_: unknown, run: RunContext) => run.end(HookAction.respond('over')),
 };
 
 /** What a wrap may do. */
@@ -49,6 +60,11 @@ const wrapActs: Record<string, Act> = {
   },
   'throws after': (_: unknown, next: Next) => next().then(() => Promise.reject(boom)),
   recovers: (_: unknown, next: Next) => next().catch(() => next()),
+  // The first of three calls waits longest.
+  dawdles: async ({ id = 'call_1' }: { readonly id?: string }, next: Next) => {
+    for (let left = 4 - Number(id.slice('call_'.length)); left > 0; left -= 1) await settled();
+    return next();
+  },
   suspends: () => HookAction.suspend('ask'),
   'ends the run': async (request: { run: { end(action: HookAction): void } }, next: Next) => {
     request.run.end(HookAction.respond('over'));
@@ -79,7 +95,7 @@ const scenario = fc.record({
   parallel: fc.constantFrom(true, false, 2),
   /** After how many rounds of the event loop the run is aborted. */
   abort: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 3 }),
-  streams: fc.boolean(),
+  how: fc.constantFrom('run', 'stream', 'session' as const),
 });
 
 /** The lifecycle of a part, which notes what it gets of the pair. */
@@ -107,26 +123,24 @@ async function play({
   script,
   parallel,
   abort,
-  streams,
+  how,
 }: typeof scenario extends fc.Arbitrary<infer T> ? T : never) {
   const got = parts.map((): string[] => []);
   const lifecycle = parts.map((it, at) => lifecycleOf(it, got[at] ?? []));
   const controller = new AbortController();
+  const executed: string[] = [];
   // Beyond its script the model goes on saying `done`.
   const left = script.map((name) => steps[name] as ScriptEntry);
   const agent = new Agent({
     model: scriptedModel(() => left.shift() ?? 'done'),
-    tools: [add, faultyTool('throws')],
+    tools: [{ ...add, execute: () => String(executed.push('add')) }, faultyTool('throws')],
     ...{ lifecycle, parallelToolCalls: parallel, maxTurns: 4, logger: keepingLogger() },
   });
-  const events: AgentEvent[] = [];
-  agent.on('run-start', (event) => void events.push(event));
-  agent.on('run-end', (event) => void events.push(event));
-  for (const type of ['turn-start', 'turn-end', 'model-start', 'model-end', 'tool-start', 'tool-end'] as const) {
-    agent.on(type, (event) => void events.push(event));
-  }
+  const record = recorder();
+  record.listenTo(agent, { deltas: how === 'stream' });
+  const session = how === 'session' ? await agent.session() : undefined;
   const options = abort === undefined ? {} : { signal: controller.signal };
-  const run = streams ? agent.stream('Hello', options).result : agent.run('Hello', options);
+  const run = how === 'stream' ? agent.stream('Hello', options).result : (session ?? agent).run('Hello', options);
   const ended = run.then(
     (result) => ({ result, error: undefined }),
     (error: unknown) => ({ result: undefined, error }),
@@ -134,8 +148,10 @@ async function play({
   for (let round = 0; round < (abort ?? 0); round += 1) await settled();
   controller.abort('stop');
   const { result, error } = await ended;
-  await settled();
-  return { got, events, result, error };
+  const atEnd = [executed.length, record.events.length, result?.decisions.length];
+  for (let round = 0; round < 4; round += 1) await settled();
+  const later = [executed.length, record.events.length, result?.decisions.length];
+  return { got, events: record.events, stored: session?.messages ?? [], result, error, atEnd, later };
 }
 
 /** A start without its end, or the other way round. */
@@ -143,6 +159,7 @@ function unpaired(events: readonly AgentEvent[]): string[] {
   const open = new Map<string, number>();
   for (const event of events) {
     const [what, when] = event.type.split('-');
+    if (when !== 'start' && when !== 'end') continue;
     const id = `${what} ${'turn' in event ? event.turn : ''} ${'callId' in event ? event.callId : ''}`;
     open.set(id, (open.get(id) ?? 0) + (when === 'start' ? 1 : -1));
   }
@@ -151,15 +168,19 @@ function unpaired(events: readonly AgentEvent[]): string[] {
 
 it('whatever hooks do: the run settles, pairs its events, its calls and its hooks, and names who failed', async () => {
   const unhandled: string[] = [];
-  const endWatch = watchRejections((problem) => unhandled.push(problem));
+  onTestFinished(watchRejections((problem) => unhandled.push(problem)));
   await fc.assert(
     fc.asyncProperty(scenario, async (given) => {
-      const { got, events, result, error } = await play(given);
+      const { got, events, stored, result, error, atEnd, later } = await play(given);
       const history = result?.history ?? (error as LifecycleError).history;
 
       expect(pairingProblem(history, result?.status === 'suspended')).toBeUndefined();
+      if (result !== undefined) expect(stored).toEqual(given.how === 'session' ? history : []);
       expect(unpaired(events)).toEqual([]);
-      expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
+      expect(later).toEqual(atEnd);
+      // A session that was aborted while it read its store has begun no run.
+      if (events.length === 0) expect(error).toBeInstanceOf(RunAbortedError);
+      else expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
       expect(got.filter((hooks) => hooks.length > 1)).toEqual([]);
       if (result !== undefined) {
         expect(got.flat()).not.toContain('onError');
@@ -174,11 +195,10 @@ it('whatever hooks do: the run settles, pairs its events, its calls and its hook
     }),
     { numRuns: 400 },
   );
-  endWatch();
 }, 30_000);
 
 /** Apart from its own error, a hook of this test fails by what it gave in place of a value. */
 function kindOf(cause: unknown): unknown {
   const { code } = cause as { readonly code?: string };
-  return code?.endsWith('_INVALID') ? 'invalid' : cause;
+  return code?.endsWith('_INVALID') || code === 'ERR_RUN_ENDED' ? 'invalid' : cause;
 }

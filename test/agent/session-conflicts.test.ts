@@ -140,6 +140,19 @@ describe('rule 12: the runs of a session', () => {
     expect(called).toEqual(['a', 'c']);
   });
 
+  test.each(['load', 'save'] as const)('can be aborted while their store hangs as it should %s', async (method) => {
+    const store = new MemorySessionStore();
+    const session = await new Agent({ model: scriptedModel(['done']), store }).session();
+    const controller = new AbortController();
+    store[method] = (() => new Promise(() => {})) as never;
+
+    const running = rejectionOf(session.run('go', { signal: controller.signal }));
+    await pause(3);
+    controller.abort('enough');
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+  });
+
   test('are waited for by close(), which takes no new ones meanwhile', async () => {
     const session = await new Agent({ model: scriptedModel([delays(5, 'first'), 'second']) }).session();
     const running = [session.run('a'), session.run('b')];

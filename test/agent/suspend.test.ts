@@ -244,6 +244,23 @@ describe('rule 8: a suspend in afterModel', () => {
     );
   });
 
+  test('keeps what was added in the turn for after the results', async () => {
+    const { agent } = arrange();
+    const off = agent.use({
+      afterModel(_response, run) {
+        run.add({ role: 'user', content: 'note' });
+        return HookAction.suspend('wait');
+      },
+    });
+    const { history } = await agent.run('go');
+    off();
+
+    const resumed = { call_1: 'deny', call_2: 'deny', call_3: 'deny' } as const;
+    const result = await agent.run('', { messages: afterJson(history), resume: resumed });
+
+    expect(transcript(result.history).slice(-2)).toEqual(['user: note', 'assistant: done']);
+  });
+
   test('suspends a run whose response has no calls as well, with nothing pending', async () => {
     const agent = new Agent({ model: scriptedModel([says('an answer')]), lifecycle: [suspendAll] });
 

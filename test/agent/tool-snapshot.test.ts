@@ -209,6 +209,31 @@ describe('a live tool set', () => {
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['live', 'after']);
   });
 
+  test('whose list fails has no tools: the run goes on without them, and it is logged', async () => {
+    let broken = false;
+    const breakIt = () => {
+      broken = true;
+      return 'ok';
+    };
+    const set = {
+      get revision() {
+        return broken ? 1 : 0;
+      },
+      list() {
+        if (broken) throw new Error('server gone');
+        return [toolOf('break', breakIt)];
+      },
+    };
+    const logger = keepingLogger();
+    const model = scriptedModel([calls('break'), 'done']);
+
+    const { text } = await new Agent({ model, tools: set, logger }).run('go');
+
+    expect(text).toBe('done');
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0]);
+    expect(logger.lines).toEqual([expect.stringContaining('server gone')]);
+  });
+
   test('can be the tools of one run', async () => {
     const set = createToolSet([named('only')]);
     const model = scriptedModel([calls('only'), 'done']);

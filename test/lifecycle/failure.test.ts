@@ -93,6 +93,20 @@ describe('rule 9: with `throw`, which is the default', () => {
     await expect(run).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', messages, history: messages });
   });
 
+  it('rule 7: and its session can go on, for it holds the same messages as the error', async () => {
+    let fails = true;
+    const part: AgentLifecycle = {
+      afterModel: (_, run) => (fails && run.turn === 1 ? HookAction.suspend('ask') : undefined),
+      afterAgent: () => (fails ? failing.rejects() : undefined),
+    };
+    const session = await new Agent({ model: addingModel(), tools: [add], lifecycle: [part] }).session();
+    const error = await session.run('Hello').catch((thrown: LifecycleError) => thrown);
+    fails = false;
+
+    expect(session.messages).toEqual(error.history);
+    expect((await session.run('Hello again')).text).toBe('done');
+  });
+
   it.each([
     ['a text', 'boom', 'boom'],
     ['nothing', undefined, 'undefined'],

@@ -236,21 +236,27 @@ describe('at afterModel', () => {
 describe('at wrapToolCall', () => {
   const policies = ['throw', 'continue', 'block'] as const;
 
-  it.each(policies)('Suspend leaves the call open, under `%s` too, and no wrap around it can answer in its place', async (onFailure) => {
-    const executed: unknown[] = [];
-    const tool = { ...add, execute: () => String(executed.push('add')) };
-    const logger = keepingLogger();
-    const outer: AgentLifecycle = { onFailure, wrapToolCall: async (_, next) => await next() };
-    const saves: AgentLifecycle = { onFailure, wrapToolCall: (_, next) => next().catch(() => ({ content: 'saved' })) };
-    const ask: AgentLifecycle = { name: 'ask', onFailure, wrapToolCall: async () => HookAction.suspend('may I?') };
-    const lifecycle = [outer, saves, ask];
-    const result = await new Agent({ model: addingModel(), tools: [tool], lifecycle, logger }).run('Hello');
+  it.each(policies)(
+    'Suspend leaves the call open, under `%s` too, and no wrap around it can answer in its place',
+    async (onFailure) => {
+      const executed: unknown[] = [];
+      const tool = { ...add, execute: () => String(executed.push('add')) };
+      const logger = keepingLogger();
+      const outer: AgentLifecycle = { onFailure, wrapToolCall: async (_, next) => await next() };
+      const saves: AgentLifecycle = {
+        onFailure,
+        wrapToolCall: (_, next) => next().catch(() => ({ content: 'saved' })),
+      };
+      const ask: AgentLifecycle = { name: 'ask', onFailure, wrapToolCall: async () => HookAction.suspend('may I?') };
+      const lifecycle = [outer, saves, ask];
+      const result = await new Agent({ model: addingModel(), tools: [tool], lifecycle, logger }).run('Hello');
 
-    const [call] = called.content as readonly object[];
-    expect(result).toMatchObject({ status: 'suspended', messages: [asked, called] });
-    expect(result.pending).toEqual([{ ...call, reason: 'may I?', by: 'ask' }]);
-    expect([executed, logger.lines]).toEqual([[], []]);
-  });
+      const [call] = called.content as readonly object[];
+      expect(result).toMatchObject({ status: 'suspended', messages: [asked, called] });
+      expect(result.pending).toEqual([{ ...call, reason: 'may I?', by: 'ask' }]);
+      expect([executed, logger.lines]).toEqual([[], []]);
+    },
+  );
 });
 
 describe('an action that the point does not have fails as the hook’s own failure', () => {

@@ -1,15 +1,28 @@
-import { z } from 'zod';
 import type { Logger } from '../../../src/internal/logger.js';
 import { calls, type ScriptedModel, scriptedModel } from '../../../src/testing/testing.js';
-import { defineTool } from '../../../src/tools/define-tool.js';
+import type { Tool } from '../../../src/tools/tool.js';
 
-/** Adds two numbers; its arguments are checked. */
-export const add = defineTool({
+/** Adds two numbers; its arguments are checked. No schema library is loaded for it, since most test files want it. */
+export const add: Tool = {
   name: 'add',
   description: 'Adds two numbers.',
-  input: z.object({ a: z.number(), b: z.number() }),
-  execute: ({ a, b }) => String(a + b),
-});
+  inputSchema: {
+    type: 'object',
+    properties: { a: { type: 'number' }, b: { type: 'number' } },
+    required: ['a', 'b'],
+  },
+  check(value) {
+    const given = value as Record<string, unknown> | null | undefined;
+    const wrong = ['a', 'b'].filter((key) => typeof given?.[key] !== 'number');
+    return wrong.length === 0
+      ? { value }
+      : { issues: wrong.map((key) => ({ message: 'expected a number', path: [key] })) };
+  },
+  execute(input) {
+    const { a, b } = input as { readonly a: number; readonly b: number };
+    return String(a + b);
+  },
+};
 
 /** A model that calls `add` once and then says `done`: a run over it passes every hook point. */
 export function addingModel(): ScriptedModel {

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Agent,
+  type AgentEvent,
+  type AgentLifecycle,
+  HookAction,
+  type RunContext,
+  type Tool,
+} from '../../src/index.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from './support/sample-tools.js';
+import { type Gate, gate, pause, until } from './support/settle.js';
+
+const endRun = (run: unknown) => (run as RunContext).end(HookAction.respond('enough'));
+
+/** Ends the run in one of the ways in which calls are cut short. */
+const enders: Readonly<Record<string, (controller: AbortController) => Tool>> = {
+  'the run is aborted': (controller) => toolOf('end', () => controller.abort()),
+  'the run is ended': () => toolOf('end', (_input, { run }) => endRun(run)),
+  'a hook fails': () => toolOf('end', () => 'ok'),
+};
+const failing: AgentLifecycle = {
+  priority: 90,
+  wrapToolCall: (call, next) => (call.name === 'end' ? Promise.reject(new Error('x')) : next()),
+};
+
+interface Outliving {
+  readonly tool: Tool;
+  readonly lifecycle?: readonly AgentLifecycle[];
+}
+
+/** Runs a call of `tool` beside one that ends the run; opens the gate once the run is over. */
+async function outlive(how: string, opened: Gate, { tool, lifecycle = [] }: Outliving) {
+  const controller = new AbortController();
+  const end = (enders[how] as (controller: AbortController) => Tool)(controller);
+  const agent = new Agent({
+    model: scriptedModel([calls({ name: tool.name }, { name: 'end' })]),
+    tools: [tool, end],
+    lifecycle: how === 'a hook fails' ? [failing, ...lifecycle] : lifecycle,
+  });
+  const events: AgentEvent['type'][] = [];
+  for (const type of ['decision', 'tool-start', 'tool-delta', 'tool-end', 'run-end'] as const) {
+    agent.on(type, () => void events.push(type));
+  }
+  const options = how === 'the run is aborted' ? { signal: controller.signal } : {};
+  const result = await agent.run('go', options).catch(() => undefined);
+  const decisions = result?.decisions.length;
+  opened.open();
+  await pause(5);
+  return { events, added: (result?.decisions.length ?? 0) - (decisions ?? 0) };
+}
+
+describe.each(Object.keys(enders))('rules 7 and 8: once every call has its result, because %s,', (how) => {
+  test('a call whose arguments are still being checked does not run any more', async () => {
+    const opened = gate();
+    const ran: string[] = [];
+    const slow = {
+      ...toolOf('slow', () => void ran.push('ran')),
+      check: (value: unknown) => opened.pass().then(() => ({ value })),
+    };
+
+    const { events } = await outlive(how, opened, { tool: slow });
+
+    expect(opened.arrived).toBe(1);
+    expect(ran).toEqual([]);
+    expect(events.at(-1)).toBe('run-end');
+  });
+
+  test('a hook that still waits can call the tool no more', async () => {
+    const opened = gate();
+    const ran: string[] = [];
+    const asking: AgentLifecycle = {
+      wrapToolCall: async (call, next) => {
+        if (call.name === 'slow') await opened.pass();
+        return next({ ...call, input: { rewritten: true } });
+      },
+    };
+
+    await outlive(how, opened, { tool: toolOf('slow', () => void ran.push('ran')), lifecycle: [asking] });
+
+    expect(opened.arrived).toBe(1);
+    expect(ran).toEqual([]);
+  });
+
+  test('what a hook does later is no event, and enters no record', async () => {
+    const opened = gate();
+    const answering: AgentLifecycle = {
+      wrapToolCall: async (call, next) => {
+        if (call.name !== 'slow') return next();
+        await opened.pass();
+        return { content: 'from the hook' };
+      },
+    };
+
+    const { events, added } = await outlive(how, opened, { tool: toolOf('slow', () => 'x'), lifecycle: [answering] });
+
+    expect(events.at(-1)).toBe('run-end');
+    expect(added).toBe(0);
+  });
+
+  test('calls that were not begun are not begun', async () => {
+    const ran: string[] = [];
+    const controller = new AbortController();
+    const end = (enders[how] as (controller: AbortController) => Tool)(controller);
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: 'end' }, { name: 'next' }, { name: 'next' })]),
+      tools: [end, toolOf('next', () => void ran.push('ran'))],
+      parallelToolCalls: false,
+      lifecycle: how === 'a hook fails' ? [failing] : [],
+    });
+
+    await agent.run('go', { signal: controller.signal }).catch(() => undefined);
+    await pause(2);
+
+    expect(ran).toEqual([]);
+  });
+});
+
+describe('run.end that comes later', () => {
+  test.each([
+    ['the only call', 1],
+    ['one of two calls', 2],
+  ])('from %s that then hangs ends the run', async (_title, count) => {
+    const hang = toolOf('hang', async (_input, { run }) => {
+      await pause(1);
+      endRun(run);
+      return new Promise(() => {});
+    });
+    const [first, ...rest] = Array.from({ length: count }, () => ({ name: 'hang' }));
+    const agent = new Agent({ model: scriptedModel([calls(first as { name: string }, ...rest)]), tools: [hang] });
+    const ended: string[] = [];
+
+    // A run that nobody can abort waits for its one call: so give it a signal.
+    const { signal } = new AbortController();
+    void agent.run('go', { signal }).then(({ text }) => ended.push(text));
+
+    await until(() => ended.length === 1);
+    expect(ended).toEqual(['enough']);
+  });
+});
