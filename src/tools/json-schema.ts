@@ -19,18 +19,9 @@ export function jsonSchemaChecker(
   let check: ((input: unknown) => StandardResult<unknown>) | undefined;
   return (input) => {
     if (check !== undefined) return check(input);
-    return loadChecker(schema).then((loaded) => {
-      check = loaded;
-      return loaded(input);
+    return import('./json-schema-check.js').then(({ compileJsonSchema }) => {
+      check ??= compileJsonSchema(schema);
+      return check(input);
     });
-  };
-}
-
-async function loadChecker(schema: JsonSchema): Promise<(input: unknown) => StandardResult<unknown>> {
-  const { fromJSONSchema } = await import('zod');
-  const zodSchema = fromJSONSchema(schema as Parameters<typeof fromJSONSchema>[0]);
-  return (input) => {
-    const result = zodSchema.safeParse(input);
-    return result.success ? { value: result.data } : { issues: result.error.issues };
   };
 }

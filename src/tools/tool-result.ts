@@ -4,7 +4,7 @@ import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
 /** Longest result of one call, in UTF-16 units over text, base64 and JSON. A longer one becomes an error result. */
-export const MAX_RESULT_LENGTH = 10_000_000;
+const MAX_RESULT_LENGTH = 10_000_000;
 
 const WHOLE = Symbol.for('keelson.tool-result');
 

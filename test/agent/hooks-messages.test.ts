@@ -5,7 +5,7 @@ import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import type { Message } from '../../src/model/message.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { settled } from '../lifecycle/support/manual-clock.js';
-import { add } from '../lifecycle/support/sample-agent.js';
+import { add, keepingLogger } from '../lifecycle/support/sample-agent.js';
 
 const asked: Message = { role: 'user', content: 'Hello' };
 const said: Message = { role: 'assistant', content: [{ type: 'text', text: 'done' }] };
@@ -152,6 +152,20 @@ describe('rule 13: what wrapModelCall passes to `next`', () => {
 
     expect((await new Agent({ model: weak, lifecycle: [route] }).run('Hello')).text).toBe('strong');
     expect([weak.requests.length, strong.requests.length]).toEqual([0, 1]);
+  });
+});
+
+describe('rule 13: what a hook adds after the last turn', () => {
+  it('stands in the history unanswered, and in that of the session too', async () => {
+    const more: Message = { role: 'user', content: 'more' };
+    const logger = keepingLogger();
+    const lifecycle: readonly AgentLifecycle[] = [{ afterModel: (_, run) => run.add(more) }];
+    const session = await new Agent({ model: scriptedModel(['done']), maxTurns: 1, lifecycle, logger }).session();
+    const { history } = await session.run('Hello');
+
+    expect(history).toEqual([asked, said, more]);
+    expect(session.messages).toEqual(history);
+    expect(logger.lines).toEqual([expect.stringContaining('unanswered')]);
   });
 });
 

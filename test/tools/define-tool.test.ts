@@ -122,7 +122,7 @@ describe('defineTool', () => {
   });
 
   test('gives an error result for every call where a JSON Schema cannot be read', async () => {
-    const tool = defineTool({ ...base, input: { type: 'object', not: { required: ['x'] } }, execute: () => 'ran' });
+    const tool = defineTool({ ...base, input: { $ref: '#/$defs/nowhere' }, execute: () => 'ran' });
 
     const { messages } = await new Agent({ model: scriptedModel([calls('weather'), 'done']), tools: [tool] }).run('go');
 

@@ -54,6 +54,7 @@ const nodeAllowed = [
 /** Where a package may be imported: a part of the house, or `folder/name` for `name.ts` and `name-*.ts` in it; `''` is anywhere. */
 const clients: Record<string, readonly string[]> = {
   zod: [''],
+  '@cfworker/json-schema': ['tools/json-schema'],
   eventemitter3: [''],
   'p-timeout': [''],
   openai: ['providers/openai'],
@@ -67,7 +68,7 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['eventemitter3', 'p-timeout', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];
 
 /** A file's part of the house: its top folder, or the file itself where it stands apart. */
 function partOf(path: string): string {
@@ -127,7 +128,7 @@ function rest(path: string, start: string): string {
   return path.startsWith(start) ? path.slice(start.length) : '';
 }
 
-/** zod is slow to load: the core loads it when the first JSON Schema has to be checked, not before. */
+/** Schema libraries are slow to load: the core loads one when the first JSON Schema has to be checked, not before. */
 function isFitForRoot({ to, kind }: ImportOf): boolean {
   return rootMayReach.includes(packageName(to)) && (packageName(to) !== 'zod' || kind === 'lazy');
 }

@@ -1,0 +1,83 @@
+import { dereference, type OutputUnit, type SchemaDraft, validate } from '@cfworker/json-schema';
+import { describeError, OptionInvalidError } from '../errors.js';
+import type { JsonSchema } from '../internal/json.js';
+import type { StandardIssue, StandardResult } from './standard-schema.js';
+
+const MOST_ISSUES = 20;
+
+/** Keywords whose own line only says that something below is wrong. */
+const WRAPPERS = new Set(
+  `$ref $recursiveRef allOf if properties patternProperties additionalProperties unevaluatedProperties items prefixItems
+  additionalItems unevaluatedItems`.split(/\s+/),
+);
+
+/** Compiles a plain JSON Schema into a check. Throws OptionInvalidError where the schema cannot be used. */
+export function compileJsonSchema(schema: JsonSchema): (input: unknown) => StandardResult<unknown> {
+  const draft = draftOf(schema.$schema);
+  // The validator writes into the schema that it gets, so it gets a copy: the caller's may be frozen or shared.
+  const { copy, lookup } = compile(() => {
+    const copy = JSON.parse(JSON.stringify(schema));
+    return { copy, lookup: dereference(copy) };
+  });
+  const errorsOf = (input: unknown, first: boolean) => validate(input, copy, draft, lookup, first).errors;
+  return (input) => {
+    try {
+      const errors = errorsOf(input, true);
+      if (errors.length === 0) return { value: input };
+      return { issues: issuesOf(allErrors(() => errorsOf(input, false)) ?? errors) };
+    } catch (error) {
+      return { issues: [{ message: faultOfValue(error), path: [] }] };
+    }
+  };
+}
+
+function draftOf(uri: unknown): SchemaDraft {
+  const known = /draft-0([467])|2019-09/.exec(String(uri));
+  if (known === null) return '2020-12';
+  if (known[1] === undefined) return '2019-09';
+  return known[1] === '4' ? '4' : '7';
+}
+
+function compile<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw unusable(error);
+  }
+}
+
+function unusable(error: unknown): OptionInvalidError {
+  const [problem] = describeError(error).split('\n');
+  return new OptionInvalidError('schema', `it cannot be checked as JSON Schema: ${problem}`);
+}
+
+/** Everything that is wrong, or undefined where that is more than the stack can hold. */
+function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** What a throw says of the value. Throws where the schema is at fault, such as by a `$ref` that leads nowhere. */
+function faultOfValue(error: unknown): string {
+  if (error instanceof RangeError) return 'It is nested too deeply to be checked.';
+  if (error instanceof URIError) return 'It has a property name that is not valid Unicode.';
+  if (error instanceof Error && error.message.startsWith('Instances of'))
+    return 'It holds a value that JSON cannot hold.';
+  throw unusable(error);
+}
+
+function issuesOf(errors: readonly OutputUnit[]): StandardIssue[] {
+  const telling = errors.filter((error) => !WRAPPERS.has(error.keyword));
+  return (telling.length > 0 ? telling : errors).slice(0, MOST_ISSUES).map((error) => ({
+    message: error.keyword === 'false' ? 'Nothing is allowed here.' : error.error,
+    path: error.instanceLocation.split('/').slice(1).map(stepOf),
+  }));
+}
+
+function stepOf(step: string): string {
+  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+}
