@@ -28,6 +28,7 @@ export default defineConfig(({ mode }) => ({
           include: ['test/package/**/*.test.ts'],
           globalSetup: 'test/support/ensure-built.ts',
           testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -24,7 +24,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   run.asking = false;
   run.verdict ??= FAILED;
   if (run.resuming !== undefined) closeCalls(run, resumedBatch(run, run.resuming, undefined));
-  if (run.pending !== undefined) closePending(run);
+  if (run.pending !== undefined) await closeSuspended(run);
   run.finish();
   if (run.listening) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(run.state());
@@ -36,6 +36,17 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     run.emit({ type: 'run-end', runId: run.id, result: undefined });
   }
   return error;
+}
+
+/** The calls of a suspended run that failed after all are closed, in the session too. */
+async function closeSuspended(run: Run): Promise<void> {
+  closePending(run);
+  run.rewritten = true;
+  try {
+    await run.attached.onTurn?.(run);
+  } catch (error) {
+    run.logger.error('The session of a suspended run that failed could not be saved.', error);
+  }
 }
 
 /** Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged. */

@@ -136,13 +136,19 @@ function isLastWord(run: Run): boolean {
 function weighAnswer(run: Run, answer: string): PromiseLike<void> | undefined {
   if (run.pending !== undefined) return undefined;
   if (run.config.output !== undefined) return weighValue(run, answer);
-  if (run.hasAdditions && goesOn(run)) run.answer = undefined;
+  return run.hasAdditions ? weighAdditions(run) : undefined;
+}
+
+/** What was added after the answer buys another turn, or stands in the history unanswered. */
+function weighAdditions(run: Run): PromiseLike<void> | undefined {
+  if (!goesOn(run)) return run.attached.onTurn?.(run);
+  run.answer = undefined;
   return undefined;
 }
 
 async function weighValue(run: Run, answer: string): Promise<void> {
   run.output = await checkOutput(run, answer);
-  if (run.answer !== undefined && goesOn(run)) run.answer = undefined;
+  if (run.answer !== undefined && run.hasAdditions) await weighAdditions(run);
 }
 
 /** Whether something that was added after the final answer buys another turn. */

@@ -195,7 +195,7 @@ describe('structured output', () => {
     'rejects in its check': {
       '~standard': { version: 1, vendor: 'test', validate: () => Promise.reject(new Error('broken schema')) },
     } satisfies StandardSchema,
-    'is a JSON Schema that cannot be read': { not: { type: 'string' } },
+    'is a JSON Schema that cannot be read': { $ref: '#/$defs/nowhere' },
     'has no JSON Schema for what it holds': z.object({ day: z.date() }),
   };
 

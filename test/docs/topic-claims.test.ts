@@ -7,7 +7,7 @@ import {
   type Message,
   type RunOptions,
 } from 'keelson';
-import { calls, fails, hangs, says, scriptedModel, streams } from 'keelson/testing';
+import { calls, fails, says, scriptedModel, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { readSources } from '../support/architecture/source-file.js';
 import { createAgent, roles, type Script } from './claim-agent.js';
@@ -119,7 +119,6 @@ test('decisions/0005: close waits for a plain run whose model is deaf, and ends 
   const { signal } = new AbortController();
   const readsSignal: AgentLifecycle = { beforeAgent: (_input, run) => void run.signal };
   expect(await codeAfter({})).toBe('ERR_RUN_ABORTED later');
-  expect(await codeAfter({ model: scriptedModel(hangs()) })).toBe('ERR_RUN_ABORTED at once');
   expect(await codeAfter({ signal })).toBe('ERR_RUN_ABORTED at once');
   expect(await codeAfter({ timeouts: { runMs: 5_000 } })).toBe('ERR_RUN_ABORTED at once');
   expect(await codeAfter({}, [readsSignal])).toBe('ERR_RUN_ABORTED at once');

@@ -1,0 +1,65 @@
+import { type Figure, figureOf } from '../driver/figure.js';
+import type { LaneSpec } from '../driver/lane.js';
+import { perRound, type Rounds, race } from '../driver/race.js';
+import { callbacksOf } from '../work/script.mjs';
+import { FLOOR, ratios, type Setting, timesNote } from './measurement.js';
+
+const ROUND = { turns: 1, calls: 1 };
+const COUNTS = [0, 1, 3, 5];
+const CALLBACKS = callbacksOf(ROUND);
+
+/** Agent.run() with 0, 1, 3 and 5 parts that implement all six points as no-ops, whose model takes 1 ms. */
+export async function measureHookedRuns(setting: Setting): Promise<Figure[]> {
+  const work = { ...ROUND, exactMs: 1 };
+  const options = { ...setting.race, blockMs: 30, passes: setting.race.passes / 2, clock: 'wallUs' } as const;
+  const side = setting.builds.shipped;
+  const lane = (hooks: number, burnMs = 0): LaneSpec => ({ side, work: { ...work, hooks, burnMs } });
+  // A tenth of two model calls.
+  const burnMs = 0.2;
+  const lanes = [...COUNTS.map((hooks) => lane(hooks)), lane(1, burnMs), lane(5, burnMs)];
+  const rounds = await race(lanes, options);
+  const names = ['1 part', '3 parts', '5 parts', '1 part that burns 10 %', '5 parts that burn 10 % each'];
+  const bounds = [1.05, undefined, 1.1, 1.05, 1.1];
+  return names.map((name, i) =>
+    figureOf(ratios(rounds, i + 1, 0), {
+      name: `${name}, 1 ms model, against none`,
+      unit: '×',
+      bound: bounds[i],
+      control: i > 2,
+      note: timesNote(rounds, i + 1, 0),
+    }),
+  );
+}
+
+/** The same with a model that answers at once, against none and against the hand-written loop with the same hooks. */
+export function measureHooks(style: 'sync' | 'async') {
+  return async (setting: Setting): Promise<Figure[]> => {
+    const lanes = [setting.builds.shipped, FLOOR].flatMap((side) =>
+      COUNTS.map((hooks): LaneSpec => ({ side, work: { ...ROUND, hooks, style } })),
+    );
+    const rounds = await race(lanes, { ...setting.race, passes: setting.race.passes / 2 });
+    return [1, 2, 3].flatMap((lane) => hookFigures(rounds, lane, style));
+  };
+}
+
+function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Figure[] {
+  const hooks = COUNTS[lane] as number;
+  const name = `${hooks} ${style} ${hooks === 1 ? 'part' : 'parts'}`;
+  const isBound = style === 'sync';
+  const byHand = lane + COUNTS.length;
+  const added = perRound(rounds, (taken) => ((taken[lane] as number) - (taken[0] as number)) / (hooks * CALLBACKS));
+  return [
+    figureOf(added, {
+      name: `${name}, per callback`,
+      unit: 'µs',
+      bound: isBound && hooks === 5 ? 0.03 : undefined,
+      note: `${timesNote(rounds, lane, 0)} without`,
+    }),
+    figureOf(ratios(rounds, lane, byHand), {
+      name: `${name}, against the same by hand`,
+      unit: '×',
+      bound: isBound ? 1 : undefined,
+      note: timesNote(rounds, lane, byHand),
+    }),
+  ];
+}

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { makeBuilds } from './driver/builds.js';
+import { type Figure, isRight } from './driver/figure.js';
+import type { RaceOptions } from './driver/race.js';
+import { machine, printTable } from './driver/report.js';
+import { measureAllocation, measureHookBytes } from './measure/allocation.js';
+import { countDispatch, timeDispatch } from './measure/dispatch.js';
+import { measureBundle, measureImport } from './measure/footprint.js';
+import { measureHookedRuns, measureHooks } from './measure/hooks.js';
+import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
+import type { Measurement } from './measure/measurement.js';
+
+const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
+  answer: compare({ name: 'one answer', work: {}, bound: 2.5 }),
+  round: compare({ name: '1 tool round', work: { turns: 1, calls: 1 }, bound: 1.1 }),
+  turns: measureTurns,
+  parallel: compare({ name: '8 parallel calls', work: { turns: 1, calls: 8 }, bound: 1.1 }),
+  stream: measureStream,
+  concurrent: measureConcurrent,
+  construct: measureConstruct,
+  allocation: measureAllocation,
+  import: measureImport,
+  bundle: measureBundle,
+  hooks: measureHookedRuns,
+  'sync-hooks': measureHooks('sync'),
+  'async-hooks': measureHooks('async'),
+  'hook-bytes': measureHookBytes,
+  dispatch: countDispatch,
+  'dispatch-time': timeDispatch,
+};
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string' },
+    only: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+
+async function main(): Promise<void> {
+  const chosen = choose(values.only?.split(',') ?? Object.keys(MEASUREMENTS));
+  const race = raceOptions();
+  const builds = await makeBuilds();
+  const start = performance.now();
+  const figures: Record<string, Figure[]> = {};
+  try {
+    for (const [name, measure] of chosen) {
+      process.stderr.write(`${name} … `);
+      figures[name] = await measure({ builds, race });
+    }
+  } finally {
+    builds.remove();
+  }
+  process.stderr.write('\n');
+  report(figures, { race, seconds: Math.round((performance.now() - start) / 1000) });
+}
+
+function report(figures: Record<string, Figure[]>, { race, seconds }: { race: RaceOptions; seconds: number }): void {
+  const all = Object.values(figures).flat();
+  const head = `${new Date().toISOString().slice(0, 10)}, ${machine()}, ${race.rounds} rounds, ${seconds} s`;
+  console.log(`${head}\n`);
+  printTable(all);
+  if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ head, race, figures }, null, 2));
+  if (!all.every(isRight)) process.exitCode = 1;
+}
+
+function choose(names: readonly string[]): (readonly [string, Measurement])[] {
+  return names.map((name) => {
+    const measure = MEASUREMENTS[name];
+    if (measure === undefined) throw new Error(`"${name}" is not one of ${Object.keys(MEASUREMENTS).join(', ')}.`);
+    return [name, measure] as const;
+  });
+}
+
+/** `--quick` is for a look, not for a decision. */
+function raceOptions(): RaceOptions {
+  const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
+  return { rounds, passes: values.quick ? 8 : 16, warmMs: values.quick ? 200 : 300, blockMs: 10 };
+}
+
+await main();

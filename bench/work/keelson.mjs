@@ -1,0 +1,37 @@
+import { noopHooks } from './hooks.mjs';
+import { fakeModel, PROMPT, TOOL } from './script.mjs';
+import { addWith, schema } from './tool.mjs';
+
+/**
+ * The library, doing the same work.
+ * @param {typeof import('keelson')} library the build that is measured
+ * @param {import('./script.mjs').Work} work
+ * @param {import('./script.mjs').Counts} counts
+ * @returns {import('./script.mjs').Side}
+ */
+export function keelsonSide({ Agent, defineTool }, work, counts) {
+  const add = defineTool({ ...TOOL, input: schema, execute: addWith(counts) });
+  const construct = () =>
+    new Agent({ model: fakeModel(work), tools: [add], lifecycle: noopHooks(work, counts), maxTurns: 1000 });
+  const agent = construct();
+  if (work.deltas > 0) return { construct, run: () => readEvents(agent, counts), text: String };
+  return {
+    construct,
+    run: () => agent.run(PROMPT),
+    text: (result) => /** @type {import('keelson').RunResult} */ (result).text,
+  };
+}
+
+/**
+ * @param {import('keelson').Agent} agent
+ * @param {import('./script.mjs').Counts} counts
+ */
+async function readEvents(agent, counts) {
+  let text = '';
+  for await (const event of agent.stream(PROMPT)) {
+    if (event.type !== 'text-delta') continue;
+    text += event.text;
+    counts.deltas++;
+  }
+  return text;
+}

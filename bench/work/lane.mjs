@@ -1,0 +1,58 @@
+// One side in a process of its own: `node lane.mjs <floor, or the URL of a build> <work as JSON>`. Runs a block each
+// time the parent asks for one.
+import { checkSide } from './check.mjs';
+import { floorSide } from './floor.mjs';
+import { keelsonSide } from './keelson.mjs';
+import { ANSWER } from './script.mjs';
+
+const [sideName = '', workJson = ''] = process.argv.slice(2);
+/** @type {import('./script.mjs').Work & { kind: 'run' | 'construct' | 'concurrent' }} */
+const work = { kind: 'run', ...ANSWER, ...JSON.parse(workJson) };
+const counts = { tools: 0, hooks: 0, deltas: 0 };
+const side = sideName === 'floor' ? floorSide(work, counts) : keelsonSide(await import(sideName), work, counts);
+await checkSide(side, work, counts);
+
+const CONCURRENT = 1000;
+const KINDS = { run: side.run, construct: async () => side.construct(), concurrent: runMany };
+const run = KINDS[work.kind];
+
+async function runMany() {
+  await Promise.all(Array.from({ length: CONCURRENT }, side.run));
+}
+
+/**
+ * Runs one after the other, then one turn of the event loop, so that work which was put off is paid for.
+ * @param {number} runs
+ */
+async function block(runs) {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  for (let i = 0; i < runs; i++) await run();
+  await new Promise((resolve) => setImmediate(resolve));
+  const wallUs = ((performance.now() - start) * 1000) / runs;
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuUs = (user + system) / runs;
+  return { wallUs, cpuUs, busyUs: Math.min(wallUs, cpuUs) };
+}
+
+/**
+ * Warms up, and returns how many runs fill a block. The warmth is counted in CPU time, since a process that waits for its
+ * turn is not optimised meanwhile.
+ * @param {{ warmMs: number, blockMs: number }} times
+ */
+async function warm({ warmMs, blockMs }) {
+  const latest = performance.now() + warmMs * 5;
+  let runs = 1;
+  for (let cpuMs = 0; cpuMs < warmMs && performance.now() < latest; ) {
+    const { wallUs, cpuUs } = await block(runs);
+    cpuMs += (cpuUs * runs) / 1000;
+    runs = Math.max(1, Math.min(runs * 2, Math.round((blockMs * 1000) / wallUs)));
+  }
+  return runs;
+}
+
+process.on('message', async (/** @type {{ warm?: { warmMs: number, blockMs: number }, runs?: number }} */ order) => {
+  process.send?.(order.warm === undefined ? await block(order.runs ?? 1) : await warm(order.warm));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');
