@@ -7,7 +7,7 @@ import {
   type Message,
   type RunOptions,
 } from 'keelson';
-import { calls, says, scriptedModel, streams } from 'keelson/testing';
+import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { readSources } from '../support/architecture/source-file.js';
 import { createAgent, roles, type Script } from './claim-agent.js';

@@ -28,13 +28,16 @@ describe('onInit', () => {
     expect(hosts).toEqual(['agent', [], false, expect.objectContaining({ finishReason: 'stop' })]);
   });
 
-  it('that fails rejects ready() and run() with a LifecycleError, and the model is not called', async () => {
-    const { agent } = agentOf({ name: 'bad', onInit: () => Promise.reject(boom) });
+  it.each([undefined, 'throw', 'block'] as const)(
+    'that fails under `%s` rejects ready() and run() with a LifecycleError',
+    async (onFailure) => {
+      const { agent } = agentOf({ name: 'bad', onFailure, onInit: () => Promise.reject(boom) });
 
-    const error = { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'bad', point: 'onInit', cause: boom };
-    await expect(agent.ready()).rejects.toMatchObject(error);
-    await expect(agent.run('Hello')).rejects.toMatchObject(error);
-  });
+      const error = { code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'bad', point: 'onInit', cause: boom };
+      await expect(agent.ready()).rejects.toMatchObject(error);
+      await expect(agent.run('Hello')).rejects.toMatchObject(error);
+    },
+  );
 
   it('that fails under `continue` is logged, and the agent runs', async () => {
     const { agent, logger } = agentOf({ name: 'bad', onFailure: 'continue', onInit: () => Promise.reject(boom) });
@@ -160,6 +163,19 @@ describe('a part that was taken out', () => {
     await session.close();
     await agent.close();
     await settled();
+
+    expect(record.log).toEqual([]);
+  });
+
+  it('also where another part takes it out while they are being called', async () => {
+    const record = recorder();
+    const taken = record.lifecycle('taken', { only: ['onSessionStart', 'onSessionEnd', 'onShutdown'] });
+    const dispose: (() => void)[] = [];
+    const { agent } = agentOf({ onSessionStart: () => dispose[0]?.() });
+    dispose.push(agent.use(taken));
+
+    await agent.session();
+    await agent.close();
 
     expect(record.log).toEqual([]);
   });
