@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolInvoke } from '../../src/lifecycle/lifecycle.js';
+import type { LifecycleError } from '../../src/lifecycle/run-failure.js';
+import type { ModelRequest, ModelResponse } from '../../src/model/model.js';
 import { calls, recorder, scriptedModel } from '../../src/testing/testing.js';
 import type { ToolResult } from '../../src/tools/tool.js';
 import { settled } from '../lifecycle/support/manual-clock.js';
@@ -80,4 +82,43 @@ describe('rule 7: a wrap that is still at work when its call has its result', ()
       expect(outcome).toMatchObject({ status: 'rejected', reason: { messages: [{}, {}, { role: 'tool', content }] } });
     },
   );
+});
+
+describe('rule 11: a model call that a hook let go of', () => {
+  it('goes nowhere once the run is over: no delta, no further call, no usage', async () => {
+    const told: string[] = [];
+    const gates: (() => void)[] = [];
+    const gate = () => new Promise<void>((resolve) => gates.push(resolve));
+    const model = {
+      id: 'slow',
+      async generate({ onPart }: ModelRequest): Promise<ModelResponse> {
+        told.push('asked');
+        await gate();
+        onPart?.({ type: 'text-delta', text: 'late' });
+        return { content: [], finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } };
+      },
+    };
+    const hasty: AgentLifecycle = {
+      wrapModelCall: (_, next) => {
+        void next();
+        throw new RangeError('boom');
+      },
+    };
+    const twice: AgentLifecycle = {
+      wrapModelCall: async (_, next) => {
+        await next();
+        return next();
+      },
+    };
+    const agent = new Agent({ model, lifecycle: [hasty, twice] });
+    for (const type of ['text-delta', 'run-end'] as const) agent.on(type, () => void told.push(type));
+
+    const error = await agent.run('Hello').catch((thrown: LifecycleError) => thrown);
+    for (const open of gates) open();
+    await settled();
+    await settled();
+
+    expect(told).toEqual(['asked', 'run-end']);
+    expect(error).toMatchObject({ point: 'wrapModelCall', usage: { totalTokens: 0 } });
+  });
 });

@@ -153,7 +153,13 @@ describe('rule 4: `next` after its hook has settled', () => {
   const ends = [
     ['hands `next` on', (next: ModelCall & ToolInvoke) => next()],
     ['awaits it', async (next: ModelCall & ToolInvoke) => await next()],
-    ['throws', () => Promise.reject(new TypeError('no'))],
+    ['rejects', () => Promise.reject(new TypeError('no'))],
+    [
+      'throws',
+      () => {
+        throw new TypeError('no');
+      },
+    ],
   ] as const;
 
   it.each(

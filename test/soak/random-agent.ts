@@ -22,6 +22,12 @@ export function seeded(seed: number): Random {
   };
 }
 
+/** Waits a random moment; seldom for ever, as a part that hangs does. */
+async function hookMoment(random: Random): Promise<void> {
+  if (random() < 0.01) await never();
+  await moment(random);
+}
+
 /** Waits a random moment: not at all, some ticks, or a few milliseconds. */
 export async function moment(random: Random): Promise<void> {
   const kind = random();
@@ -86,45 +92,44 @@ function randomLifecycle(random: Random, priority: number): AgentLifecycle {
   return {
     priority,
     onFailure: 'continue',
-    timeoutMs: 1_000,
-    beforeAgent: () => moment(random),
+    beforeAgent: () => hookMoment(random),
     beforeModel: async (messages) => {
-      await moment(random);
+      await hookMoment(random);
       return random() < 0.2 ? [...messages] : undefined;
     },
-    beforeToolSelection: () => (random() < 0.5 ? undefined : moment(random)),
+    beforeToolSelection: () => (random() < 0.5 ? undefined : hookMoment(random)),
     wrapModelCall: async (request, next) => {
-      await moment(random);
+      await hookMoment(random);
       const response = await next(request);
-      await moment(random);
+      await hookMoment(random);
       return response;
     },
     afterModel: async (_response, run) => {
-      await moment(random);
+      await hookMoment(random);
       if (random() < 0.02) return HookAction.reject('no');
       if (random() < 0.02) run.end(HookAction.respond('enough'));
       return undefined;
     },
     wrapToolCall: async (call, next) => {
-      await moment(random);
+      await hookMoment(random);
       if (random() < 0.02) return HookAction.suspend('ask');
       return next({ ...call, input: { prompt: 'y' } });
     },
-    afterAgent: () => moment(random).then(() => undefined),
+    afterAgent: () => hookMoment(random).then(() => undefined),
     onError: () => moment(random),
   };
 }
 
 /** An agent all of whose parts take a random moment, with a sub-agent among its tools. */
-export function randomAgent(random: Random): Agent {
+export function randomAgent(random: Random, hooked: boolean): Agent {
   const model = randomModel(random);
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const helper = new Agent({ name: 'helper', model, tools: randomTools(random), maxTurns: 2, logger });
   return new Agent({
     model,
     tools: [...randomTools(random), helper.asTool({ description: 'Helps.' })],
-    lifecycle: [randomLifecycle(random, 90), randomLifecycle(random, 10)],
-    maxTurns: { limit: 3, atLimit: random() < 0.5 ? 'throw' : 'answer' },
+    lifecycle: hooked ? [randomLifecycle(random, 90), randomLifecycle(random, 10)] : [],
+    maxTurns: { limit: 3, atLimit: hooked ? 'throw' : 'answer' },
     logger,
   });
 }
