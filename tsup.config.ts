@@ -3,7 +3,11 @@ import { defineConfig } from 'tsup';
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
+    extension: 'src/extension/extension.ts',
+    file: 'src/stores/file.ts',
     openai: 'src/providers/openai.ts',
+    otel: 'src/telemetry/otel.ts',
+    redis: 'src/stores/redis.ts',
     testing: 'src/testing/testing.ts',
   },
   format: ['esm', 'cjs'],
@@ -11,6 +15,7 @@ export default defineConfig({
   platform: 'neutral',
   // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
   splitting: true,
+  external: [/^node:/],
   dts: true,
   clean: true,
 });

@@ -97,6 +97,7 @@ export type {
 } from './model/message.js';
 export { textOf, toolCallsOf } from './model/message.js';
 export type {
+  Annotations,
   FinishReason,
   Model,
   ModelPart,
@@ -116,6 +117,15 @@ export {
 } from './model/run-error.js';
 export { MemorySessionStore } from './state/memory-session-store.js';
 export type { SessionChange, SessionStore, StoredSession } from './state/session-store.js';
+export type {
+  EvictedState,
+  StateChange,
+  StatePolicy,
+  StateScope,
+  StateStats,
+  StateStore,
+} from './state/state-store.js';
+export type { MetricLabels, MetricsSink } from './telemetry/metrics-sink.js';
 export { defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {

@@ -58,7 +58,7 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   run.throwIfAborted();
   if (checked.issues === undefined) return checked.value;
   const described = describeIssues(checked.issues);
-  const isFinal = run.verdict !== undefined || run.finishReason === 'content-filter';
+  const isFinal = run.verdict !== undefined || run.response?.finishReason === 'content-filter';
   if (isFinal || run.repaired || run.turn >= maxTurns) {
     throw run.own(new OutputInvalidError(answer, checked.issues, described));
   }

@@ -187,7 +187,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 function complete(run: Run, text: string): RunResult<unknown> {
   run.finish();
   run.config.life.runs -= 1;
-  const { pending, added, history, asked, finishReason, decisions } = run;
+  const { pending, added, history, asked, response, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',
     text,
@@ -197,7 +197,8 @@ function complete(run: Run, text: string): RunResult<unknown> {
     pending: pending ?? NOTHING_PENDING,
     usage: run.usage,
     turns: asked,
-    finishReason,
+    finishReason: response?.finishReason ?? 'other',
+    annotations: response?.annotations,
     decisions,
   };
   if (run.listening) run.emit({ type: 'run-end', runId: run.id, result });

@@ -1,6 +1,6 @@
 import type { Decision } from '../lifecycle/decision.js';
 import type { Message, ToolCallPart } from '../model/message.js';
-import type { FinishReason, Usage } from '../model/model.js';
+import type { Annotations, FinishReason, Usage } from '../model/model.js';
 import { RunError } from '../model/run-error.js';
 import type { StandardIssue } from '../tools/standard-schema.js';
 
@@ -24,6 +24,8 @@ export interface RunResult<Output = string> {
   readonly turns: number;
   /** Of the last response; `other` where no model was asked. */
   readonly finishReason: FinishReason;
+  /** What parts noted about the last response. */
+  readonly annotations?: Annotations | undefined;
   /** What the lifecycles did, in order. */
   readonly decisions: readonly Decision[];
 }

@@ -11,7 +11,7 @@ import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
 import type { Message, SystemMessage } from '../model/message.js';
-import type { FinishReason, Model, Usage } from '../model/model.js';
+import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
 import { UsageTotal } from '../model/usage.js';
 import type { Tool } from '../tools/tool.js';
@@ -57,7 +57,8 @@ export class Run implements HookRun {
   turn = 0;
   /** Model calls begun in this turn. */
   attempt = 0;
-  finishReason: FinishReason = 'other';
+  /** The last response that counted. */
+  response: ModelResponse | undefined = undefined;
   /** The final answer, once the model has given one. */
   answer: string | undefined = undefined;
   /** The answer's value, once it was held against the output schema. */

@@ -110,7 +110,7 @@ export function judgeResponse(run: Run, response: ModelResponse): Awaitable<Mode
 /** Adds the response to the conversation. Returns the calls that are to run now. */
 export function takeResponse(run: Run, response: ModelResponse): ToolBatch | undefined {
   if (run.abortError !== undefined) throw run.abortError;
-  run.finishReason = response.finishReason ?? 'other';
+  run.response = response;
   const calls = callsOf(response.content);
   if (run.verdict !== undefined) return takeWithVerdict(run, response, calls);
   if (run.listening) announceModelEnd(run, response);

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../internal/json.js';
+import type { JsonSchema, JsonValue } from '../internal/json.js';
 import type { AssistantPart, Message, ProviderMetadata } from './message.js';
 
 /** What a model is told of a tool. */
@@ -57,12 +57,17 @@ export interface Usage {
 /** Why the model stopped. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other';
 
+/** Notes on an answer by name, such as an extension's id. */
+export type Annotations = Readonly<Record<string, JsonValue>>;
+
 /** One whole answer of a model. */
 export interface ModelResponse {
   readonly content: readonly AssistantPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   readonly providerMetadata?: ProviderMetadata | undefined;
+  /** What parts noted about the answer: never sent to a model, on the run's result where the answer is its last. */
+  readonly annotations?: Annotations | undefined;
 }
 
 /**

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AssistantPart, type Model, type ModelResponse, type RunOptions } from '../../src/index.js';
+import {
+  Agent,
+  type AssistantMessage,
+  type AssistantPart,
+  type Model,
+  type ModelResponse,
+  type RunOptions,
+} from '../../src/index.js';
 import { calls, fails, responds, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from './support/sample-tools.js';
 import { rejectionOf, unhandledDuring } from './support/settle.js';
@@ -184,6 +191,21 @@ describe('rule 7: calls that share an id in one response', () => {
       'tool: same=same {"n":1}, new1=new1 {"n":2}, new2=new2 {"n":3}',
     ]);
     expect(kinds).toEqual(['call', 'call']);
+  });
+
+  test('among many calls and a text are found as well', async () => {
+    const note = toolOf('note', () => 'ok');
+    const twins = Array.from({ length: 20 }, (_, at) => ({ name: 'note', id: at === 19 ? 'id0' : `id${at}` }));
+    const ids = { next: () => 'fresh' };
+
+    const { messages } = await new Agent({
+      model: scriptedModel([says('Let me see.', { calls: twins }), 'done']),
+      tools: [note],
+      ids,
+    }).run('go');
+
+    expect((messages[1] as AssistantMessage).content[0]).toEqual({ type: 'text', text: 'Let me see.' });
+    expect(Object.keys(resultsIn(messages))).toEqual([...twins.slice(0, 19).map(({ id }) => id), 'fresh']);
   });
 
   test('in two turns are left as they are', async () => {

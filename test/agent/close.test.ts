@@ -181,6 +181,24 @@ describe('agent.close()', () => {
     ]);
   });
 
+  test('goes on where a session fails to close, and logs it', async () => {
+    const logger = keepingLogger();
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([]),
+      logger,
+      lifecycle: [
+        { onSessionEnd: () => Promise.reject(new Error('x')), onShutdown: () => void log.push('onShutdown') },
+      ],
+    });
+    await agent.session({ id: 's' });
+
+    await agent.close();
+
+    expect(log).toEqual(['onShutdown']);
+    expect(logger.lines).toEqual(['error: Session "s" failed to close.']);
+  });
+
   test('starts nothing more: run, stream, session, use and ready are refused', async () => {
     const model = scriptedModel('never');
     const agent = new Agent({ name: 'mine', model });

@@ -116,6 +116,53 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
   });
 });
 
+describe('rule 4: a hook that an outer hook has left behind', () => {
+  /** An outer part that answers by itself and does not wait for `next`, and an inner one that waits at the gate. */
+  function arrange(opened: Gate) {
+    const touched: string[] = [];
+    const answer = {
+      content: [{ type: 'text', text: 'from the hook' } as const],
+      finishReason: 'stop' as const,
+      usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+    };
+    const outer: AgentLifecycle = {
+      priority: 90,
+      wrapModelCall(request, next) {
+        if (request.run.turn === 1) return next();
+        next().catch((error) => touched.push(error.code));
+        return answer;
+      },
+      wrapToolCall(_call, next) {
+        void next().then(({ isError }) => touched.push(isError ? 'an error' : 'a result'));
+        return { content: 'from the hook' };
+      },
+    };
+    const inner: AgentLifecycle = {
+      async wrapModelCall(request, next) {
+        if (request.run.turn === 2) await opened.pass();
+        return next();
+      },
+      wrapToolCall: (_call, next) => opened.pass().then(() => next()),
+    };
+    const model = scriptedModel([calls('slow'), 'never']);
+    const tools = [toolOf('slow', () => void touched.push('tool'))];
+    return { touched, model, agent: new Agent({ model, tools, lifecycle: [outer, inner] }) };
+  }
+
+  test('reaches neither the tool nor the model once the run is over', async () => {
+    const opened = gate();
+    const { touched, model, agent } = arrange(opened);
+
+    const { text } = await agent.run('go');
+    opened.open();
+    await pause(2);
+
+    expect([text, opened.arrived]).toEqual(['from the hook', 2]);
+    expect(touched.sort()).toEqual([expect.stringMatching(/^ERR_/), 'an error']);
+    expect(model.requests).toHaveLength(1);
+  });
+});
+
 describe('run.end that comes later', () => {
   test.each([
     ['the only call', 1],

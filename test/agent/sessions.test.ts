@@ -12,6 +12,7 @@ import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
 import { approval } from './support/approval.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { rejectionOf } from './support/settle.js';
+import { keepingLogger } from './support/silent-logger.js';
 import { transcript } from './support/transcript.js';
 
 /** What a store holds of a session. */
@@ -305,6 +306,33 @@ describe('the hooks of a session', () => {
 
     expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'door', point: 'onSessionStart' });
     expect(agent.status().sessions).toBe(0);
+  });
+
+  test('pair where a later onSessionStart fails, and each end is called whatever the others do', async () => {
+    const log: string[] = [];
+    const logger = keepingLogger();
+    const part = (name: string) => ({
+      name,
+      onSessionStart: () => void log.push(`${name} start`),
+      onSessionEnd: () => {
+        log.push(`${name} end`);
+        throw new Error(`${name} broke`);
+      },
+    });
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [part('a'), part('b')], logger });
+    const session = await agent.session();
+    const failing = agent.use({ name: 'c', onSessionStart: () => Promise.reject(new Error('no entry')) });
+
+    expect(await rejectionOf(agent.session())).toMatchObject({ lifecycle: 'c', point: 'onSessionStart' });
+    failing();
+    expect(await rejectionOf(session.close())).toMatchObject({ lifecycle: 'a', point: 'onSessionEnd' });
+
+    expect(log).toEqual([
+      ...['a start', 'b start'],
+      ...['a start', 'b start', 'a end', 'b end'],
+      ...['a end', 'b end'],
+    ]);
+    expect(logger.lines).toEqual([expect.stringContaining('"a" failed in onSessionEnd: a broke')]);
   });
 
   test('leave what is stored where the session is closed, and no run comes after', async () => {

@@ -164,6 +164,22 @@ describe('structured output', () => {
     });
   });
 
+  test('is what the last answer says, where a message that was added bought another turn', async () => {
+    const agent = new Agent({
+      model: scriptedModel([good, '{"city":"Rome","degrees":30}']),
+      lifecycle: [
+        {
+          afterModel: (_response, run) =>
+            run.turn === 1 ? run.add({ role: 'user', content: 'and in Rome?' }) : undefined,
+        },
+      ],
+    });
+
+    const { output, turns } = await agent.run('go', { output: weather });
+
+    expect([output, turns]).toEqual([{ city: 'Rome', degrees: 30 }, 2]);
+  });
+
   test('is not repaired beyond the last turn', async () => {
     const model = scriptedModel(['no', good]);
 

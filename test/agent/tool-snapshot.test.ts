@@ -109,6 +109,25 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     expect(namesOf(agent.status().tools)).toEqual(['echo', 'other']);
   });
 
+  test('that hooks read on the run: before the first turn all, then those of the turn', async () => {
+    const seen: unknown[] = [];
+    const agent = new Agent({
+      model: scriptedModel(['done']),
+      tools: [echo, named('other')],
+      lifecycle: [
+        {
+          beforeAgent: (_input, run) => void seen.push(namesOf(run.tools)),
+          beforeToolSelection: (tools) => tools.slice(1),
+          afterModel: (_response, run) => void seen.push(namesOf(run.tools)),
+        },
+      ],
+    });
+
+    await agent.run('go');
+
+    expect(seen).toEqual([['echo', 'other'], ['other']]);
+  });
+
   test('among more than eight tools each is found by its name', async () => {
     const tools = Array.from({ length: 30 }, (_, at) => named(`t${at}`));
     const wanted = [calls({ name: 't0' }, { name: 't17' }, { name: 't29' }, { name: 't30' }), 'done'];

@@ -61,6 +61,23 @@ describe('a user message with pictures and files', () => {
   });
 });
 
+describe('a run without a message', () => {
+  const before = [{ role: 'user', content: 'before' }] as const;
+
+  test('gets one where a hook gives a text, and none where it gives nothing', async () => {
+    const model = scriptedModel('done');
+    const asking = (text: string | undefined) => new Agent({ model, lifecycle: [{ beforeAgent: () => text }] });
+
+    for (const text of ['now', '', undefined]) await asking(text).run('', { messages: before });
+
+    expect(model.requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+      ['before', 'now'],
+      ['before'],
+      ['before'],
+    ]);
+  });
+});
+
 describe('a user message of text', () => {
   test('is the same given as a text, as a message, or as parts', async () => {
     expect(await sent('hi', () => 'ho')).toMatchObject({ message: { role: 'user', content: 'ho' } });

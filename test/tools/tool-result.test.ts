@@ -24,12 +24,15 @@ async function resultFor(give: () => unknown, late = false, lifecycle: object[] 
 
 const part = { type: 'tool-result', id: 'call_1', name: 'give' };
 const text = (value: string) => ({ type: 'text', text: value }) as const;
+const bytes = { type: 'image', image: 'AQID', mediaType: 'image/png' } as const;
+const file = { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf' } as const;
 const image = { type: 'image', image: 'data:image/gif;base64,R0lG' } as const;
 
 const good: Readonly<Record<string, readonly [give: () => unknown, result: object]>> = {
   'a text': [() => 'fine', { content: 'fine' }],
   'an empty text': [() => '', { content: '' }],
   parts: [() => [text('a'), image], { content: [text('a'), image] }],
+  'bytes and files': [() => [bytes, file], { content: [bytes, file] }],
   'a number': [() => 5, { content: '5', structured: 5 }],
   false: [() => false, { content: 'false', structured: false }],
   null: [() => null, { content: 'null', structured: null }],
@@ -98,6 +101,13 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   'a text of 50 MB': [() => 'x'.repeat(50_000_000), /50000000 characters/],
   'data of 50 MB': [() => ({ x: 'x'.repeat(50_000_000) }), /50000008 characters/],
   'parts of 50 MB': [() => [text('x'.repeat(25_000_000)), text('x'.repeat(25_000_000))], /50000000 characters/],
+  'pictures and files of 50 MB': [
+    () => [
+      { type: 'image', image: new Uint8Array(25_000_000), mediaType: 'image/png' },
+      { type: 'file', data: new Uint8Array(25_000_000), mediaType: 'text/plain' },
+    ],
+    /50000000 characters/,
+  ],
   'a whole result of 50 MB': [() => toolResult({ content: 'x'.repeat(50_000_000) }), /50000000 characters/],
   'a whole result without content': [() => toolResult({} as never), /without content/],
   'a whole result with bad parts': [() => toolResult({ content: [{ type: 'text' } as never] }), /without content/],
@@ -169,6 +179,30 @@ describe('what stands in the messages', () => {
       ...[{ n: 2 }, [text('3')], { n: 4 }],
       ...[{ n: 5 }, [text('6')], { n: 7 }],
     ]);
+  });
+
+  test('may hold bytes', async () => {
+    const data = new Uint8Array([1, 2, 3]);
+    const parts = [
+      { type: 'image', image: data, mediaType: 'image/png' },
+      { type: 'file', data, mediaType: 'text/plain' },
+    ];
+    const agent = new Agent({ model: scriptedModel([calls('give'), 'done']), tools: [toolOf('give', () => parts)] });
+
+    expect((await agent.run('go')).messages[2]).toMatchObject({ content: [{ content: parts }] });
+  });
+
+  test.each([null, undefined, 'x', { content: [null] }])('is an error where a wrap gives %j', async (given) => {
+    const agent = new Agent({
+      model: scriptedModel([calls('give')]),
+      tools: [toolOf('give', () => 'x')],
+      lifecycle: [{ name: 'bad', wrapToolCall: async () => given as never }],
+    });
+
+    expect(await rejectionOf(agent.run('go'))).toMatchObject({
+      code: 'ERR_LIFECYCLE_FAILED',
+      cause: { code: 'ERR_HOOK_RESULT_INVALID' },
+    });
   });
 
   test('is an error where a wrap gives no result', async () => {
