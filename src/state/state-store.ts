@@ -6,6 +6,12 @@ export interface StateScope {
   readonly session: string;
 }
 
+/** A value under its key. */
+export interface StateEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
 /** What a store holds the state of a session to. Sizes are bytes of the stored text in UTF-8, keys not counted. */
 export interface StatePolicy {
   /** How long a value lives after it was last read or written, in milliseconds. */
@@ -51,7 +57,7 @@ export interface StateStore {
   /** The value, whose time then starts anew, as does that of its session; undefined where there is none. */
   get(scope: StateScope, key: string, policy: StatePolicy): Awaitable<string | undefined>;
   /** Stores the value. Within `extensionBytes` and `sessionBytes`, or not at all. */
-  set(scope: StateScope, key: string, value: string, policy: StatePolicy): Awaitable<StateChange>;
+  set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
   /** Removes one value, or all of the scope. Returns how many there were. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
   /** Removes all state of an extension, in every session. Returns how many values there were. */
