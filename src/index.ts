@@ -120,6 +120,7 @@ export type { SessionChange, SessionStore, StoredSession } from './state/session
 export type {
   EvictedState,
   StateChange,
+  StateEntry,
   StatePolicy,
   StateScope,
   StateStats,
