@@ -5,7 +5,7 @@ import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Decision } from '../lifecycle/decision.js';
-import type { RejectAction, RespondAction } from '../lifecycle/hook-action.js';
+import { type RejectAction, type RespondAction, wordsOfEarlyEnd } from '../lifecycle/hook-action.js';
 import type { HookRun, Verdict } from '../lifecycle/hook-run.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
@@ -200,6 +200,11 @@ export class Run implements HookRun {
     return this.stop === undefined ? value : this.stop.race(value);
   }
 
+  /** Has the session save the turn; an abort ends the wait. Undefined where there is no session. */
+  save(): Awaitable<void> {
+    return this.attached.onTurn === undefined ? undefined : this.race(this.attached.onTurn(this));
+  }
+
   /** Lets go of everything that the run follows: nothing that comes later changes it. */
   finish(): void {
     this.closing = true;
@@ -249,15 +254,11 @@ export class Run implements HookRun {
 
   end(action: RejectAction | RespondAction): void {
     if (this.closing) throw new RunEndedError('run.end');
+    const reason = wordsOfEarlyEnd(action);
     if (this.verdict !== undefined) return;
     const by = action.by ?? 'run.end';
     this.verdict = { action, by, point: 'end' };
-    this.record({
-      type: action.type,
-      by,
-      point: 'end',
-      reason: action.type === 'reject' ? action.reason : action.text,
-    });
+    this.record({ type: action.type, by, point: 'end', reason });
     this.calls?.halt();
   }
 
