@@ -10,8 +10,9 @@ export class RedisUnavailableError extends KeelsonError {
   readonly retryable = true;
 
   constructor(cause: unknown) {
+    const why = describeError(cause).replace(/\.$/, '');
     super(
-      `Redis did not do what the store asked for: ${describeError(cause)} Is it there, and may this user write to it?`,
+      `Redis did not do what the store asked for (${why}). See whether it can be reached, and what its user may do.`,
       {
         cause,
       },

@@ -2,15 +2,16 @@ import { RedisScript, type RunScript, textsOf } from './redis-connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** A score never comes twice, so that an entry which was written anew is not taken for the one before it. */
+/** The score grows with every write, by a part of a millisecond at least: an entry that was written anew is not taken for the one before it. */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function int(number) return string.format('%.0f', number) end
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', int(now))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
 local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
-redis.call('ZADD', KEYS[1], int(math.max(tonumber(ARGV[2]), before + 1)), ARGV[1])
-redis.call('PEXPIREAT', KEYS[1], int(tonumber(redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2])))
+local score = math.max(tonumber(ARGV[2]), before + 1 / 1024)
+redis.call('ZADD', KEYS[1], string.format('%.17g', score), ARGV[1])
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(tonumber(last))))
 return false
 `);
 
