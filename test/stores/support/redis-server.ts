@@ -28,6 +28,9 @@ export interface RedisServer {
   kill(): Promise<void>;
   /** Starts it again on the same port and the same data. */
   start(): Promise<void>;
+  /** Lets it stand still, with its connections open, and go on. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it and removes its data. */
   remove(): Promise<void>;
 }
@@ -52,6 +55,8 @@ export async function startRedis(...args: readonly string[]): Promise<RedisServe
       child.kill('SIGKILL');
       await once(child, 'exit');
     },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
     async remove() {
       await server.kill();
       rmSync(folder, { recursive: true, force: true });
