@@ -3,6 +3,7 @@ import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StatePolicy } from '../../src/state/state-store.js';
 import { RedisSessionStore, RedisStateStore } from '../../src/stores/redis.js';
+import { bytesInRedis } from './support/bytes-in-redis.js';
 import { describeWithRedis, type RedisServer, startRedis } from './support/redis-server.js';
 
 const minute = 60_000;
@@ -173,17 +174,3 @@ describeWithRedis('in Redis,', () => {
     await nothingLeft(80);
   });
 });
-
-/** The bytes of all values that are stored at one moment. */
-async function bytesInRedis(client: ReturnType<typeof createClient>): Promise<number> {
-  const script = `
-    local bytes = 0
-    for _, key in ipairs(redis.call('KEYS', '*')) do
-      if key:find(':value:', 1, true) then bytes = bytes + redis.call('STRLEN', key) end
-      if key:find(':session-long', 1, true) then
-        for _, value in ipairs(redis.call('HVALS', key)) do bytes = bytes + #value end
-      end
-    end
-    return bytes`;
-  return Number(await client.sendCommand(['EVAL', script, '0']));
-}

@@ -8,7 +8,8 @@ import { createClient } from '@redis/client';
 import { describe, expect, test, vi } from 'vitest';
 
 const PATIENCE = { timeout: 10_000, interval: 20 };
-const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+/** Whether there is a redis-server to test with. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
 /** As `describe`, where redis-server is installed. Elsewhere the tests are skipped, and in CI they fail. */
 export function describeWithRedis(title: string, tests: () => void): void {
