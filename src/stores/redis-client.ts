@@ -2,19 +2,23 @@ import { OptionInvalidError } from '../errors.js';
 
 /** A client of `@redis/client` or `redis`, from version 5 on, or a pool of them. */
 export interface NodeRedisClient {
+  /** Sends a command, and resolves to the reply. */
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
 /** A cluster client of `@redis/client` or `redis`, from version 5 on. */
 export interface NodeRedisCluster {
+  /** Sends a command to where the key is, and resolves to the reply. */
   sendCommand(
     ...call: [firstKey: string, isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }]
   ): Promise<unknown>;
+  /** By this method a cluster is told from a single client. */
   getSlotRandomNode(slot: number): unknown;
 }
 
 /** A `Redis` or `Cluster` of `ioredis`, from version 5 on. */
 export interface IoRedisClient {
+  /** Sends a command, and resolves to the reply. */
   call(command: string, args: string[]): Promise<unknown>;
 }
 

@@ -57,6 +57,39 @@ describeWithRedis('an extension is cleared in every session', () => {
     expect(new Set(outcomes)).toEqual(new Set([failure, 'set']));
   });
 
+  type Call = (store: RedisStateStore) => Promise<unknown>;
+  const write: Call = (store) => store.set(inSession('s'), { key: 'k', value: 'v' }, policy);
+  const touch: Call = (store) => store.touch('s', { ...policy, sessionTtlMs: 90_000 });
+  const clear: Call = (store) => store.clearExtension('x');
+  const races: readonly (readonly [string, Call, Call])[] = [
+    ['a write', write, clear],
+    ['a touch that makes the session longer', touch, clear],
+    ['a clearing', clear, write],
+  ];
+
+  test.each(races)('also where somebody steps in after any step of %s', async (_name, slow, quick) => {
+    const other = new RedisStateStore({ client: node });
+    for (const seeded of [true, false]) {
+      for (let steps = 1; steps < 9; steps += 1) {
+        await node.flushAll();
+        if (seeded) await write(other);
+        let done = 0;
+        const interrupted: NodeRedisClient = {
+          async sendCommand(args) {
+            const reply = await node.sendCommand(args);
+            done += 1;
+            if (done === steps) await quick(other);
+            return reply;
+          },
+        };
+        await slow(new RedisStateStore({ client: interrupted }));
+        const { bytes } = await other.stats('s');
+
+        expect(await other.clearExtension('x')).toBe(bytes);
+      }
+    }
+  });
+
   test('that was kept alive by the use of another extension', async () => {
     const store = new RedisStateStore({ client: node });
     await store.set(inSession('s'), { key: 'k', value: 'v' }, { ...policy, ttlMs: 200, sessionTtlMs: 200 });
