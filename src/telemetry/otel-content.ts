@@ -54,10 +54,18 @@ export function contentText(content: string | readonly ContentPart[], limit: num
 export function boundedJson(value: unknown, limit: number): string {
   let text = 'null';
   for (let longest = limit; longest >= 8; longest = Math.floor(longest / 4)) {
-    text = JSON.stringify(value, shorten(longest)) ?? 'null';
+    text = jsonOf(value, longest);
     if (text.length <= limit) return text;
   }
   return cut(text, limit);
+}
+
+function jsonOf(value: unknown, longest: number): string {
+  try {
+    return JSON.stringify(value, shorten(longest)) ?? 'null';
+  } catch {
+    return 'null';
+  }
 }
 
 /** A text of at most `limit` characters, the last of them `…` where something is missing. */
