@@ -33,7 +33,7 @@ const MIN_CONTENT_LIMIT = 64;
  * once and passed over. One may serve several agents.
  *
  * It is outermost (priority 100): a retry by another part is inside one span. `{ ...openTelemetry(), priority: 0 }` is
- * innermost and sees each attempt, with what the other parts made of it.
+ * innermost and sees each attempt, with the request that the model is sent.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [openTelemetry()] });

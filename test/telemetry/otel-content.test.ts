@@ -71,6 +71,22 @@ describe('with `content`', () => {
     expect(parsed(3, 'gen_ai.output.messages')).toEqual([{ ...answer, finish_reason: 'stop' }]);
   });
 
+  test('innermost, they hold what the parts around it have left for the model', async () => {
+    const redact: AgentLifecycle = {
+      beforeAgent: (input) => input.replaceAll('SECRET', '***'),
+      wrapModelCall: (request, next) => next({ ...request, messages: request.messages.slice(1) }),
+    };
+    const { tracerProvider } = telemetry;
+    const otel = { ...openTelemetry({ tracerProvider, content: true }), priority: 0 };
+    const model = scriptedModel(['Done.']);
+    const agent = new Agent({ model, instructions: 'Obey SECRET.', lifecycle: [otel, redact] });
+
+    await agent.run('The SECRET question');
+
+    expect(parsed(0, 'gen_ai.input.messages')[0].parts[0].content).toBe('The *** question');
+    expect(allText()).not.toContain('SECRET');
+  });
+
   test('errors are recorded with message and stack', async () => {
     await createAgent([fails(new Error('SECRET failure'))], { content: true })
       .run('Hello')

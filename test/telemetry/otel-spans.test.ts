@@ -1,4 +1,12 @@
-import { Agent, type AgentLifecycle, type Clock, defineTool, HookAction, type RunOptions } from 'keelson';
+import {
+  Agent,
+  type AgentLifecycle,
+  type Clock,
+  defineTool,
+  HookAction,
+  type RunContext,
+  type RunOptions,
+} from 'keelson';
 import { openTelemetry } from 'keelson/otel';
 import { calls, delays, fails, hangs, says, scriptedModel, streams } from 'keelson/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -198,21 +206,28 @@ describe('failures', () => {
     expect(failed('invoke_agent clerk').status).toBe('ERROR');
   });
 
-  test('a call that nobody waits for any more is ended with its run', async () => {
+  test('a call that nobody waits for any more is ended with its run, and only once', async () => {
+    let settle = (_result: string) => {};
     const late = defineTool({
       ...{ name: 'late', description: 'Is late.', input: z.object({}) },
       execute: (_input, { run }) => {
-        (run as never as { end(action: unknown): void }).end(HookAction.respond('Enough.'));
-        return forever();
+        (run as RunContext).end(HookAction.respond('Enough.'));
+        return new Promise<string>((resolve) => {
+          settle = resolve;
+        });
       },
     });
     const agent = createAgent([calls({ name: 'late', input: {} }, { name: 'add', input: { a: 1, b: 1 } })]);
 
     const { text } = await agent.run('Hello', { tools: [late, add] });
+    settle('At last.');
+    await new Promise((resolve) => setTimeout(resolve, 1));
 
     expect(text).toBe('Enough.');
     expect(failed('execute_tool late')).toMatchObject({ status: 'ERROR', type: 'interrupted', events: [] });
     expect(telemetry.span('invoke_agent clerk').attributes['keelson.run.status']).toBe('completed');
+    const measured = await telemetry.pointsOf('gen_ai.execute_tool.duration');
+    expect(measured.map(({ count, attributes }) => [attributes['gen_ai.tool.name'], count])).toEqual([['late', 1]]);
   });
 });
 
