@@ -55,7 +55,6 @@ const nodeAllowed = [
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema'],
-  eventemitter3: [''],
   'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
@@ -68,10 +67,11 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
 
-/** A file's part of the house: its top folder, or the file itself where it stands apart. */
+/** A file's part of the house: its top folder, or the file itself where it stands apart, with its `name-*.ts`. */
 function partOf(path: string): string {
+  if (/^telemetry\/otel-[^/]*$/.test(path)) return 'telemetry/otel.ts';
   return path in layerOf ? path : (path.split('/')[0] ?? path);
 }
 
