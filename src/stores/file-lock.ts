@@ -8,17 +8,21 @@ import { hasCode, StoreBusyError, StoreCorruptError } from './store-error.js';
 export const TRASH = 'trash-';
 export const FRESH = 'new-';
 
+/** What the holder of a lock writes before it puts it in place. */
+export const TEMPORARY = 'log.tmp';
+
 const FREE = 'free';
 /** A holder shows that it lives this often. */
 const HEARTBEAT_MS = 2_000;
-/** A holder that cannot be looked for, and showed nothing for so long, is taken for dead. */
-const ABANDONED_MS = 10_000;
+const SILENT_MS = 10_000;
 
 /** How a lock is asked for. */
 export interface LockRequest {
   /** Makes the folder where there is none. */
   readonly create: boolean;
   readonly timeoutMs: number;
+  /** After how long without a sign of life a holder that cannot be looked for is taken for dead. Default: 10,000. */
+  readonly silentMs?: number | undefined;
 }
 
 /**
@@ -26,8 +30,11 @@ export interface LockRequest {
  * succeeds for one only; and since no name of a holder comes twice, what is taken from a dead holder is never a new
  * holder's. Undefined where the folder does not exist and is not to be made.
  */
-export async function lockFolder(folder: string, { create, timeoutMs }: LockRequest): Promise<FolderLock | undefined> {
-  const watch = new HolderWatch(folder);
+export async function lockFolder(
+  folder: string,
+  { create, timeoutMs, silentMs = SILENT_MS }: LockRequest,
+): Promise<FolderLock | undefined> {
+  const watch = new HolderWatch(folder, silentMs);
   const start = performance.now();
   for (;;) {
     const exists = await isFolder(folder);
@@ -45,7 +52,9 @@ async function takeLock(folder: string, watch: HolderWatch): Promise<FolderLock 
   const owner = newOwner();
   if (await move(folder, FREE, owner)) return new FolderLock(folder, owner);
   const dead = await watch.deadHolder();
-  return dead !== undefined && (await move(folder, dead, owner)) ? new FolderLock(folder, owner) : undefined;
+  if (dead === undefined || !(await move(folder, dead, owner))) return undefined;
+  await rm(join(folder, TEMPORARY), { force: true });
+  return new FolderLock(folder, owner);
 }
 
 /** A lock that this process holds. */
@@ -104,12 +113,14 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Who holds a folder, watched by one that waits for it. */
 class HolderWatch {
   private readonly folder: string;
+  private readonly silentMs: number;
   private holder = '';
   private beatAt = 0;
   private since = 0;
 
-  constructor(folder: string) {
+  constructor(folder: string, silentMs: number) {
     this.folder = folder;
+    this.silentMs = silentMs;
   }
 
   /** The name of the holder, if it is dead. */
@@ -128,7 +139,7 @@ class HolderWatch {
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     );
-    if (holder === this.holder && beatAt === this.beatAt) return performance.now() - this.since >= ABANDONED_MS;
+    if (holder === this.holder && beatAt === this.beatAt) return performance.now() - this.since >= this.silentMs;
     this.holder = holder;
     this.beatAt = beatAt;
     this.since = performance.now();
