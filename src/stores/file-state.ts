@@ -23,8 +23,8 @@ export class FileStateStore implements StateStore {
     this.vault = new FileVault({
       ...resolveFileOptions(options),
       form,
-      onDamage: ({ message, file }, backup) =>
-        logger.warn(`Extension state begins anew: ${message} It was moved.`, { file, backup }),
+      onDamage: ({ file }, backup) =>
+        logger.warn(`State of extensions begins anew: ${file} was damaged, and is now ${backup}.`),
     });
   }
 

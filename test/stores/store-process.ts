@@ -20,10 +20,13 @@ export function startStoreProcess<Line>(order: {
   readonly task: string;
   readonly name: string;
   readonly count: number;
+  /** The most that a file of this process may hold, in kB: beyond it the system refuses, as a full disk does. */
+  readonly limitKb?: number;
 }): StoreProcess<Line> {
-  const child = spawn(process.execPath, ['--import', 'tsx', program, JSON.stringify(order)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const command = [process.execPath, '--import', 'tsx', program, JSON.stringify(order)];
+  const [file = '', ...rest] =
+    order.limitKb === undefined ? command : ['bash', '-c', `ulimit -f ${order.limitKb}; exec "$0" "$@"`, ...command];
+  const child = spawn(file, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
   const lines: Line[] = [];
   const waiting: (() => void)[] = [];
   const reader = createInterface({ input: child.stdout });
