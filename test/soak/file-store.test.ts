@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FileSessionStore, FileStateStore } from '../../src/stores/file.js';
-import { startStoreProcess } from '../stores/store-process.js';
+import { startStoreProcess } from '../stores/support/store-process.js';
 import { soakCount } from '../support/soak-count.js';
 
 const KILLS = soakCount(50);

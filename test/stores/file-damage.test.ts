@@ -6,7 +6,7 @@ import { resolveStatePolicy } from '../../src/state/state-policy.js';
 import { FileSessionStore, FileStateStore, StoreCorruptError } from '../../src/stores/file.js';
 import { rejectionOf } from '../agent/support/settle.js';
 import { keepingLogger } from '../agent/support/silent-logger.js';
-import { logIn, temporaryFolder } from './temporary-folder.js';
+import { logIn, temporaryFolder } from './support/temporary-folder.js';
 
 const policy = resolveStatePolicy();
 const scope = { extension: 'e', session: 's' };

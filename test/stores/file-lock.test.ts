@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { type FolderLock, lockFolder } from '../../src/stores/file-lock.js';
 import { newOwner } from '../../src/stores/file-owner.js';
 import { rejectionOf } from '../agent/support/settle.js';
-import { startStoreProcess } from './store-process.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { startStoreProcess } from './support/store-process.js';
+import { temporaryFolder } from './support/temporary-folder.js';
 
 const quick = { create: true, timeoutMs: 200 };
 
@@ -78,6 +78,7 @@ test.runIf(process.platform === 'linux')(
     const folder = await heldFolder(ownerWith(3, '1'));
 
     await (await expectLock(lockFolder(folder, { ...quick, timeoutMs: 0 }))).release();
+    expect(await readdir(folder)).toEqual(['free']);
   },
 );
 

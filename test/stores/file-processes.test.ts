@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { StateChange } from '../../src/state/state-store.js';
 import { FileSessionStore, FileStateStore } from '../../src/stores/file.js';
-import { startStoreProcess } from './store-process.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { startStoreProcess } from './support/store-process.js';
+import { temporaryFolder } from './support/temporary-folder.js';
 
 // covers: S1-11.3.3
 test('three processes that write to one session of state keep its limits at every moment', async () => {

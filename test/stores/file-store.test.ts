@@ -10,8 +10,8 @@ import { scriptedModel } from '../../src/testing/testing.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { rejectionOf } from '../agent/support/settle.js';
 import { anySteps, outcomesOf } from '../state/state-model.js';
-import { startStoreProcess } from './store-process.js';
-import { logIn, temporaryFolder } from './temporary-folder.js';
+import { startStoreProcess } from './support/store-process.js';
+import { logIn, temporaryFolder } from './support/temporary-folder.js';
 
 const policy = resolveStatePolicy();
 const scope = { extension: 'e', session: 's' };
@@ -100,6 +100,21 @@ describe('what is on disk', () => {
 
     expect((await stat(await logIn(folder))).size).toBeLessThan(100_000);
     expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe(`999 ${'x'.repeat(500)}`);
+  });
+
+  test('a store sees what others wrote since it last looked, also where they wrote the log anew', async () => {
+    const folder = await temporaryFolder();
+    const [one, other] = [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
+    await one.save('s', { keep: 0, append: [said('1')] }, 0);
+    await other.save('s', { keep: 1, append: [said('2')] }, 1);
+    expect((await one.load('s'))?.messages).toEqual([said('1'), said('2')]);
+
+    await other.delete('s');
+    await other.save('s', { keep: 0, append: [said('new'), said('x'.repeat(1_000))] }, 0);
+
+    expect(await one.load('s')).toEqual({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
+    expect(await one.save('s', { keep: 1, append: [] }, 1)).toBe(2);
+    expect(await other.load('s')).toEqual({ messages: [said('new')], revision: 2 });
   });
 
   test('a last line that was never finished is dropped, and the next one stands after the last that was', async () => {

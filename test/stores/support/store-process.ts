@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('fixtures/store-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('../fixtures/store-process.ts', import.meta.url));
 
 /** A process that works on a folder, and what it has said so far. */
 export interface StoreProcess<Line> {
