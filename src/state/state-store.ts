@@ -70,5 +70,6 @@ export interface StateStore {
   clearSession(session: string): Awaitable<number>;
   /** The session was active: its time starts anew, and with it the time of the values that live as long as it does. */
   touch(session: string, policy: StatePolicy): Awaitable<void>;
+  /** What the session takes now. */
   stats(session: string): Awaitable<StateStats>;
 }

@@ -15,6 +15,8 @@ const FREE = 'free';
 /** A holder shows that it lives this often. */
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 10_000;
+/** What one look at a holder counts for at most: between two, this process may have slept as well. */
+const LOOK_MS = 100;
 
 /** How a lock is asked for. */
 export interface LockRequest {
@@ -116,7 +118,8 @@ class HolderWatch {
   private readonly silentMs: number;
   private holder = '';
   private beatAt = 0;
-  private since = 0;
+  private lookedAt = 0;
+  private silence = 0;
 
   constructor(folder: string, silentMs: number) {
     this.folder = folder;
@@ -133,17 +136,19 @@ class HolderWatch {
     return state === 'dead' ? holder : undefined;
   }
 
-  /** Whether the same holder has shown no life since long ago, by the time of this process alone. */
+  /** Whether the same holder has shown no life for long, while this process was awake to see it. */
   private async isSilent(holder: string): Promise<boolean> {
     const beatAt = await stat(join(this.folder, holder)).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     );
-    if (holder === this.holder && beatAt === this.beatAt) return performance.now() - this.since >= this.silentMs;
+    const now = performance.now();
+    const isSame = holder === this.holder && beatAt === this.beatAt;
+    this.silence = isSame ? this.silence + Math.min(now - this.lookedAt, LOOK_MS) : 0;
     this.holder = holder;
     this.beatAt = beatAt;
-    this.since = performance.now();
-    return false;
+    this.lookedAt = now;
+    return this.silence >= this.silentMs;
   }
 }
 

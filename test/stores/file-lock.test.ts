@@ -75,7 +75,8 @@ test('who waits too long for a process that lives gets a typed error', async () 
 test.runIf(process.platform === 'linux')(
   'a process that got the number of a dead holder is not taken for it',
   async () => {
-    const folder = await heldFolder(ownerWith(3, '1'));
+    const folder = await heldFolder(ownerWith(3, '1').replace(`.${process.pid}.`, `.${process.ppid}.`));
+    await writeFile(join(folder, 'log.tmp'), 'half of a');
 
     await (await expectLock(lockFolder(folder, { ...quick, timeoutMs: 0 }))).release();
     expect(await readdir(folder)).toEqual(['free']);
@@ -129,4 +130,12 @@ test('who lost the lock while it slept learns it before it writes, and does not 
     expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_BUSY', lost: true });
   }
   expect(await readdir(folder)).toEqual([other]);
+});
+
+test('a thread that was ended while it held the lock does not hold it for ever', async () => {
+  const folder = await heldFolder(newOwner());
+
+  const error = await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 100 }));
+  expect(error).toMatchObject({ code: 'ERR_STORE_BUSY' });
+  await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
 });
