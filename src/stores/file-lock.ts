@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { newOwner, ownerState } from './file-owner.js';
 import { hasCode, StoreBusyError, StoreCorruptError } from './store-error.js';
@@ -12,6 +12,8 @@ export const FRESH = 'new-';
 export const TEMPORARY = 'log.tmp';
 
 const FREE = 'free';
+/** Not empty, for the sake of what tidies empty files away. */
+const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
 /** A holder shows that it lives this often. */
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 10_000;
@@ -169,7 +171,7 @@ async function makeLocked(folder: string): Promise<FolderLock | undefined> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await mkdir(fresh, { mode: 0o700 });
   try {
-    await (await open(join(fresh, owner), 'wx', 0o600)).close();
+    await writeFile(join(fresh, owner), LOCK_TEXT, { flag: 'wx', mode: 0o600 });
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
