@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type FolderLock, lockFolder } from '../../src/stores/file-lock.js';
@@ -117,6 +117,17 @@ test('a holder elsewhere is waited for while it shows that it lives, and no long
   const start = performance.now();
   await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
   expect(performance.now() - start).toBeGreaterThan(290);
+});
+
+test('a holder shows that it lives as long as it holds the lock', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  const lock = await expectLock(lockFolder(folder, quick));
+  const [name = ''] = await readdir(folder);
+  const beat = async () => (await stat(join(folder, name))).mtimeMs;
+  const first = await beat();
+
+  await expect.poll(beat, { timeout: 4_000 }).toBeGreaterThan(first);
+  await lock.release();
 });
 
 test('who lost the lock while it slept learns it before it writes, and does not free it for a third', async () => {

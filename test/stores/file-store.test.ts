@@ -117,6 +117,23 @@ describe('what is on disk', () => {
     expect(await other.load('s')).toEqual({ messages: [said('new')], revision: 2 });
   });
 
+  test('a store that is busy with a session lets another one in', async () => {
+    const folder = await temporaryFolder();
+    const [busy, other] = [new FileStateStore({ folder }), new FileStateStore({ folder })];
+    let done = 0;
+    const value = 'x'.repeat(20_000);
+    const writes = Array.from({ length: 3_000 }, async (_, at) => {
+      await busy.set(scope, { key: `${at % 10}`, value }, policy);
+      done += 1;
+    });
+    await writes[0];
+
+    await other.set({ ...scope, extension: 'other' }, { key: 'k', value: 'x' }, policy);
+    expect(done).toBeLessThan(3_000);
+    await Promise.all(writes);
+    expect((await other.stats('s')).bytes).toBe(200_001);
+  }, 30_000);
+
   test('a last line that was never finished is dropped, and the next one stands after the last that was', async () => {
     const folder = await temporaryFolder();
     for (const at of [0, 1, 2]) {
@@ -165,6 +182,18 @@ describe('time', () => {
     await store.set(scope, { key: 'new', value: 'y' }, bound);
 
     expect(await new FileStateStore({ folder, clock }).stats('s')).toEqual({ bytes: 1, extensions: { e: 1 } });
+  });
+
+  test('a session may live for ever', async () => {
+    const folder = await temporaryFolder();
+    const clock = fakeClock(Date.now());
+    const open = () => new FileSessionStore({ folder, clock, ttlMs: Number.POSITIVE_INFINITY });
+    await open().save('s', { keep: 0, append: [said('1')] }, 0);
+    await open().load('s');
+
+    clock.advance(1e12);
+
+    expect(await open().load('s')).toEqual({ messages: [said('1')], revision: 1 });
   });
 
   test('leftovers of processes that died are removed', async () => {
