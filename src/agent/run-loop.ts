@@ -187,7 +187,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 function complete(run: Run, text: string): RunResult<unknown> {
   run.finish();
   run.config.life.runs -= 1;
-  const { pending, added, history, asked, response, decisions } = run;
+  const { pending, added, history, asked, response, total, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',
     text,
@@ -195,7 +195,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
     messages: added,
     history,
     pending: pending ?? NOTHING_PENDING,
-    usage: run.usage,
+    usage: total,
     turns: asked,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,

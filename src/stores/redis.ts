@@ -1,3 +1,4 @@
+export { StateKeyError } from '../state/state-key.js';
 export type { IoRedisClient, NodeRedisClient, NodeRedisCluster, RedisClient } from './redis-client.js';
 export { RedisDataError, RedisUnavailableError } from './redis-error.js';
 export type { RedisSessionStoreOptions, RedisStoreOptions } from './redis-options.js';

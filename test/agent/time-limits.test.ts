@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, type Model, type RunError, type Timeouts } from '../../src/index.js';
+import { Agent, type AgentOptions, type Model, type RunError, type Timeouts, type Tool } from '../../src/index.js';
 import { calls, delays, hangs, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fakeClock } from './support/fake-clock.js';
 import { echo, toolOf } from './support/sample-tools.js';
@@ -244,4 +244,33 @@ describe('timeouts.toolMs', () => {
     expect(resultsIn(messages)).toEqual({ call_1: 'ok' });
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
+});
+
+test('the time of a tool covers a check of its arguments that is asynchronous, and what comes later runs nothing', async () => {
+  const clock = fakeClock();
+  const ran: unknown[] = [];
+  let finish!: (value: { value: unknown }) => void;
+  const slow: Tool = {
+    ...toolOf('slow', (input) => void ran.push(input)),
+    check: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  };
+  const agent = new Agent({
+    model: scriptedModel([calls('slow'), 'done']),
+    tools: [slow],
+    clock,
+    timeouts: { toolMs: 100 },
+  });
+
+  const running = agent.run('go');
+  await pause(1);
+  clock.advance(100);
+  const { messages } = await running;
+  finish({ value: {} });
+  await pause(1);
+
+  expect(Object.values(resultsIn(messages))).toEqual([expect.stringContaining('100 ms')]);
+  expect(ran).toEqual([]);
 });
