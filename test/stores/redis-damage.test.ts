@@ -61,6 +61,13 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await sessions.load('s')).toEqual({ messages: [said('new')], revision: 1 });
   });
 
+  test.each([-1, 2])('a save that would keep %d of one message is refused, and changes nothing', async (keep) => {
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+
+    await expect(sessions.save('s', { keep, append: [] }, 1)).rejects.toMatchObject({ code: 'ERR_REDIS_DATA' });
+    expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
+  });
+
   test('a message that JSON cannot hold is an error before anything is sent', async () => {
     const message = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 't', input: 1n }] } as const;
 
