@@ -145,8 +145,13 @@ class ContentGate implements TrustGate {
       ...{ approve, timeoutMs: this.settings.approveTimeoutMs, clock: this.settings.clock },
       logger: this.settings.logger,
     });
-    if (answer === 'yes' && (await this.remember(binding))) return;
+    // Where it does not come back from the store, it would be asked again and again.
+    if (answer === 'yes' && (await this.remember(binding)) && (await this.isStored(binding))) return;
     this.answers.set(answerKey(binding), answer);
+  }
+
+  private async isStored(binding: Binding): Promise<boolean> {
+    return (await this.storedFor(binding.item, binding))?.digest === binding.digest;
   }
 
   private async remember({ item, workspace, source, digest, scripts }: Binding): Promise<boolean> {
@@ -159,7 +164,10 @@ class ContentGate implements TrustGate {
       }
       return true;
     } catch (error) {
-      logger.error(`The approval of "${item.name}" could not be stored: it holds until this process ends.`, error);
+      logger.error(
+        `The approval of ${JSON.stringify(item.name)} could not be stored: it holds until this process ends.`,
+        error,
+      );
       return false;
     }
   }
@@ -168,11 +176,13 @@ class ContentGate implements TrustGate {
     const { logger, onUserHooksChanged } = this.settings;
     try {
       for (const change of await this.watch.changesOf(item)) {
-        logger.warn(`A hook of the user's has changed since it last ran: "${change.name}"`, change);
+        logger.warn(`A hook of the user's has changed since it last ran: ${JSON.stringify(change.name)}`, change);
         onUserHooksChanged?.(change);
       }
     } catch (error) {
-      logger.warn(`Whether "${item.name}" has changed since it last ran is not known: ${describeError(error)}`);
+      logger.warn(
+        `Whether ${JSON.stringify(item.name)} has changed since it last ran is not known: ${describeError(error)}`,
+      );
     }
   }
 

@@ -40,6 +40,7 @@ const ways: Readonly<Record<string, (path: string) => void>> = {
 
 test.each(Object.entries(ways))(
   'C9: while a script is swapped without rest by %s, what runs is what was approved',
+  { timeout: 600_000 },
   async (_way, way) => {
     const place = makePlace();
     const { root, item } = makeExtension(place);
@@ -56,23 +57,28 @@ test.each(Object.entries(ways))(
     }
 
     expect(swapping.stop()).toBeGreaterThan(soakCount(1_000));
-    expect([...outcomes.keys()].filter((outcome) => outcome !== 'good' && outcome !== 'refused')).toEqual([]);
+    // Both happen only where the swaps meet the checks, which they do not in every short run.
+    expect(['good', 'refused']).toEqual(expect.arrayContaining([...outcomes.keys()]));
   },
 );
 
-test.each(Object.entries(ways))('C9: a swap by %s between the check and the start never runs', async (_way, way) => {
-  const place = makePlace();
-  const { root, item } = makeExtension(place);
-  const gate = place.gate({ approve: () => true });
-  const decision = allowed(await gate.authorize(item));
-  const path = join(root, 'hook.sh');
-  const good = readFileSync(path, 'utf8');
+test.each(Object.entries(ways))(
+  'C9: a swap by %s between the check and the start never runs',
+  { timeout: 600_000 },
+  async (_way, way) => {
+    const place = makePlace();
+    const { root, item } = makeExtension(place);
+    const gate = place.gate({ approve: () => true });
+    const decision = allowed(await gate.authorize(item));
+    const path = join(root, 'hook.sh');
+    const good = readFileSync(path, 'utf8');
 
-  for (let round = 0; round < soakCount(1_000); round++) {
-    rmSync(path);
-    script(path, good);
-    const ready = verified(await gate.verify(decision));
-    way(path);
-    expect((await start(ready)).stdout).toBe('good\n');
-  }
-});
+    for (let round = 0; round < soakCount(1_000); round++) {
+      rmSync(path);
+      script(path, good);
+      const ready = verified(await gate.verify(decision));
+      way(path);
+      expect((await start(ready)).stdout).toBe('good\n');
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,16 +30,22 @@ test('the digest is the one that the documented recipe gives', async () => {
   expect(await digestOf(item, place.trustPlace())).toBe(`sha256:${sha256(`hook/v1\n${document}`)}`);
 });
 
-test('the stored entry holds the digest, and the script’s own hash as sha256sum prints it', async () => {
-  const place = makePlace();
-  const gate = place.gate();
-  await gate.authorize(place.hook());
+const canSum = spawnSync('sha256sum', ['--version']).status === 0;
+if (!canSum) console.log('sha256sum is missing: the hash of a script is not compared with what it prints');
 
-  const [sum = ''] = execFileSync('sha256sum', [place.hookPath], { encoding: 'utf8' }).split(' ');
-  expect(await gate.store.list()).toMatchObject([
-    { digest: await digestOf(place.hook(), place.trustPlace()), scripts: { 'hooks/lint.sh': sum } },
-  ]);
-});
+test.skipIf(!canSum && !process.env.CI)(
+  'the stored entry holds the digest, and the script’s own hash as sha256sum prints it',
+  async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    await gate.authorize(place.hook());
+
+    const [sum = ''] = execFileSync('sha256sum', [place.hookPath], { encoding: 'utf8' }).split(' ');
+    expect(await gate.store.list()).toMatchObject([
+      { digest: await digestOf(place.hook(), place.trustPlace()), scripts: { 'hooks/lint.sh': sum } },
+    ]);
+  },
+);
 
 test('equal values have equal texts, whatever the order of their keys, and other values have others', () => {
   fc.assert(
@@ -76,6 +82,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['through a link', { command: 'node', args: ['link.js'] }],
     ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
     ['among the declared files', { command: 'node', files: ['src/*.js'] }],
+    ['in a declared folder that is a link', { command: 'node', files: ['linked'] }],
+    ['by a pattern through a link', { command: 'node', files: ['linked/**/*.js'] }],
+    ['behind a link in a declared folder', { command: 'node', files: ['declared'] }],
     ['in a declared folder', { command: 'node', files: ['src'] }],
   ];
 
@@ -85,6 +94,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
     symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
     symlinkSync('src', join(workspaceDir, 'linked'));
+    write(join(workspaceDir, 'declared', 'a'), '');
+    symlinkSync('../src', join(workspaceDir, 'declared', 'b'));
+    symlinkSync('../declared', join(workspaceDir, 'src', 'back'));
     const args = how.args?.map((arg) => arg.replace('WORKSPACE', workspaceDir));
     const item = place.hook({ ...how, args });
     const before = await digestOf(item, place.trustPlace());
@@ -173,6 +185,17 @@ test.each<[string, Partial<TrustItem>]>([
   const place = makePlace();
 
   await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
+});
+
+test('a link in the workspace that leads nowhere is refused where it is named, and elsewhere does not matter', async () => {
+  const place = makePlace();
+  symlinkSync('nowhere', join(place.workspaceDir, 'link'));
+  symlinkSync('nowhere', join(place.root, 'link'));
+
+  await expect(digestOf(place.hook({ args: ['link'] }), place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+  });
+  await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
 });
 
 test('the approver is told of folders that are not bound', async () => {

@@ -6,13 +6,25 @@ import type { TrustItem } from '../../src/trust/trust-item.js';
 import { script, write } from '../process/support/scratch.js';
 import { allowed, attempt, makeExtension, makePlace } from './support/place.js';
 
-test('C1: without an approver a hook of the workspace is denied, with the reason, and nothing is stored', async () => {
+test('C1, C26: without an approver a hook of the workspace is denied, with the reason; nothing is stored and nothing runs', async () => {
   const place = makePlace();
+  const marker = join(place.root, 'ran');
+  write(place.hookPath, `#!/bin/sh\ntouch ${marker}\n`, 0o755);
 
   const decision = await place.gate({ approve: undefined }).authorize(place.hook());
 
   expect(decision).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false, scope: 'workspace' });
-  expect(existsSync(place.storePath)).toBe(false);
+  expect(await place.gate().store.list()).toEqual([]);
+  expect([existsSync(place.storePath), existsSync(marker)]).toEqual([false, false]);
+});
+
+test('a store whose file never counts makes no endless question', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  gate.store.list = async () => [];
+
+  expect(await attempt(gate, place.hook())).toBe('good');
+  expect(place.asked).toHaveLength(1);
 });
 
 describe('C2: no answer that counts is a no, which is remembered and not stored, where the approver', () => {

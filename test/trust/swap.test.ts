@@ -98,13 +98,24 @@ test('the copy holds the tree with its links, is only the user’s, and cannot b
   const { root, item } = makeExtension(place);
   symlinkSync('hook.sh', join(root, 'alias.sh'));
   symlinkSync('lib', join(root, 'linked'));
+  write(join(root, 'z', 'deep', 'x'), '');
+  symlinkSync('z/deep', join(root, 'a'));
   mkdirSync(join(root, 'empty'));
   const { root: copy = '' } = verified(
     await gate.verify(allowed(await gate.authorize({ ...item, command: './alias.sh' }))),
   );
 
   expect(copy.startsWith(join(place.stateDir, 'approved'))).toBe(true);
-  expect(readdirSync(copy).sort()).toEqual(['alias.sh', 'empty', 'hook.sh', 'lib', 'linked', 'manifest.json']);
+  expect(readdirSync(copy).sort()).toEqual([
+    'a',
+    'alias.sh',
+    'empty',
+    'hook.sh',
+    'lib',
+    'linked',
+    'manifest.json',
+    'z',
+  ]);
   expect(readdirSync(join(copy, 'linked'))).toEqual(['helper.sh']);
   const modes = ['..', '.', 'lib', 'hook.sh', 'lib/helper.sh'].map((name) => statSync(join(copy, name)).mode & 0o777);
   expect(modes).toEqual([0o700, 0o500, 0o500, 0o500, 0o400]);
