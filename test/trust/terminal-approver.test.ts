@@ -99,11 +99,14 @@ test('questions come one after another', async () => {
   const place = makePlace();
   const screen = terminal();
   const gate = askOn(screen, place);
-  const both = Promise.all(['first', 'second'].map((name) => attempt(gate, place.hook({ name }))));
-  expect(await screen.seen('[y/N]')).not.toContain('second');
+  const first = attempt(gate, place.hook({ name: 'first' }));
+  await screen.seen('[y/N]');
+  const second = attempt(gate, place.hook({ name: 'second' }));
+  await sleep(100);
+  expect(screen.shown()).not.toContain('"second"');
   screen.input.write('y\n');
   await screen.seen('"second"');
   screen.input.write('n\n');
 
-  expect(await both).toEqual(['good', 'declined']);
+  expect(await Promise.all([first, second])).toEqual(['good', 'declined']);
 });
