@@ -137,8 +137,8 @@ test('who lost the lock while it slept learns it before it writes, and does not 
   const other = newOwner();
   await rename(join(folder, mine), join(folder, other));
 
-  for (const attempt of [lock.check(), lock.remove(), lock.release()]) {
-    expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_BUSY', lost: true });
+  for (const attempt of [() => lock.check(), () => lock.remove(), () => lock.release()]) {
+    expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_BUSY', lost: true });
   }
   expect(await readdir(folder)).toEqual([other]);
 });
