@@ -1,4 +1,3 @@
-import { EventEmitter } from 'eventemitter3';
 import type { Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
@@ -9,32 +8,34 @@ export interface Ears {
   emit(event: AgentEvent): void;
 }
 
-/** The listeners of an agent. */
+type Listener = (event: never) => unknown;
+
+/** The listeners of an agent, in the order in which they came. */
 export class EventHub implements Ears {
   loud = false;
-  emitter: EventEmitter<string> | undefined = undefined;
+  /** Replaced, never changed: an event goes to those who listened as it happened. */
+  private listeners: readonly (readonly [type: string, listener: Listener])[] = [];
 
   constructor(private readonly logger: Logger) {}
 
-  on(type: string, listener: (event: never) => unknown): void {
-    this.emitter ??= new EventEmitter();
-    this.loud = true;
-    this.emitter.on(type, listener as (event: AgentEvent) => void);
+  on(type: string, listener: Listener): void {
+    this.replace([...this.listeners, [type, listener]]);
   }
 
-  off(type: string, listener: (event: never) => unknown): void {
-    this.emitter?.off(type, listener as (event: AgentEvent) => void);
-    if (this.emitter?.eventNames().length !== 0) return;
-    this.emitter = undefined;
-    this.loud = false;
+  off(type: string, listener: Listener): void {
+    this.replace(this.listeners.filter((it) => it[0] !== type || it[1] !== listener));
+  }
+
+  /** Whether anybody listens to this type of event. */
+  hears(type: AgentEvent['type']): boolean {
+    return this.listeners.some((it) => it[0] === type);
   }
 
   /** A listener that throws is logged: it watches the run, it does not take part. */
   emit(event: AgentEvent): void {
-    const { emitter } = this;
-    if (emitter === undefined) return;
-    for (const listener of emitter.listeners(event.type)) {
-      const failed = (error: unknown) => this.logger.error(`A listener of "${event.type}" failed.`, error);
+    for (const [type, listener] of this.listeners) {
+      if (type !== event.type) continue;
+      const failed = (error: unknown) => this.logger.error(`A listener of "${type}" failed.`, error);
       try {
         const returned = (listener as (event: AgentEvent) => unknown)(event);
         if (isPromise(returned)) returned.then(undefined, failed);
@@ -42,6 +43,11 @@ export class EventHub implements Ears {
         failed(error);
       }
     }
+  }
+
+  private replace(listeners: EventHub['listeners']): void {
+    this.listeners = listeners;
+    this.loud = listeners.length > 0;
   }
 }
 

@@ -37,10 +37,7 @@ export function announceTurnEnd(run: Run): void {
 export function partSink(run: Run): ((part: ModelPart) => void) | undefined {
   if (!wantsParts(run)) return undefined;
   if (isHeld(run)) return () => {};
-  return (part) => {
-    run.streamed = run.attempt;
-    emitPart(run, part);
-  };
+  return (part) => emitPart(run, part);
 }
 
 function isHeld(run: Run): boolean {
@@ -48,9 +45,7 @@ function isHeld(run: Run): boolean {
 }
 
 function wantsParts({ attached, config }: Run): boolean {
-  if (attached.sink !== undefined) return true;
-  const { emitter } = config.hub;
-  return emitter !== undefined && emitter.listenerCount('text-delta') + emitter.listenerCount('reasoning-delta') > 0;
+  return attached.sink !== undefined || config.hub.hears('text-delta') || config.hub.hears('reasoning-delta');
 }
 
 function emitWhole(run: Run, response: ModelResponse): void {
@@ -60,7 +55,9 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
+/** A listener is told of text and reasoning. */
 function emitPart(run: Run, { type, text }: ModelPart): void {
   if (type !== 'text-delta' && type !== 'reasoning-delta') return;
+  run.streamed = run.attempt;
   run.emit({ type, runId: run.id, turn: run.turn, attempt: run.attempt, text });
 }

@@ -55,7 +55,6 @@ const nodeAllowed = [
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema'],
-  eventemitter3: [''],
   'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
@@ -68,7 +67,7 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
 
 /** A file's part of the house: its top folder, or the file itself where it stands apart. */
 function partOf(path: string): string {
