@@ -90,13 +90,13 @@ export class NextExpiredError extends KeelsonError {
   }
 }
 
-/** A hook returned something that its point cannot take. Becomes the cause of a LifecycleError. */
+/** A hook gave something that cannot be taken there. Becomes the cause of a LifecycleError. */
 export class HookResultInvalidError extends KeelsonError {
   readonly code = 'ERR_HOOK_RESULT_INVALID';
   readonly result: unknown;
 
   constructor(expected: string, result: unknown) {
-    super(`It returned ${kindOf(result)}; ${expected}.`);
+    super(`It gave ${kindOf(result)}; ${expected}.`);
     this.result = result;
   }
 }

@@ -9,11 +9,11 @@ import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolSource } from '../tools/tool.js';
-import { assertDistinct } from '../tools/tool-set.js';
+import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import type { ResumeDecisions } from './continuation.js';
 import { type OutputSchema, resolveOutput } from './output.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run-config.js';
-import { ToolCatalog, toolsOf } from './tool-catalog.js';
+import { ToolCatalog } from './tool-catalog.js';
 
 /** What an agent is made of. */
 export interface AgentOptions<Context = unknown> {
@@ -89,6 +89,8 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   if (typeof options !== 'object' || options === null)
     throw new OptionInvalidError('options', 'pass an object with a `model`');
   rejectUnknown(options, AGENT_KEYS);
+  for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
+  listOf('lifecycle', options.lifecycle);
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
   if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
   if (instructions !== undefined && typeof instructions !== 'string') {
@@ -102,11 +104,11 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
     parallelToolCalls: resolveParallel(options.parallelToolCalls ?? true),
     ...resolveSettings(settings),
     timeouts: resolveTimeouts(timeouts),
-    logger: options.logger ?? consoleLogger,
-    ids: options.ids ?? randomIds,
-    clock: options.clock ?? systemClock,
+    logger: withMethods('logger', options.logger ?? consoleLogger, ['debug', 'info', 'warn', 'error']),
+    ids: withMethods('ids', options.ids ?? randomIds, ['next']),
+    clock: withMethods('clock', options.clock ?? systemClock, ['now', 'setTimeout', 'clearTimeout']),
     output: undefined,
-    store: options.store ?? new MemorySessionStore(),
+    store: resolveStore(options.store ?? new MemorySessionStore()),
   };
 }
 
@@ -116,8 +118,10 @@ export function resolveRunConfig(
   options: RunOptions<never, unknown>,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
-  const { model, tools, settings, maxTurns, timeouts, output } = options;
+  if (typeof options !== 'object' || options === null) throw new OptionInvalidError('options', 'it is no object');
+  const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
   rejectUnknown(options, RUN_KEYS);
+  if (signal !== undefined) withMethods('signal', signal, ['addEventListener', 'removeEventListener']);
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;
   const changed = {
@@ -147,6 +151,23 @@ function rejectUnknown(options: object, known: readonly string[]): void {
     if (!known.includes(key))
       throw new OptionInvalidError(key, `there is no such option; there are ${known.join(', ')}`);
   }
+}
+
+/** Throws where a value lacks one of the methods that it is used for. */
+function withMethods<T>(option: string, value: T, methods: readonly (keyof T & string)[]): T {
+  const missing = methods.find((method) => typeof value?.[method] !== 'function');
+  if (missing === undefined) return value;
+  throw new OptionInvalidError(option, `it has no method \`${missing}\``);
+}
+
+function listOf<T>(option: string, value: readonly T[] | undefined): readonly T[] {
+  if (value === undefined || Array.isArray(value)) return value ?? [];
+  throw new OptionInvalidError(option, 'it is no array');
+}
+
+/** Checks where sessions are to live. */
+export function resolveStore(store: SessionStore): SessionStore {
+  return withMethods('store', store, ['load', 'save', 'delete']);
 }
 
 function resolveModel(model: Model): Model {

@@ -2,6 +2,7 @@ import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { RunError } from '../model/run-error.js';
+import { addUsage } from '../model/usage.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
@@ -39,22 +40,22 @@ export function agentTool(name: string, run: StartRun, options: AsToolOptions): 
       const { signal } = context;
       try {
         const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
-        addUsage(context, result);
+        countUsage(context, result);
         if (result.status === 'completed') return result.text;
         return toolResult({
           content: `Agent "${name}" stopped to wait for a decision, which a tool call cannot.`,
           isError: true,
         });
       } catch (error) {
-        if (error instanceof RunError) addUsage(context, error);
+        if (error instanceof RunError) countUsage(context, error);
         return toolResult({ content: `Agent "${name}" failed: ${describeError(error)}`, isError: true });
       }
     },
   });
 }
 
-function addUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
-  if (run instanceof Run) run.total.add(usage);
+function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
+  if (run instanceof Run && !run.over) addUsage(run.total, usage);
 }
 
 function defaultPrompt(input: unknown): string {

@@ -6,7 +6,14 @@ import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
-import { type AgentDefaults, type AgentOptions, isPlain, type RunOptions, resolveRunConfig } from './agent-options.js';
+import {
+  type AgentDefaults,
+  type AgentOptions,
+  isPlain,
+  type RunOptions,
+  resolveRunConfig,
+  resolveStore,
+} from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { EventHub } from './event-hub.js';
 import { startRun, waitBeforeRun } from './launch.js';
@@ -52,9 +59,9 @@ export class Engine {
     options: RunOptions<never, unknown> = NO_OPTIONS,
     attached: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
-    if (this.closing !== undefined || !this.loading.isDone) return this.launchLater(input, options, attached);
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
+      if (this.closing !== undefined || !this.loading.isDone) return this.launchLater(input, options, attached);
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
       return Promise.reject(error);
@@ -80,9 +87,10 @@ export class Engine {
     if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
     if (id !== undefined && (typeof id !== 'string' || id === ''))
       throw new OptionInvalidError('id', 'a session id is a text');
+    const kept = store === undefined ? this.defaults.store : resolveStore(store);
     await this.ready();
     const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
-      store: store ?? this.defaults.store,
+      store: kept,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
       ended: (ended) => this.endSession(ended),

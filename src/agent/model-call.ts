@@ -6,6 +6,7 @@ import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { checkResponse } from '../model/check-response.js';
 import type { ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
+import { addUsage } from '../model/usage.js';
 import type { Run } from './run.js';
 import type { ResponseHandlers, Timeouts } from './run-config.js';
 
@@ -67,7 +68,8 @@ export function isPlainCall(run: Run): boolean {
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
   if (run.abortError !== undefined) throw run.abortError;
   checkResponse(response);
-  run.total.add(response.usage);
+  // Once the run is over, the sum belongs to its result.
+  if (!run.over) addUsage(run.total, response.usage);
   return response;
 }
 

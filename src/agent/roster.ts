@@ -3,10 +3,10 @@ import { type Chain, compileChain } from '../lifecycle/chain.js';
 import { type Entry, resolveEntry } from '../lifecycle/entry.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { ToolSource } from '../tools/tool.js';
-import { assertDistinct } from '../tools/tool-set.js';
+import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import { callModel } from './model-call.js';
 import { callTool } from './tool-call.js';
-import { ToolCatalog, toolsOf } from './tool-catalog.js';
+import { ToolCatalog } from './tool-catalog.js';
 
 /** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
 export class Roster {

@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { timersOf } from '../internal/clock.js';
-import { isPromise } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
 import type { Verdict } from '../lifecycle/hook-run.js';
 import { RunError } from '../model/run-error.js';
@@ -43,7 +43,8 @@ async function closeSuspended(run: Run): Promise<void> {
   closePending(run);
   run.rewritten = true;
   try {
-    await run.attached.onTurn?.(run);
+    const message = new TimeoutExceededError('saving of a run that failed', ON_ERROR_MS);
+    await inTime(run, run.attached.onTurn?.(run), message);
   } catch (error) {
     run.logger.error('The session of a suspended run that failed could not be saved.', error);
   }
@@ -59,10 +60,14 @@ async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void
   const milliseconds = Math.min(entry.timeoutMs ?? ON_ERROR_MS, ON_ERROR_MS);
   try {
     const returned = entry.lifecycle.onError?.(error, run as never);
-    if (!isPromise(returned)) return;
-    const message = new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds);
-    await pTimeout(returned, { milliseconds, message, customTimers: timersOf(run.clock) });
+    await inTime(run, returned, new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds));
   } catch (thrown) {
     run.logger.error(`onError of "${entry.name}" failed: ${describeError(thrown)}`, thrown);
   }
+}
+
+/** A failed run is bounded in time whatever it waits for: an abort no longer ends a wait. */
+async function inTime(run: Run, waiting: Awaitable<void> | undefined, message: TimeoutExceededError): Promise<void> {
+  if (!isPromise(waiting)) return;
+  await pTimeout(waiting, { milliseconds: message.timeoutMs, message, customTimers: timersOf(run.clock) });
 }

@@ -141,8 +141,8 @@ function weighAnswer(run: Run, answer: string): PromiseLike<void> | undefined {
 
 /** What was added after the answer buys another turn, or stands in the history unanswered. */
 function weighAdditions(run: Run): PromiseLike<void> | undefined {
-  if (!goesOn(run)) return run.attached.onTurn?.(run);
-  run.answer = undefined;
+  if (goesOn(run)) run.answer = undefined;
+  else return run.save() as PromiseLike<void> | undefined;
   return undefined;
 }
 
@@ -174,7 +174,7 @@ function conclude(run: Run): Awaitable<string> {
 async function respond(run: Run, text: string): Promise<string> {
   run.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
-  await run.attached.onTurn?.(run);
+  await run.save();
   return afterAgent(run, text);
 }
 
@@ -187,7 +187,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 function complete(run: Run, text: string): RunResult<unknown> {
   run.finish();
   run.config.life.runs -= 1;
-  const { pending, added, history, asked, response, decisions } = run;
+  const { pending, added, history, asked, response, total, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',
     text,
@@ -195,7 +195,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
     messages: added,
     history,
     pending: pending ?? NOTHING_PENDING,
-    usage: run.usage,
+    usage: total,
     turns: asked,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,

@@ -5,15 +5,15 @@ import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { Decision } from '../lifecycle/decision.js';
-import type { RejectAction, RespondAction } from '../lifecycle/hook-action.js';
+import { type RejectAction, type RespondAction, wordsOfEarlyEnd } from '../lifecycle/hook-action.js';
 import type { HookRun, Verdict } from '../lifecycle/hook-run.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
-import type { Message, SystemMessage } from '../model/message.js';
+import type { Message } from '../model/message.js';
 import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
-import { UsageTotal } from '../model/usage.js';
+import type { UsageSum } from '../model/usage.js';
 import type { Tool } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
 import type { CallsInFlight } from './calls-in-flight.js';
@@ -53,7 +53,7 @@ export class Run implements HookRun {
   history: Message[];
   /** What the model is sent: the history with the instructions before it. The same array where there are none. */
   outgoing: Message[];
-  readonly total = new UsageTotal();
+  readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   turn = 0;
   /** Model calls begun in this turn. */
   attempt = 0;
@@ -139,7 +139,7 @@ export class Run implements HookRun {
   }
 
   get usage(): Usage {
-    return this.total.snapshot();
+    return { ...this.total };
   }
 
   get tools(): readonly Tool[] {
@@ -200,6 +200,11 @@ export class Run implements HookRun {
     return this.stop === undefined ? value : this.stop.race(value);
   }
 
+  /** Has the session save the turn; an abort ends the wait. Undefined where there is no session. */
+  save(): Awaitable<void> {
+    return this.attached.onTurn === undefined ? undefined : this.race(this.attached.onTurn(this));
+  }
+
   /** Lets go of everything that the run follows: nothing that comes later changes it. */
   finish(): void {
     this.closing = true;
@@ -249,15 +254,11 @@ export class Run implements HookRun {
 
   end(action: RejectAction | RespondAction): void {
     if (this.closing) throw new RunEndedError('run.end');
+    const reason = wordsOfEarlyEnd(action);
     if (this.verdict !== undefined) return;
     const by = action.by ?? 'run.end';
     this.verdict = { action, by, point: 'end' };
-    this.record({
-      type: action.type,
-      by,
-      point: 'end',
-      reason: action.type === 'reject' ? action.reason : action.text,
-    });
+    this.record({ type: action.type, by, point: 'end', reason });
     this.calls?.halt();
   }
 
@@ -295,6 +296,5 @@ export class Run implements HookRun {
 }
 
 function withInstructions(instructions: string, messages: readonly Message[]): Message[] {
-  const system: SystemMessage = { role: 'system', content: instructions };
-  return [system, ...messages];
+  return [{ role: 'system', content: instructions }, ...messages];
 }

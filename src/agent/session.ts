@@ -26,7 +26,10 @@ export interface Session<Context = unknown> extends SessionInfo {
     input: string | UserMessage,
     ...options: SessionRunArguments<Context, Output>
   ): RunStream<Output>;
-  /** Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. */
+  /**
+   * Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. Do not await it inside a run of
+   * the same session: each would wait for the other.
+   */
   close(): Promise<void>;
   /** As `close`. */
   [Symbol.asyncDispose](): Promise<void>;

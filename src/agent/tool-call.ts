@@ -60,7 +60,10 @@ export class ToolCall implements ToolContext {
       const output = isPromise(checked)
         ? checked.then((later) => this.execute(tool, later))
         : this.execute(tool, checked);
-      if (isPromise(output)) return output;
+      if (isPromise(output)) {
+        const timeoutMs = tool.timeoutMs ?? this.run.config.timeouts.toolMs;
+        return timeoutMs === undefined ? output : this.inTime(output, timeoutMs);
+      }
       if (this.result === undefined) this.result = toToolResult(output);
       return undefined;
     } catch (error) {
@@ -172,9 +175,7 @@ export class ToolCall implements ToolContext {
     }
     const { additions } = this.call;
     const input = additions === undefined ? checked.value : withAdditions(tool, checked.value, additions);
-    const output = tool.execute(input, this);
-    const timeoutMs = tool.timeoutMs ?? this.run.config.timeouts.toolMs;
-    return timeoutMs === undefined || !isPromise(output) ? output : this.inTime(output, timeoutMs);
+    return tool.execute(input, this);
   }
 
   private async inTime(output: PromiseLike<unknown>, milliseconds: number): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from '../tools/tool.js';
+import { toolsOf } from '../tools/tool-set.js';
 
 /** The tools of one turn. Names resolve here alone. */
 export class ToolSnapshot {
@@ -63,9 +64,4 @@ export class ToolCatalog {
       return [];
     }
   }
-}
-
-/** The tools of a source as they are now. */
-export function toolsOf(source: ToolSource): readonly Tool[] {
-  return Array.isArray(source) ? source : (source as LiveToolSet).list();
 }

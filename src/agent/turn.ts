@@ -234,12 +234,12 @@ export function closePending(run: Run): void {
  * a hook withheld is not a completed one, and is not saved.
  */
 export function finishTurn(run: Run, batch: ToolBatch | undefined): PromiseLike<void> | undefined {
-  const { onTurn } = run.attached;
   const isComplete = batch?.ran || run.answer !== undefined || run.pending !== undefined;
-  return onTurn !== undefined && isComplete ? endTurnAfter(run.race(onTurn(run)), run, batch) : endTurn(run, batch);
+  const saving = isComplete ? run.save() : undefined;
+  return saving === undefined ? endTurn(run, batch) : endTurnAfter(saving, run, batch);
 }
 
-async function endTurnAfter(saving: Awaitable<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
+async function endTurnAfter(saving: PromiseLike<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
   await saving;
   endTurn(run, batch);
 }

@@ -1,3 +1,4 @@
+import { HookResultInvalidError } from '../errors.js';
 import type { ModelResponse } from '../model/model.js';
 
 /** Go on: the same as returning nothing. */
@@ -64,3 +65,17 @@ export const HookAction = {
 
 /** The last word on a run before its time. */
 export type EndAction = RejectAction | RespondAction | SuspendAction;
+
+/** The text or the reason of an action that ends a run. Throws where it has none. */
+export function wordsOf(action: EndAction): string {
+  const key = action.type === 'respond' ? 'text' : 'reason';
+  const words: unknown = (action as Partial<Record<typeof key, unknown>>)[key];
+  if (typeof words === 'string') return words;
+  throw new HookResultInvalidError(`"${action.type}" needs \`${key}\``, action);
+}
+
+/** As `wordsOf`, for what is given to `run.end`. */
+export function wordsOfEarlyEnd(action: RejectAction | RespondAction): string {
+  if (action?.type === 'reject' || action?.type === 'respond') return wordsOf(action);
+  throw new HookResultInvalidError('run.end takes HookAction.reject() or HookAction.respond()', action);
+}

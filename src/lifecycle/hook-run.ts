@@ -23,6 +23,8 @@ export interface HookRun extends RunContext {
   readonly abortError: Error | undefined;
   /** The outcome, or the abort where that comes first. */
   race<T>(value: Awaitable<T>): Awaitable<T>;
+  /** The calls that hooks left open, by id. */
+  readonly suspended: ReadonlyMap<string, Verdict> | undefined;
   /** Leaves a tool call open: the run ends as suspended once the others of its turn have their results. */
   suspendCall(id: string, verdict: Verdict): void;
   /** Takes note of a decision, for the result and for listeners. */

@@ -3,7 +3,7 @@ import { checkMessages } from '../model/check-messages.js';
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
-import { assertDistinct } from '../tools/tool-set.js';
+import { assertDistinct, isTool } from '../tools/tool-set.js';
 import type { ThreadPoint } from './thread.js';
 
 const ENTRY_ACTIONS = ['continue', 'approve', 'reject', 'respond'] as const;
@@ -68,8 +68,4 @@ export const afterAgentPoint: ThreadPoint<string> = {
 
 function isString(result: unknown): result is string {
   return typeof result === 'string';
-}
-
-function isTool(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && typeof (value as Tool).execute === 'function';
 }

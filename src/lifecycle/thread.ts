@@ -6,7 +6,7 @@ import { checkResponse } from '../model/check-response.js';
 import type { HookPoint } from './decision.js';
 import type { Entry } from './entry.js';
 import { takeFailure } from './failure.js';
-import type { EndAction, HookAction } from './hook-action.js';
+import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite } from './hook-run.js';
 
 /** A point whose hooks hand a value on, one to the next. */
@@ -148,15 +148,9 @@ function recordChange<T>({ entry, run }: HookSite, point: ThreadPoint<T>, [befor
 }
 
 function endRun({ entry, point, run }: HookSite, action: EndAction): void {
-  const text = action.type === 'respond' ? action.text : action.reason;
-  if (typeof text !== 'string') {
-    throw new HookResultInvalidError(
-      `"${action.type}" needs ${action.type === 'respond' ? '`text`' : '`reason`'}`,
-      action,
-    );
-  }
+  const reason = wordsOf(action);
   if (run.verdict !== undefined) return;
   const by = action.by ?? entry.name;
   run.verdict = { action, by, point };
-  run.record({ type: action.type, by, point, reason: text });
+  run.record({ type: action.type, by, point, reason });
 }

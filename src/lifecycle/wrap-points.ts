@@ -54,7 +54,9 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     if (before.input === after.input && before.name === after.name && before.additions === after.additions) return;
     run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
   },
-  recordResult({ entry, point, run, call }, _request, { given, result }) {
+  recordResult({ entry, point, run, call }, { id }, { given, result }) {
+    // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
+    if (run.suspended?.has(id)) return;
     const decision = { by: entry.name, point, call, after: result.content };
     if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });
     else run.record({ ...decision, type: result.isError ? 'block' : 'respond' });

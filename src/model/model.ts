@@ -29,7 +29,9 @@ export type ToolChoice = 'auto' | 'required' | 'none' | { readonly tool: string 
 /** A piece of a streamed answer. Provisional: the response is what counts. */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
-  | { readonly type: 'reasoning-delta'; readonly text: string };
+  | { readonly type: 'reasoning-delta'; readonly text: string }
+  /** A piece of a call's arguments, as JSON text: shows that the model is at work, and is passed on to nobody. */
+  | { readonly type: 'tool-call-delta'; readonly text: string };
 
 /** One call of a model. */
 export interface ModelRequest {

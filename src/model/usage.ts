@@ -1,35 +1,21 @@
 import type { Usage } from './model.js';
 
-/** A running sum of tokens. Counts that are missing or no numbers add nothing. */
-export class UsageTotal implements Usage {
-  inputTokens = 0;
-  outputTokens = 0;
-  totalTokens = 0;
-  cachedInputTokens: number | undefined = undefined;
-  reasoningTokens: number | undefined = undefined;
+/** A running sum of tokens: plain data, changed in place. */
+export type UsageSum = { -readonly [Key in keyof Usage]: Usage[Key] };
 
-  add(usage: Usage | undefined): void {
-    if (usage === undefined || usage === null) return;
-    const input = count(usage.inputTokens);
-    const output = count(usage.outputTokens);
-    this.inputTokens += input;
-    this.outputTokens += output;
-    this.totalTokens += count(usage.totalTokens) || input + output;
-    if (usage.cachedInputTokens !== undefined) {
-      this.cachedInputTokens = (this.cachedInputTokens ?? 0) + count(usage.cachedInputTokens);
-    }
-    if (usage.reasoningTokens !== undefined) {
-      this.reasoningTokens = (this.reasoningTokens ?? 0) + count(usage.reasoningTokens);
-    }
+/** Adds to a sum. Counts that are missing or no numbers add nothing. */
+export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
+  if (usage === undefined || usage === null) return;
+  const input = count(usage.inputTokens);
+  const output = count(usage.outputTokens);
+  sum.inputTokens += input;
+  sum.outputTokens += output;
+  sum.totalTokens += count(usage.totalTokens) || input + output;
+  if (usage.cachedInputTokens !== undefined) {
+    sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + count(usage.cachedInputTokens);
   }
-
-  /** The sum so far, as plain data. */
-  snapshot(): Usage {
-    const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens } = this;
-    const sum: { -readonly [Key in keyof Usage]: Usage[Key] } = { inputTokens, outputTokens, totalTokens };
-    if (cachedInputTokens !== undefined) sum.cachedInputTokens = cachedInputTokens;
-    if (reasoningTokens !== undefined) sum.reasoningTokens = reasoningTokens;
-    return sum;
+  if (usage.reasoningTokens !== undefined) {
+    sum.reasoningTokens = (sum.reasoningTokens ?? 0) + count(usage.reasoningTokens);
   }
 }
 

@@ -73,7 +73,9 @@ class StreamedAnswer {
     this.refusal += refusal;
     if (text !== '') this.push({ type: 'text-delta', text });
     if (refusal !== '') this.push({ type: 'text-delta', text: refusal });
-    for (const fragment of objectsIn(delta.tool_calls)) this.calls.add(fragment);
+    for (const fragment of objectsIn(delta.tool_calls)) {
+      this.push({ type: 'tool-call-delta', text: this.calls.add(fragment) });
+    }
   }
 
   private addReasoning(delta: WireObject): void {

@@ -9,15 +9,18 @@ export class CallFragments {
   private readonly calls: OpenCall[] = [];
   private readonly byIndex = new Map<unknown, OpenCall>();
 
-  add(fragment: WireObject): void {
+  /** Returns what the fragment adds to the arguments of its call. */
+  add(fragment: WireObject): string {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
     if (call.id === '') call.id = textOr(id);
     Object.assign(call.fields, fields);
-    if (!isObject(called)) return;
+    if (!isObject(called)) return '';
     call.called = true;
     if (call.name === '') call.name = textOr(called.name);
-    call.arguments += argumentsText(called.arguments);
+    const text = argumentsText(called.arguments);
+    call.arguments += text;
+    return text;
   }
 
   /** The calls as a whole answer has them, in the order in which they began. */

@@ -1,1 +1,4 @@
-export {};
+export type { FileOptions } from './file-options.js';
+export { FileSessionStore, type FileSessionStoreOptions } from './file-session.js';
+export { FileStateStore, type FileStateStoreOptions } from './file-state.js';
+export { StoreBusyError, StoreCorruptError, StoreFailedError } from './store-error.js';

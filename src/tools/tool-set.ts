@@ -1,5 +1,5 @@
-import { ToolConflictError } from '../errors.js';
-import type { LiveToolSet, Tool } from './tool.js';
+import { OptionInvalidError, ToolConflictError } from '../errors.js';
+import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
 /** A live tool set that is changed by calls. */
 export interface ToolSet extends LiveToolSet {
@@ -31,6 +31,23 @@ export function createToolSet(tools: readonly Tool[] = []): ToolSet {
   };
   set.add(...tools);
   return set;
+}
+
+/** Whether a value has what the loop needs of a tool. */
+export function isTool(value: unknown): value is Tool {
+  const tool = value as Tool | null | undefined;
+  return typeof tool?.name === 'string' && typeof tool.execute === 'function' && typeof tool.check === 'function';
+}
+
+/** The tools of a source as they are now. Throws OptionInvalidError where it is none, or holds something else. */
+export function toolsOf(source: ToolSource): readonly Tool[] {
+  const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
+  if (!Array.isArray(list)) {
+    throw new OptionInvalidError('tools', 'it is an array of tools, or a live set with `list()` and `revision`');
+  }
+  const wrong = list.findIndex((tool) => !isTool(tool));
+  if (wrong >= 0) throw new OptionInvalidError('tools', `number ${wrong} is no tool; make it with \`defineTool\``);
+  return list;
 }
 
 /** Throws where two tools share a name. */

@@ -47,7 +47,7 @@ test('S4-NFR2.1: the base suite has at least sixteen cases, knows no hooks, and 
 const faults: Readonly<Record<string, Plant>> = {
   'the text gets a blank more': plant('model/message.ts', /text \+= part\.text/, "text += part.text + ' '"),
   'an error result is no error': plant('tools/tool-result.ts', /content: text, isError: true \}/, 'content: text }'),
-  'tokens are not counted': plant('model/usage.ts', /this\.totalTokens \+=/, 'void '),
+  'tokens are not counted': plant('model/usage.ts', /sum\.totalTokens \+=/, 'void '),
   'a hook that nobody registered takes part': plant(
     'lifecycle/chain.ts',
     /(export function compileChain\(\s*(\w+)[^{]*\{)/,

@@ -185,3 +185,29 @@ describe('run.end that comes later', () => {
     expect(ended).toEqual(['enough']);
   });
 });
+
+test('the tokens of a model call that a hook left behind do not change the result of a run that is over', async () => {
+  const opened = gate();
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const content = [{ type: 'text', text: 'done' } as const];
+  const agent = new Agent({
+    model: {
+      id: 'slow',
+      generate: () => opened.pass().then(() => ({ content, finishReason: 'stop' as const, usage })),
+    },
+    lifecycle: [
+      {
+        wrapModelCall(_request, next) {
+          void next().catch(() => {});
+          return { content, finishReason: 'stop', usage };
+        },
+      },
+    ],
+  });
+
+  const result = await agent.run('go');
+  opened.open();
+  await pause(2);
+
+  expect(result.usage.totalTokens).toBe(0);
+});

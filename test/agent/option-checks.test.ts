@@ -34,6 +34,24 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
     ['a hook among the options', { beforeAgent: () => {} }, 'beforeAgent'],
     ['an unknown time-out', { timeouts: { totalMs: 5 } }, 'timeouts.totalMs'],
+    ['tools that are a text', { tools: 'echo' }, 'tools'],
+    ['tools that are a number', { tools: 5 }, 'tools'],
+    ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],
+    ['null among the tools', { tools: [null] }, 'tools'],
+    ['a text among the tools', { tools: ['echo'] }, 'tools'],
+    ['a tool without name', { tools: [{ ...echo, name: undefined }] }, 'tools'],
+    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools'],
+    ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools'],
+    ['a lifecycle whose tools are none', { lifecycle: [{ tools: [{}] }] }, 'tools'],
+    ['a lifecycle that stands in no array', { lifecycle: {} }, 'lifecycle'],
+    ['loaders that are no array', { loaders: { load() {} } }, 'loaders'],
+    ['a loader without load', { loaders: [{ name: 'x' }] }, 'loaders'],
+    ['null as a loader', { loaders: [null] }, 'loaders'],
+    ['a clock without timers', { clock: { now: () => 0 } }, 'clock'],
+    ['ids that are a function', { ids: () => 'x' }, 'ids'],
+    ['a logger without methods', { logger: {} }, 'logger'],
+    ['a logger that is a text', { logger: 'console' }, 'logger'],
+    ['a store without save', { store: { load() {}, delete() {} } }, 'store'],
   ])('%s', (_title, options, option) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
@@ -91,6 +109,11 @@ describe('a run with an option that it cannot have is not begun', () => {
     ['a time-out of NaN', { timeouts: { toolMs: Number.NaN } }, 'timeouts.toolMs'],
     ['an output that is no schema', { output: 'json' }, 'output'],
     ['an output that is a list', { output: [] }, 'output'],
+    ['tools that are none', { tools: [{ name: 'x' }] }, 'tools'],
+    ['a signal that is none', { signal: { aborted: false } }, 'signal'],
+    ['null as signal', { signal: null }, 'signal'],
+    ['null in their place', null as unknown as object, 'options'],
+    ['a text in their place', 'fast' as unknown as object, 'options'],
   ])('%s', async (_title, options, option) => {
     const touched: string[] = [];
     const agent = new Agent({ model, lifecycle: [{ beforeAgent: () => void touched.push('run') }] });
@@ -119,6 +142,20 @@ describe('a run with an option that it cannot have is not begun', () => {
     const agent = new Agent({ model, lifecycle: [{ tools: [echo] }] });
 
     expect(await rejectionOf(agent.run('go', { tools: [echo] }))).toMatchObject({ code: 'ERR_TOOL_CONFLICT' });
+  });
+
+  test('nor does it wait for loaders', async () => {
+    const agent = new Agent({ model, loaders: [{ name: 'slow', load: () => new Promise(() => {}) }] });
+
+    for (const options of [null, { signal: {} }, { maxTurns: 0 }]) {
+      expect(await rejectionOf(agent.run('go', options as RunOptions))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+
+  test('a session whose store is none', async () => {
+    const opening = new Agent({ model }).session({ store: { load() {} } as never });
+
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store' });
   });
 
   test('a session with an id that is no text', async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, MemorySessionStore, type RunContext, type Session, SessionConflictError } from '../../src/index.js';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  type RunContext,
+  type Session,
+  SessionConflictError,
+} from '../../src/index.js';
 import { calls, delays, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from './support/settle.js';
@@ -145,6 +152,20 @@ describe('rule 12: the runs of a session', () => {
     const session = await new Agent({ model: scriptedModel(['done']), store }).session();
     const controller = new AbortController();
     store[method] = (() => new Promise(() => {})) as never;
+
+    const running = rejectionOf(session.run('go', { signal: controller.signal }));
+    await pause(3);
+    controller.abort('enough');
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+  });
+
+  test('can be aborted while their store hangs as it should save an answer that a part gave', async () => {
+    const store = new MemorySessionStore();
+    const lifecycle = [{ beforeModel: () => HookAction.respond('from a part') }];
+    const session = await new Agent({ model: scriptedModel([]), store, lifecycle }).session();
+    const controller = new AbortController();
+    store.save = (() => new Promise(() => {})) as never;
 
     const running = rejectionOf(session.run('go', { signal: controller.signal }));
     await pause(3);

@@ -54,6 +54,20 @@ describe('rule 8: a suspended call', () => {
     ]);
   });
 
+  test('that an outer wrap answers all the same stays open, and the answer is not on record', async () => {
+    const { agent } = arrange([calls({ name: 'b' })]);
+    agent.use({
+      name: 'swallower',
+      priority: 90,
+      wrapToolCall: (_call, next) => next().catch(() => ({ content: 'swallowed' })),
+    });
+
+    const { pending, decisions } = await agent.run('go');
+
+    expect(pending).toHaveLength(1);
+    expect(decisions.map(({ type, by }) => `${type} ${by}`)).toEqual(['suspend approval']);
+  });
+
   test('that is approved runs once, and its result stands in call order among the old ones', async () => {
     const { agent, ran, model } = arrange();
     const suspended = await agent.run('go');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, type RunError, type Timeouts } from '../../src/index.js';
+import { Agent, type AgentOptions, type Model, type RunError, type Timeouts, type Tool } from '../../src/index.js';
 import { calls, delays, hangs, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fakeClock } from './support/fake-clock.js';
 import { echo, toolOf } from './support/sample-tools.js';
@@ -126,6 +126,25 @@ describe('timeouts.modelMs', () => {
 });
 
 describe('timeouts.firstPartMs', () => {
+  test('is kept by a model that streams nothing but a tool call, of which no listener hears', async () => {
+    const clock = fakeClock();
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const model: Model = {
+      id: 'calls',
+      generate({ onPart }) {
+        onPart?.({ type: 'tool-call-delta', text: '{"a' });
+        clock.advance(500);
+        return Promise.resolve({ content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage });
+      },
+    };
+    const agent = new Agent({ model, clock, timeouts: { firstPartMs: 100 } });
+    const deltas: string[] = [];
+
+    for await (const event of agent.stream('go')) if (event.type.endsWith('delta')) deltas.push(event.type);
+
+    expect(deltas).toEqual(['text-delta']);
+  });
+
   test('ends a model call that gives no part in time, also where nobody listens', async () => {
     const { agent, clock } = arrange({ timeouts: { firstPartMs: 100, modelMs: 1_000 } });
     const running = rejectionOf(agent.run('go'));
@@ -225,4 +244,33 @@ describe('timeouts.toolMs', () => {
     expect(resultsIn(messages)).toEqual({ call_1: 'ok' });
     expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   });
+});
+
+test('the time of a tool covers a check of its arguments that is asynchronous, and what comes later runs nothing', async () => {
+  const clock = fakeClock();
+  const ran: unknown[] = [];
+  let finish!: (value: { value: unknown }) => void;
+  const slow: Tool = {
+    ...toolOf('slow', (input) => void ran.push(input)),
+    check: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  };
+  const agent = new Agent({
+    model: scriptedModel([calls('slow'), 'done']),
+    tools: [slow],
+    clock,
+    timeouts: { toolMs: 100 },
+  });
+
+  const running = agent.run('go');
+  await pause(1);
+  clock.advance(100);
+  const { messages } = await running;
+  finish({ value: {} });
+  await pause(1);
+
+  expect(Object.values(resultsIn(messages))).toEqual([expect.stringContaining('100 ms')]);
+  expect(ran).toEqual([]);
 });
