@@ -56,8 +56,9 @@ function tagAt(text: string, start: number): TagToken | undefined {
   const found = TAG.exec(text.slice(start, until));
   if (found === null) return undefined;
   const [markup, closing, opening = '', attributes = '', slash] = found;
-  const kind = closing !== undefined ? 'close' : slash === '/' ? 'empty' : 'open';
-  return { kind, name: closing ?? opening, attributes, start, end: start + markup.length };
+  const place = { attributes, start, end: start + markup.length };
+  if (closing !== undefined) return { kind: 'close', name: closing, ...place };
+  return { kind: slash === '/' ? 'empty' : 'open', name: opening, ...place };
 }
 
 /** Finds where to go on after something at `index` that is no tag: a comment, code, or a single character. */

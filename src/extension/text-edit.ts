@@ -33,11 +33,11 @@ export function editContent(content: readonly AssistantPart[], edits: readonly T
   const last = content.findLastIndex((part) => part.type === 'text');
   if (last < 0) return withText(content, edits.map((edit) => edit.text).join(''));
   const state = { edits, next: 0, offset: 0, done: 0 };
-  return content.flatMap((part, index) => {
-    if (part.type !== 'text') return [part];
+  return content.flatMap((part, index): AssistantPart | AssistantPart[] => {
+    if (part.type !== 'text') return part;
     const text = editPart(part.text, state, index === last);
-    if (text === part.text) return [part];
-    return text === '' ? [] : [{ ...part, text }];
+    if (text === part.text) return part;
+    return text === '' ? [] : { ...part, text };
   });
 }
 
