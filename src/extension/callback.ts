@@ -107,8 +107,8 @@ export class Callback {
 
   /** Throws where a call of the context comes too late. */
   assertGood(operation: string): void {
-    if (this.isGivenUp || this.run.over || this.registration.removed)
-      throw new ExtensionExpiredError(this.id, operation);
+    const isOver = this.isGivenUp || this.stop.stopped || this.run.over;
+    if (isOver || this.registration.removed) throw new ExtensionExpiredError(this.id, operation);
   }
 
   report(error: unknown): void {

@@ -43,7 +43,10 @@ describe('onTag', () => {
 
   test('S1-4.1.2: matches whole names, and beginnings with a star; case counts', async () => {
     const log: string[] = [];
-    await answerOf([marker('m', ['think', 'x-*'], log)], '<think>1</think><thinker>2</thinker><x-a>3</x-a><X-a>4</X-a>');
+    await answerOf(
+      [marker('m', ['think', 'x-*'], log)],
+      '<think>1</think><thinker>2</thinker><x-a>3</x-a><X-a>4</X-a>',
+    );
 
     expect(log).toEqual(['m: think(1)', 'm: x-a(3)']);
   });
@@ -127,7 +130,14 @@ describe('onTag', () => {
 
   test('does not look for tags in what a handler returned', async () => {
     const log: string[] = [];
-    const grow: ExtensionInput = { id: 'grow', tags: ['t', 'out'], onTag: (tag, c) => (log.push(tag), `<t>${c}</t>`) };
+    const grow: ExtensionInput = {
+      id: 'grow',
+      tags: ['t', 'out'],
+      onTag(tag, content) {
+        log.push(tag);
+        return `<t>${content}</t>`;
+      },
+    };
 
     expect(await answerOf([grow], '<out><t>1</t></out>')).toBe('<t><t>1</t></t>');
     expect(log).toEqual(['t', 'out']);

@@ -12,7 +12,8 @@ export interface LogRecord {
 /** A logger that keeps everything. */
 export function recordingLogger() {
   const records: LogRecord[] = [];
-  const keep = (level: string) => (message: string, details?: unknown) => void records.push({ level, message, details });
+  const keep = (level: string) => (message: string, details?: unknown) =>
+    void records.push({ level, message, details });
   return { records, debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
 }
 
