@@ -19,11 +19,7 @@ export function messageToJson(message: Message): string {
 
 /** The message that `messageToJson` was given. */
 export function messageFromJson(json: string): Message {
-  return messageFromData(JSON.parse(json));
-}
-
-/** The message, from what was parsed already. */
-export function messageFromData(data: Message | PackedMessage): Message {
+  const data: Message | PackedMessage = JSON.parse(json);
   if (!('packed' in data)) return data;
   for (const path of data.bytes) unpack(data.packed as unknown as Part, path);
   return data.packed;

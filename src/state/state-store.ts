@@ -64,11 +64,12 @@ export interface StateStore {
   set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
   /** Removes one value, or all of the scope. Returns how many there were. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
-  /** Removes all state of an extension, in every session. Returns how many values there were. */
+  /** Removes all state of an extension, in every session, one after another. Returns how many values there were. */
   clearExtension(extension: string): Awaitable<number>;
   /** Removes all state of a session. Returns how many values there were. */
   clearSession(session: string): Awaitable<number>;
   /** The session was active: its time starts anew, and with it the time of the values that live as long as it does. */
   touch(session: string, policy: StatePolicy): Awaitable<void>;
+  /** What the session takes now. */
   stats(session: string): Awaitable<StateStats>;
 }

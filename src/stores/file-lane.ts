@@ -36,6 +36,11 @@ export class Lanes<Task> {
     });
   }
 
+  /** Whether there is work of that name. */
+  isBusy(name: string): boolean {
+    return this.waiting.has(name);
+  }
+
   private async drain(name: string): Promise<void> {
     const waiting = this.waiting.get(name) ?? [];
     let pausedAt = performance.now();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { newOwner, ownerState } from './file-owner.js';
 import { hasCode, StoreBusyError, StoreCorruptError } from './store-error.js';
@@ -8,17 +8,25 @@ import { hasCode, StoreBusyError, StoreCorruptError } from './store-error.js';
 export const TRASH = 'trash-';
 export const FRESH = 'new-';
 
+/** What the holder of a lock writes before it puts it in place. */
+export const TEMPORARY = 'log.tmp';
+
 const FREE = 'free';
+/** Not empty, for the sake of what tidies empty files away. */
+const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
 /** A holder shows that it lives this often. */
 const HEARTBEAT_MS = 2_000;
-/** A holder that cannot be looked for, and showed nothing for so long, is taken for dead. */
-const ABANDONED_MS = 10_000;
+const SILENT_MS = 10_000;
+/** What one look at a holder counts for at most: between two, this process may have slept as well. */
+const LOOK_MS = 100;
 
 /** How a lock is asked for. */
 export interface LockRequest {
   /** Makes the folder where there is none. */
   readonly create: boolean;
   readonly timeoutMs: number;
+  /** After how long without a sign of life a holder that cannot be looked for is taken for dead. Default: 10,000. */
+  readonly silentMs?: number | undefined;
 }
 
 /**
@@ -26,8 +34,11 @@ export interface LockRequest {
  * succeeds for one only; and since no name of a holder comes twice, what is taken from a dead holder is never a new
  * holder's. Undefined where the folder does not exist and is not to be made.
  */
-export async function lockFolder(folder: string, { create, timeoutMs }: LockRequest): Promise<FolderLock | undefined> {
-  const watch = new HolderWatch(folder);
+export async function lockFolder(
+  folder: string,
+  { create, timeoutMs, silentMs = SILENT_MS }: LockRequest,
+): Promise<FolderLock | undefined> {
+  const watch = new HolderWatch(folder, silentMs);
   const start = performance.now();
   for (;;) {
     const exists = await isFolder(folder);
@@ -45,7 +56,9 @@ async function takeLock(folder: string, watch: HolderWatch): Promise<FolderLock 
   const owner = newOwner();
   if (await move(folder, FREE, owner)) return new FolderLock(folder, owner);
   const dead = await watch.deadHolder();
-  return dead !== undefined && (await move(folder, dead, owner)) ? new FolderLock(folder, owner) : undefined;
+  if (dead === undefined || !(await move(folder, dead, owner))) return undefined;
+  await rm(join(folder, TEMPORARY), { force: true });
+  return new FolderLock(folder, owner);
 }
 
 /** A lock that this process holds. */
@@ -104,12 +117,15 @@ export async function syncFolder(folder: string): Promise<void> {
 /** Who holds a folder, watched by one that waits for it. */
 class HolderWatch {
   private readonly folder: string;
+  private readonly silentMs: number;
   private holder = '';
   private beatAt = 0;
-  private since = 0;
+  private lookedAt = 0;
+  private silence = 0;
 
-  constructor(folder: string) {
+  constructor(folder: string, silentMs: number) {
     this.folder = folder;
+    this.silentMs = silentMs;
   }
 
   /** The name of the holder, if it is dead. */
@@ -122,17 +138,19 @@ class HolderWatch {
     return state === 'dead' ? holder : undefined;
   }
 
-  /** Whether the same holder has shown no life since long ago, by the time of this process alone. */
+  /** Whether the same holder has shown no life for long, while this process was awake to see it. */
   private async isSilent(holder: string): Promise<boolean> {
     const beatAt = await stat(join(this.folder, holder)).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,
     );
-    if (holder === this.holder && beatAt === this.beatAt) return performance.now() - this.since >= ABANDONED_MS;
+    const now = performance.now();
+    const isSame = holder === this.holder && beatAt === this.beatAt;
+    this.silence = isSame ? this.silence + Math.min(now - this.lookedAt, LOOK_MS) : 0;
     this.holder = holder;
     this.beatAt = beatAt;
-    this.since = performance.now();
-    return false;
+    this.lookedAt = now;
+    return this.silence >= this.silentMs;
   }
 }
 
@@ -153,7 +171,7 @@ async function makeLocked(folder: string): Promise<FolderLock | undefined> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   await mkdir(fresh, { mode: 0o700 });
   try {
-    await (await open(join(fresh, owner), 'wx', 0o600)).close();
+    await writeFile(join(fresh, owner), LOCK_TEXT, { flag: 'wx', mode: 0o600 });
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { encodeLine, type ParsedLines, parseLines } from './file-line.js';
-import { syncFolder } from './file-lock.js';
+import { syncFolder, TEMPORARY } from './file-lock.js';
 import { hasCode, StoreCorruptError } from './store-error.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
@@ -100,7 +100,7 @@ export class LogFile<State> {
   async rewrite(): Promise<void> {
     const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
     const text = header + dumpText(this.form, this.state);
-    const temporary = `${this.path}.tmp`;
+    const temporary = join(dirname(this.path), TEMPORARY);
     await rm(temporary, { force: true });
     const handle = await open(temporary, 'wx', 0o600);
     try {

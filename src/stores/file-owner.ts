@@ -28,8 +28,10 @@ export async function ownerState(owner: string): Promise<OwnerState> {
   const pid = Number(id);
   if (where !== place || !Number.isSafeInteger(pid) || pid <= 0) return 'unknown';
   if (!isRunning(pid)) return 'dead';
-  if (began === '0' || start === '0') return pid === process.pid ? 'alive' : 'unknown';
+  // A thread of this process may have been ended while it held the lock.
+  if (pid === process.pid && start === began) return 'unknown';
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  if (stat === '' || start === '0') return 'unknown';
   return startTime(stat) === start ? 'alive' : 'dead';
 }
 

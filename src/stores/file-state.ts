@@ -23,8 +23,8 @@ export class FileStateStore implements StateStore {
     this.vault = new FileVault({
       ...resolveFileOptions(options),
       form,
-      onDamage: ({ message, file }, backup) =>
-        logger.warn(`Extension state begins anew: ${message} It was moved.`, { file, backup }),
+      onDamage: ({ file }, backup) =>
+        logger.warn(`State of extensions begins anew: ${file} was damaged, and is now ${backup}.`),
     });
   }
 
@@ -48,8 +48,8 @@ export class FileStateStore implements StateStore {
         const change = state.set(extension, entry, { now, policy });
         const value = state.peek(extension, entry.key);
         if (!change.stored || value === undefined) return change;
-        for (const { key } of change.evicted) write(clearLine(extension, key), true);
-        write(setLine({ extension, value, end: state.end }), true);
+        const evicted = change.evicted.map(({ key }) => key);
+        write([...setLine({ extension, value, end: state.end }), JSON.stringify(evicted)], true);
         return change;
       },
     });
@@ -139,9 +139,10 @@ const form: VaultForm<SessionState> = {
   endOf: (state) => state.end,
 };
 
-function applyLine(state: SessionState, [head = '', json]: readonly string[]): void {
+function applyLine(state: SessionState, [head = '', json, evicted = '[]']: readonly string[]): void {
   const line: Line = JSON.parse(head);
   if (line[0] === 'clear') return void state.clear(line[1] ?? undefined, line[2] ?? undefined);
+  for (const key of JSON.parse(evicted)) state.clear(String(line[1]), key);
   if (line[0] !== 'end') applyValue(state, line, json);
   state.end = (line.at(-1) as Time) ?? Number.POSITIVE_INFINITY;
 }

@@ -33,7 +33,7 @@ export interface VaultOptions<State> {
 }
 
 /** A state that a step may read, and change if it writes down what it changed. */
-export interface Draft<State> {
+interface Draft<State> {
   readonly state: State;
   readonly now: number;
   /** `durable` is false for what a power cut may undo. */
@@ -160,7 +160,8 @@ export class FileVault<State> {
     await lock.check();
     await log.append({ text, durable });
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
-    await utimes(log.path, now / 1000, end / 1000);
+    // Only the sweep reads it, to know where to look.
+    await utimes(log.path, now / 1000, end / 1000).catch(() => {});
   }
 
   /** Takes the sweep a step on. What fails there is not the caller's failure. */
@@ -169,7 +170,7 @@ export class FileVault<State> {
     this.isTidying = true;
     try {
       for (const name of await this.sweep.step(this.options.clock.now())) {
-        await this.push(name, { run: () => {} }, 0);
+        if (!this.lanes.isBusy(name)) await this.push(name, { run: () => {} }, 0);
       }
     } catch {
       // Somebody else is at it, or the disk refuses: the next round comes by again.

@@ -2,7 +2,7 @@ import { FileSessionStore, FileStateStore } from '../../src/stores/file.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { testSessionStore } from '../state/session-store-contract.js';
 import { testStateStore } from '../state/state-store-contract.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from './support/temporary-folder.js';
 
 // covers: S1-6.2.2
 testStateStore('FileStateStore', async () => {
