@@ -6,6 +6,7 @@ import type { ExtensionRun } from './extension-run.js';
 import { passInput } from './input-pass.js';
 import { passOutput } from './output-pass.js';
 import { assemblePrompt } from './prompt-assembly.js';
+import { mayUseState } from './registration.js';
 import { sortTools } from './tool-guidance.js';
 
 /** The points of a run that the extensions of a registry need. */
@@ -30,11 +31,7 @@ export function pointsOf(extensions: readonly RegisteredExtension[]): Points {
   const tools = extensions.some(
     ({ toolConfig }) => (toolConfig?.preferredTools ?? toolConfig?.avoidedTools) !== undefined,
   );
-  return { input, prompt, tools, output, end: input || output || extensions.some(asksState) };
-}
-
-function asksState({ promptAdditions }: RegisteredExtension): boolean {
-  return promptAdditions.some(({ condition }) => typeof condition === 'function' || condition?.type === 'state_value');
+  return { input, prompt, tools, output, end: extensions.some(mayUseState) };
 }
 
 /** The one lifecycle of a registry, with the hooks that it needs; undefined where it needs none. */

@@ -3,7 +3,7 @@ import type { Logger } from '../internal/logger.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ExtensionMetrics } from './extension-metrics.js';
 import type { ExtensionState } from './extension-state.js';
-import { actsIn, type Registration } from './registration.js';
+import { actsIn, mayUseState, type Registration } from './registration.js';
 
 /** What the runs of a registry share. */
 export interface RegistrySettings {
@@ -35,7 +35,8 @@ export class ExtensionRun {
     this.run = run;
     this.settings = settings;
     this.registrations = all.filter((registration) => actsIn(registration, run.session?.id));
-    this.touching = run.session === undefined ? undefined : this.touch(run.session.id);
+    const keepsState = this.registrations.some(({ extension }) => mayUseState(extension));
+    this.touching = run.session !== undefined && keepsState ? this.touch(run.session.id) : undefined;
   }
 
   get sessionId(): string {

@@ -18,6 +18,13 @@ export function matchesTag(patterns: string | readonly string[], name: string): 
   return list.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
+/** Whether an extension may read or write state: it has a callback, or a condition that does. */
+export function mayUseState({ promptAdditions, ...extension }: RegisteredExtension): boolean {
+  const { onInputMessages, onPlainText, onTag, onLlmOutput } = extension;
+  if ((onInputMessages ?? onPlainText ?? onTag ?? onLlmOutput) !== undefined) return true;
+  return promptAdditions.some(({ condition }) => typeof condition === 'function' || condition?.type === 'state_value');
+}
+
 /** Whether an extension acts in a session; `undefined` is a run without one. */
 export function actsIn({ extension, removed }: Registration, session: string | undefined): boolean {
   if (removed) return false;
