@@ -37,7 +37,8 @@ export interface RegisterOptions {
 export class ExtensionRegistry implements LifecycleLoader {
   readonly name = 'extensions';
   private readonly registrations = new Map<string, Registration>();
-  private readonly attachments = new Set<Attachment>();
+  /** Held by their agents: a registry that lives longer than an agent that nobody closed does not keep it. */
+  private readonly attachments = new Set<WeakRef<Attachment>>();
   private readonly runs = new WeakMap<RunContext, ExtensionRun>();
   private readonly settings: RegistrySettings;
   private readonly tools: NonNullable<ExtensionRegistryOptions['tools']>;
@@ -107,8 +108,8 @@ export class ExtensionRegistry implements LifecycleLoader {
   /** Called by an agent that has the registry among its `loaders`. */
   load(host: LoaderHost): void {
     const attachment = new Attachment(host, (points) => this.lifecycleFor(points));
-    this.attachments.add(attachment);
-    host.signal.addEventListener('abort', () => this.attachments.delete(attachment), { once: true });
+    this.attachments.add(new WeakRef(attachment));
+    host.signal.addEventListener('abort', () => attachment.end(), { once: true });
     attachment.update(pointsOf(this.list()));
   }
 
@@ -118,8 +119,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   }
 
   private get logger(): Logger {
-    const [attached] = this.attachments;
-    return this.settings.logger ?? attached?.host.logger ?? consoleLogger;
+    return this.settings.logger ?? this.attached()[0]?.host.logger ?? consoleLogger;
   }
 
   private get site() {
@@ -129,7 +129,17 @@ export class ExtensionRegistry implements LifecycleLoader {
   private update(): void {
     this.ordered = inCallbackOrder([...this.registrations.values()]);
     const points = pointsOf(this.list());
-    for (const attachment of this.attachments) attachment.update(points);
+    for (const attachment of this.attached()) attachment.update(points);
+  }
+
+  /** What is fastened to an agent that is still there, and open. */
+  private attached(): readonly Attachment[] {
+    return [...this.attachments].flatMap((reference) => {
+      const attachment = reference.deref();
+      if (attachment !== undefined && !attachment.ended) return [attachment];
+      this.attachments.delete(reference);
+      return [];
+    });
   }
 
   private lifecycleFor(points: Points) {
@@ -146,7 +156,7 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   private knownTools(): ReadonlySet<string> {
     const own = Array.isArray(this.tools) ? this.tools : (this.tools as LiveToolSet).list();
-    const attached = [...this.attachments].flatMap(({ host }) => host.tools());
+    const attached = this.attached().flatMap(({ host }) => host.tools());
     return new Set([...own, ...attached].map((tool) => (typeof tool === 'string' ? tool : tool.name)));
   }
 }

@@ -5,8 +5,9 @@ import { StateMismatchError, StateValueError } from './extension-error.js';
 
 /** Turns a value that JSON cannot hold, such as a Map, into one that it can, and back. */
 export interface StateCodec<T> {
+  /** Plain data for a value. */
   encode(value: T): JsonValue;
-  /** Throws where the data is not of its kind. */
+  /** The value of such data. Throws where the data is not of its kind. */
   decode(data: JsonValue): T;
 }
 

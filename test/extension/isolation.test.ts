@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Agent, type AgentLifecycle } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
@@ -192,6 +194,25 @@ describe('the lifecycle of a registry', () => {
 
     expect(log).toEqual(['a ', 'after', 'a 1', 'after', 'b', 'a 2', 'after']);
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['extensions', 'after']);
+  });
+
+  test('does not keep an agent that nobody closed and nobody holds', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const registry = new ExtensionRegistry();
+    registry.register({ id: 'a', onPlainText: () => {} });
+    const make = async () => {
+      const agent = new Agent({ model: scriptedModel(() => 'Aye.', { record: false }), loaders: [registry] });
+      await agent.run('go');
+      return new WeakRef(agent);
+    };
+    const agents = await Promise.all(Array.from({ length: 20 }, make));
+    await until(() => {
+      collect();
+      return agents.every((agent) => agent.deref() === undefined);
+    });
+
+    expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
   });
 
   test('serves several agents, and forgets one that was closed', async () => {
