@@ -1,3 +1,5 @@
+import { HookResultInvalidError } from '../errors.js';
+
 const MARK: unique symbol = Symbol('keelson.shortCircuit');
 
 /** The last word of a callback: made by {@link shortCircuit}. */
@@ -12,6 +14,7 @@ export interface ShortCircuit {
  * section, and the run goes on.
  */
 export function shortCircuit(text: string): ShortCircuit {
+  if (typeof text !== 'string') throw new HookResultInvalidError('shortCircuit takes a text', text);
   return { [MARK]: true, text };
 }
 

@@ -202,14 +202,14 @@ describe('the lifecycle of a registry', () => {
     const registry = new ExtensionRegistry();
     registry.register({ id: 'a', onPlainText: () => {} });
     const make = async () => {
-      const agent = new Agent({ model: scriptedModel(() => 'Aye.', { record: false }), loaders: [registry] });
-      await agent.run('go');
-      return new WeakRef(agent);
+      const model = scriptedModel(() => 'Aye.', { record: false });
+      await new Agent({ model, loaders: [registry] }).run('go');
+      return new WeakRef(model);
     };
-    const agents = await Promise.all(Array.from({ length: 20 }, make));
+    const models = await Promise.all(Array.from({ length: 20 }, make));
     await until(() => {
       collect();
-      return agents.every((agent) => agent.deref() === undefined);
+      return models.every((model) => model.deref() === undefined);
     });
 
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();

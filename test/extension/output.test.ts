@@ -166,6 +166,21 @@ describe('onLlmOutput', () => {
     },
   );
 
+  test('has to be given a text for the last word', async () => {
+    const bad = {
+      id: 'bad',
+      onInputMessages: () => shortCircuit(5 as never),
+      onPlainText: () => shortCircuit(null as never),
+    };
+    const { agent, logger } = lab([bad]);
+
+    expect((await agent.run('go')).text).toBe('Aye.');
+    expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
+      expect.stringContaining('onInputMessages failed'),
+      expect.stringContaining('onPlainText failed'),
+    ]);
+  });
+
   test('adds a text to an answer without one behind its reasoning, and drops a text that becomes empty', async () => {
     const wrap: ExtensionInput = { id: 'w', onLlmOutput: (output) => (output === '' ? 'Calling.' : '') };
     const { agent } = lab([wrap], {
