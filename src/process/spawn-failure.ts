@@ -85,6 +85,11 @@ async function findBadFormat(path: string): Promise<SpawnFailure | undefined> {
       );
 }
 
+/** The first line of a file, as far as a system looks at it. Undefined where it cannot be read. */
+export async function readFirstLine(path: string): Promise<string | undefined> {
+  return (await readHead(path))?.toString('utf8').split('\n', 1)[0];
+}
+
 /** Undefined where it may be executed but not read. */
 async function readHead(path: string): Promise<Buffer | undefined> {
   let file: FileHandle | undefined;
