@@ -80,7 +80,7 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
     ['behind a variable', { shell: true, command: '$PROJECT_DIR/src/x.js' }],
     ['behind a variable in quotes', { shell: true, command: 'node "$PROJECT_DIR"/src/x.js' }],
-    ['behind a variable with a default', { shell: true, command: 'node "${PWD:-.}/src/x.js"' }],
+    ['behind a variable with a default', { shell: true, command: `node "\${PWD:-.}/src/x.js"` }],
     ['behind a substitution', { shell: true, command: 'node "$(pwd)/src/x.js"' }],
     ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
@@ -192,12 +192,16 @@ test.each<[string, Partial<TrustItem>]>([
   ['invalid', { env: { 'A=B': '' } }],
   ['invalid', { args: [1 as never] }],
   ['invalid', { source: 'hooks.json' }],
+  ...[/a/, new Map(), new Date(0), Number.NaN, 1n, () => 0, Symbol('a')].map((value): [string, Partial<TrustItem>] => [
+    'invalid',
+    { details: { deep: [{ value: value as never }] } },
+  ]),
   ['outside', { files: ['../secret'] }],
   ['outside', { files: ['/etc/passwd'] }],
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
-])('an item is %s where it has %j', async (problem, more) => {
+])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
   const place = makePlace();
 
   await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
