@@ -39,7 +39,7 @@ describe('A11: what cannot be started is told apart:', () => {
     expect(await run(scratchFolder())).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'is-directory' } });
   });
 
-  test.each(['', 'echo gotcha\n', '# no first line\nid\n'])(
+  test.each(['', 'echo gotcha\n', '# no first line\nid\n', 'echo gotcha\n\0'])(
     'a text that no program is named for, which no shell runs instead: %j',
     async (text) => {
       const path = script(join(scratchFolder(), 'hook'), text);
@@ -64,10 +64,12 @@ test.each([
   { args: ['a\0b'] },
   { env: { A: 'a\0b' } },
   { env: { 'A\0': 'b' } },
+  { env: { 'LD_PRELOAD=./x.so': 'b' } },
+  { env: { '': 'b' } },
   { cwd: '/tmp\0' },
   { command: '/bin/sh\0' },
   { args: [1 as never] },
-])('A13: a NUL, or what is no text, is refused without a throw: %j', async (options) => {
+])('A13: a NUL, what is no text, or no name, is refused without a throw: %j', async (options) => {
   expect(await sh('exit 0', options)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-argument' } });
 });
 
