@@ -95,9 +95,14 @@ test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: a spawn that throws %s is a resu
 
 test('A20: so is a child that only emits its error, and has no pipes', async () => {
   const child = Object.assign(new EventEmitter(), { stdio: [], unref: () => {} });
-  setTimeout(() => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' })), 10);
+  const fail = () => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' }));
 
-  const result = await sh('exit 0', { spawn: () => child as never });
+  const result = await sh('exit 0', {
+    spawn: () => {
+      setTimeout(fail, 10);
+      return child as never;
+    },
+  });
 
   expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'no-resources' } });
 });
