@@ -149,6 +149,8 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
           role: 'tool',
           content: [{ type: 'tool-result', id: 'c', name: 't', content: 'x', structured: [1], isError: true }],
         },
+        // What a newer version may have added.
+        { ...said('more'), packed: 1, bytes: [[0]] } as Message,
       ];
 
       await store.save('a', { keep: 0, append: messages }, 0);
