@@ -1,5 +1,5 @@
 import type { ExtensionInput, RegisteredExtension, TagHandler } from './extension-definition.js';
-import { cloneData } from './plain-data.js';
+import { freezeData } from './plain-data.js';
 import { normaliseToolConfig } from './tool-config-check.js';
 
 /** An extension in a registry. */
@@ -38,15 +38,15 @@ export function createRegistration(source: ExtensionInput, session: string | und
   const members = {
     onInputMessages,
     onPlainText,
-    onTag: Array.isArray(onTag) ? onTag.map(copyHandler) : onTag,
-    tags: typeof tags === 'object' ? [...tags] : tags,
+    onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag,
+    tags: freezeData(tags),
     onLlmOutput,
     toolConfig: toolConfig && normaliseToolConfig(toolConfig),
     session,
   };
   const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-  const additions = promptAdditions.map((addition) => Object.freeze(cloneData(addition)));
-  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, promptAdditions: additions, ...present });
+  const additions = { promptAdditions: freezeData(promptAdditions) };
+  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, ...additions, ...present });
   return { extension, source, handlers: handlersOf(extension), removed: false };
 }
 
@@ -61,5 +61,5 @@ function handlersOf({ onTag, tags }: RegisteredExtension): readonly TagHandler[]
 }
 
 function copyHandler({ tags, handle }: TagHandler): TagHandler {
-  return Object.freeze({ tags: typeof tags === 'string' ? tags : [...tags], handle });
+  return Object.freeze({ tags: freezeData(tags), handle });
 }

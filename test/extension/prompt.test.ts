@@ -41,6 +41,7 @@ describe('prompt additions', () => {
 
   test.each([
     [{ position: 'top', content: 'x' }, '`promptAdditions[0].position` is top; it is one of '],
+    [{ position: Object.create(null), content: 'x' }, '`promptAdditions[0].position` is object; it is one of '],
     [{ content: 'x' }, '`promptAdditions[0].position` is undefined; it is one of '],
     [{ position: 'user_prefix', content: 5 }, '`promptAdditions[0].content` is number, not text'],
     [{ position: 'user_prefix', content: 'x', when: 1 }, '`promptAdditions[0].when` is none of '],

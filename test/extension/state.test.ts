@@ -318,7 +318,17 @@ test.each([
   [{ timeoutMs: 2 ** 31 }],
   [{ stateTimeoutMs: '5' as never }],
   [{ limits: { sessionBytes: -1 } }],
+  [{ ttlMs: 0.5 }],
   [{ state: undefined, unknown: 1 } as never],
+  [null as never],
+  [{ limits: null } as never],
+  [{ limits: { extensionByte: 5 } } as never],
+  [{ state: {} } as never],
+  [{ metrics: { counter() {} } } as never],
+  [{ logger: {} } as never],
+  [{ tools: 5 } as never],
+  [{ tools: [null] } as never],
+  [{ onStateAlert: 5 } as never],
 ])('refuses the options %j', (options) => {
   expect(() => new ExtensionRegistry(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
 });
