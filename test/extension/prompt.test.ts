@@ -114,6 +114,17 @@ describe('prompt additions', () => {
     ]);
   });
 
+  test('without any text add nothing: no empty message, and no empty part', async () => {
+    const image = { type: 'image', image: 'aGk=' } as const;
+    const promptAdditions = (['system_prefix', 'system_suffix', 'user_prefix', 'user_suffix'] as const).map(
+      (position): Addition => ({ position, content: '' }),
+    );
+    const { agent, model } = lab([{ id: 'a', promptAdditions }]);
+    await agent.run({ role: 'user', content: [image] });
+
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [image] }]);
+  });
+
   test('S1-7.2.1, S1-7.2.3: of any extensions stand by id, whatever else differs, in the same bytes', async () => {
     const ids = ['B', 'a', 'a-1', 'a1', 'z', '0'];
     const extension = (id: string, priority: number): ExtensionInput => ({

@@ -4,6 +4,7 @@ import {
   ExtensionInvalidError,
   ExtensionRegistry,
   MemoryStateStore,
+  type RegisteredExtension,
   type TagHandler,
 } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';

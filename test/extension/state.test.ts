@@ -91,6 +91,9 @@ describe('getState, setState, clearState', () => {
     ['a function', () => {}],
     ['a function inside', { f: () => {} }],
     ['NaN', [Number.NaN]],
+    ['undefined in a list', { list: [undefined, 1] }],
+    ['a gap in a list', new Array(2)],
+    ['no valid date', { at: new Date(Number.NaN) }],
     ['a bigint', 1n],
     ['a symbol', Symbol('x')],
     ['a Map', { m: new Map() }],
@@ -309,6 +312,27 @@ describe('a store that fails', () => {
     await until(() => removals === 1);
 
     expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
+  });
+
+  test('S1-1.3.2: what waited for that is removed too, where the next one goes before it is done', async () => {
+    const store = new MemoryStateStore();
+    const delays = [20, 0];
+    const slow = failing({
+      ...{ set: store.set.bind(store), stats: store.stats.bind(store) },
+      async clearExtension(id) {
+        await pause(delays.shift());
+        return store.clearExtension(id);
+      },
+    });
+    const { registry, agent } = lab([{ id: 'x' }], { registry: { state: slow } });
+    const session = await agent.session({ id: 's' });
+    const first = registry.unregister('x');
+    registry.register({ id: 'x', onLlmOutput: (_output, { setState }) => void setState('k', 1) });
+    await session.run('go');
+    await Promise.all([first, registry.unregister('x')]);
+    await pause(5);
+
+    expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
   });
 });
 
