@@ -8,6 +8,8 @@ export interface Registration {
   /** What was registered: the `this` of its callbacks. */
   readonly source: object;
   readonly handlers: readonly TagHandler[];
+  /** Whether it may read or write state. */
+  readonly usesState: boolean;
   /** Set as it is unregistered: from then on none of its callbacks is called. */
   removed: boolean;
 }
@@ -47,7 +49,7 @@ export function createRegistration(source: ExtensionInput, session: string | und
   const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
   const additions = { promptAdditions: freezeData(promptAdditions) };
   const extension: RegisteredExtension = Object.freeze({ id, priority, scope, ...additions, ...present });
-  return { extension, source, handlers: handlersOf(extension), removed: false };
+  return { extension, source, handlers: handlersOf(extension), usesState: mayUseState(extension), removed: false };
 }
 
 /** By priority, higher first; then as they were registered. */

@@ -12,7 +12,7 @@ import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fakeClock } from '../agent/support/fake-clock.js';
-import { pause, until } from '../agent/support/settle.js';
+import { pause, rejectionOf, until } from '../agent/support/settle.js';
 import { lab, recordingSink } from './support/lab.js';
 
 type Work = (context: ExtensionContext) => unknown;
@@ -284,6 +284,18 @@ describe('a store that fails', () => {
     const { act } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 10 });
 
     expect(await act(({ getState }) => getState('k'))).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'get' });
+  });
+
+  test('or hangs, does not keep an aborted run waiting', async () => {
+    const { agent } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 5_000 });
+    const controller = new AbortController();
+    const session = await agent.session({ id: 'aborted' });
+    const begun = performance.now();
+    const run = session.run('go', { signal: controller.signal });
+    setTimeout(() => controller.abort(), 5);
+
+    expect(await rejectionOf(run)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
   test('at unregistering says so, and the extension is gone all the same', async () => {
