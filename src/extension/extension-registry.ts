@@ -14,7 +14,7 @@ import { ExtensionMetrics } from './extension-metrics.js';
 import { ExtensionRun, type RegistrySettings } from './extension-run.js';
 import { ExtensionState } from './extension-state.js';
 import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
-import { type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
+import { assertKeys, type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
 
 /** Where an extension is registered. */
 export interface RegisterOptions {
@@ -57,7 +57,9 @@ export class ExtensionRegistry implements LifecycleLoader {
    * Registers an extension from the next run on. Throws ExtensionInvalidError, and stores nothing of it, where anything
    * is wrong with it or its id is taken.
    */
-  register(extension: ExtensionInput, { session }: RegisterOptions = {}): RegisteredExtension {
+  register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
+    assertKeys('options', options, ['session']);
+    const { session } = options;
     if (session !== undefined && (typeof session !== 'string' || session === '')) {
       throw new OptionInvalidError('session', 'a session id is a text');
     }
