@@ -7,8 +7,8 @@ import type { HookDialect } from './hook-dialect.js';
 export interface HookSource {
   readonly dialect: HookDialect;
   readonly scope: TrustScope;
-  /** The file that it stands in, absolute. */
-  readonly source: string;
+  /** The file that it stands in, absolute; absent for what is no file. */
+  readonly source?: string | undefined;
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
   readonly report: Report;
@@ -23,5 +23,5 @@ export interface HookContent {
 
 /** Reports something about a document. */
 export function reportOn({ report, source }: HookSource, diagnostic: Omit<HookDiagnostic, 'source'>): void {
-  report({ ...diagnostic, message: `${source}: ${diagnostic.message}`, source });
+  report({ ...diagnostic, message: source === undefined ? diagnostic.message : `${source}: ${diagnostic.message}`, source });
 }

@@ -71,7 +71,7 @@ class ShellHooksLoader implements ShellHooks {
   readonly gate: TrustGate;
   readonly runner: HookRunner;
   private readonly diagnostics: Diagnostics;
-  private logger: Logger = consoleLogger;
+  private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
   private isLoaded = false;
@@ -80,12 +80,13 @@ class ShellHooksLoader implements ShellHooks {
   constructor(private readonly settings: ShellHooksSettings) {
     const logger = this.followingLogger();
     const { onDiagnostic, machine = {}, registry = new HookRegistry(), own } = settings;
+    this.logger = machine.logger ?? consoleLogger;
     this.diagnostics = new Diagnostics(logger, onDiagnostic);
     this.registry = registry;
     this.gate = settings.gate ?? this.createGate(logger);
     for (const hook of own) registry.register(hook);
     this.runner = new HookRunner({
-      ...{ registry, logger, gate: this.gate, ...machine, report: this.diagnostics.report },
+      ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
       toolNames: settings.toolNames ?? {},

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/trust-decision.js';
 import type { TrustGate } from '../trust/trust-gate.js';
@@ -21,6 +22,13 @@ export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefini
   /** The time of each hook that has none of its own, in milliseconds. Default 30,000. */
   readonly timeout?: number | undefined;
 };
+
+/** A clock, a way to start processes, and a place for messages. */
+export interface HookMachineOptions {
+  readonly clock?: Clock | undefined;
+  readonly spawn?: Spawn | undefined;
+  readonly logger?: Logger | undefined;
+}
 
 /** Where hooks come from, and how they are run. */
 export interface ShellHooksOptions {
@@ -50,8 +58,8 @@ export interface ShellHooksOptions {
   readonly onDiagnostic?: Report | undefined;
   /** Told what hooks say to the user. */
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
-  /** What takes the place of the machine's own clock and processes. */
-  readonly machine?: { readonly clock?: Clock | undefined; readonly spawn?: Spawn | undefined } | undefined;
+  /** What takes the place of the machine's own. The agent's logger takes over as it loads the hooks. */
+  readonly machine?: HookMachineOptions | undefined;
 }
 
 const KEYS: readonly string[] = [
@@ -100,5 +108,5 @@ function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   const report: Report = ({ message, hook = '(no name)' }) => {
     throw new HookInvalidError(hook, [message]);
   };
-  return parseNativeHooks({ hooks }, { dialect: 'native', scope: 'builtin', source: 'hooks', report });
+  return parseNativeHooks({ hooks }, { dialect: 'native', scope: 'builtin', report });
 }

@@ -18,4 +18,4 @@ export type { HookContent, HookSource } from './hook-source.js';
 export type { EventFields, Occasion, ToolNames } from './occasion.js';
 export { parseHooks } from './parse-hooks.js';
 export { type ShellHookStatus, type ShellHooks, type ShellHooksStatus, shellHooks } from './shell-hooks-loader.js';
-export type { HookMap, ShellHooksOptions } from './shell-hooks-options.js';
+export type { HookMachineOptions, HookMap, ShellHooksOptions } from './shell-hooks-options.js';
