@@ -83,7 +83,7 @@ function text(output: unknown): string {
 
 /** A hook that keeps what it was given, one line an event. */
 export function records(event: HookEvent, more: Partial<HookDefinition> = {}): HookDefinition {
-  return sh(event, 'cat >> events.jsonl; echo >> events.jsonl', { name: `record-${event}`, ...more });
+  return sh(event, 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl', { name: `record-${event}`, ...more });
 }
 
 /** What the recording hooks were given. */
