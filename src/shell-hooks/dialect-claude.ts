@@ -14,7 +14,7 @@ export function readClaude({ hook, result }: FinishedHook): HookReading {
   const { event } = hook;
   const problem = problemOf(result);
   if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: refusal(event, textOf(result.stderr) ?? NO_REASON) };
+    return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
   }
   if (problem !== undefined) return failed(problem);
   if (!result.stdout.trimStart().startsWith('{')) return { ...SILENT, effects: plainText(event, result.stdout) };

@@ -19,7 +19,7 @@ const RESERVED: readonly string[] = ['continue', 'data', 'updatedOutput', ...Obj
 export function readNative({ hook, result }: FinishedHook): HookReading {
   const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) {
-    return { ...SILENT, effects: { cancel: textOf(result.stderr) ?? NO_REASON } };
+    return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };
   }
   const parsed = result.stdoutTruncated ? {} : parseOutput(result.stdout);
   if (problem !== undefined) return readFailed(parsed, problem);

@@ -110,7 +110,7 @@ test('exit code 2 is a failure here, unless the hook says that it means somethin
   const hook = sh('before_tool', `echo '{"continue":true}'; echo no >&2; exit 2`);
 
   expect(await runOnce(lab, [hook])).toMatchObject({ cancelled: false, outcomes: [{ status: 'failed' }] });
-  expect(await runOnce(lab, [{ ...hook, exitCodes: true }])).toMatchObject({ cancelled: true, reason: 'no\n' });
+  expect(await runOnce(lab, [{ ...hook, exitCodes: true }])).toMatchObject({ cancelled: true, reason: 'no' });
 });
 
 test('B19: what a hook tells the model can neither end its frame nor imitate another speaker', () => {
