@@ -142,6 +142,6 @@ export class ProcessGroup {
 }
 
 /** Whether a pipe is open although there is nothing left to read: somebody else has its other end. */
-function isHeld(pipe: Readable | null): boolean {
-  return pipe !== null && !pipe.destroyed && pipe.readableLength === 0;
+function isHeld(pipe: Readable | null | undefined): boolean {
+  return pipe?.destroyed === false && pipe.readableLength === 0;
 }
