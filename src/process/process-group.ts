@@ -8,7 +8,7 @@ import { OutputTail } from './output.js';
 import { explainSpawnError, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /** As `spawn` of node:child_process, as far as it is used here. */
-type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What a group is started with. Its environment is exactly `env`: nothing is inherited. */
 export interface GroupOptions extends SpawnTarget {
