@@ -5,7 +5,7 @@ import { type Environment, userEnvironment } from '../process/environment.js';
 import { resolveExecutable } from '../process/executable.js';
 import { runProcess } from '../process/run-process.js';
 import { ConceptCommandError, ConceptCommandUnavailableError } from './concept-error.js';
-import type { BuildContext, ConceptRequest } from './concept-options.js';
+import type { BuildContext, ConceptRequest } from './concept-request.js';
 
 /** Which program knows about concepts. */
 export interface CommandContextOptions {

@@ -10,5 +10,6 @@ export {
   type ToolExecuteInput,
   type ToolExecuteOutput,
 } from './concept-module.js';
-export type { BuildContext, ConceptOptions, ConceptRequest } from './concept-options.js';
+export type { ConceptOptions } from './concept-options.js';
+export type { BuildContext, ConceptRequest } from './concept-request.js';
 export { conceptsIn } from './wiki-links.js';
