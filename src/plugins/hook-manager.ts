@@ -4,7 +4,7 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { validatePlugin } from './check-plugin.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from './plugin.js';
-import { callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import { PluginConflictError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
 import { type PluginPart, partOf } from './plugin-part.js';
@@ -111,9 +111,7 @@ class PluginHookManager implements HookManager {
   async beforeMessage(message: string): Promise<string> {
     let current = message;
     for (const part of this.parts) {
-      const answer = await this.passOver('beforeMessage', part, () => part.beforeMessage?.(current));
-      if (typeof answer === 'string') current = answer;
-      else if (part.beforeMessage) this.calling.logger.error(`beforeMessage of plugin "${part.name}" gave no message.`);
+      current = (await this.passOver('beforeMessage', part, () => askMessage(part, current))) ?? current;
     }
     return current;
   }

@@ -38,6 +38,14 @@ export async function callInTime<T>(
   return await pTimeout(returned, options);
 }
 
+/** The message as one plugin wants it. Rejects where it gives none. */
+export async function askMessage(part: PluginPart, message: string): Promise<string> {
+  if (part.beforeMessage === undefined) return message;
+  const answer = await part.beforeMessage(message);
+  if (typeof answer === 'string') return answer;
+  throw new HookResultInvalidError('beforeMessage returns the message', answer);
+}
+
 /** Asks one plugin about a call. Never rejects but for the signal: what a plugin does wrong blocks the call. */
 export async function askBefore(part: PluginPart, call: PluginCall, calling: PluginCalling): Promise<ToolVerdict> {
   const blocked = `Tool "${call.name}" was blocked by plugin "${part.name}"`;

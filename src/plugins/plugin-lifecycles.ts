@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { HookResultInvalidError } from '../errors.js';
 import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { FinishReason } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { askBefore, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askBefore, askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
 import { passAfter } from './plugin-pipeline.js';
 
@@ -42,12 +41,7 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
         : (offered) => offered.map((tool) => replacing.find((ours) => ours.name === tool.name) ?? tool),
     beforeAgent:
       beforeMessage &&
-      (async (input, run) => {
-        const what = `beforeMessage of plugin "${name}"`;
-        const answer = await callInTime(what, () => beforeMessage(input), callingOf(run));
-        if (typeof answer === 'string') return answer;
-        throw new HookResultInvalidError('beforeMessage returns the message', answer);
-      }),
+      ((input, run) => callInTime(`beforeMessage of plugin "${name}"`, () => askMessage(part, input), callingOf(run))),
     afterModel: afterResponse && ((response, run) => void stops.set(run, response.finishReason)),
     afterAgent:
       afterResponse &&

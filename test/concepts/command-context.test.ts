@@ -152,7 +152,7 @@ test('it may be another program, with arguments of its own', async () => {
 
 test('it gets no credential of a model provider', async () => {
   const { path, root } = program(
-    'fs.writeFileSync(`${process.env.OUT}/env`, JSON.stringify(Object.keys(process.env)));',
+    'fs.writeFileSync(process.env.OUT + "/env", JSON.stringify(Object.keys(process.env)));',
   );
   await augmentedBy({ text: '[[A]]' }, { command: path, env: { OUT: root, OPENAI_API_KEY: 'sk-1' } });
 
@@ -161,7 +161,7 @@ test('it gets no credential of a model provider', async () => {
 
 test('S2-5.4: a program that hangs is gone when its time is over', async () => {
   const { path, root } = program(
-    'fs.writeFileSync(`${process.env.OUT}/pid`, String(process.pid)); setInterval(() => {}, 1000);',
+    'fs.writeFileSync(process.env.OUT + "/pid", String(process.pid)); setInterval(() => {}, 1000);',
   );
   const started = performance.now();
   const { received } = await augmentedRun(
