@@ -115,5 +115,5 @@ async function adapt(name: string, hooks: OpencodeHooks, host: OpencodeHost): Pr
         return { ...result, content: output.output };
       }),
   };
-  return adaptPlugin({ name, description: 'A plugin for opencode.', tools }, part);
+  return adaptPlugin({ name, description: 'A plugin for opencode.' }, part);
 }

@@ -43,7 +43,7 @@ export function partOf(plugin: Plugin): PluginPart {
   const { name, tools = [], hooks = {} } = plugin;
   return {
     name,
-    tools: tools.map((tool) => toTool(tool, name)),
+    tools: tools.map((tool) => toTool(tool, `plugin ${name}`)),
     onInit: hooks.onInit && ((context) => hooks.onInit?.(context)),
     onShutdown: hooks.onShutdown && (() => hooks.onShutdown?.()),
     beforeMessage: hooks.beforeMessage && ((message) => hooks.beforeMessage?.(message)),

@@ -2,13 +2,10 @@ import { HookResultInvalidError } from '../errors.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
-import { isTool } from '../tools/tool-set.js';
 import type { AgentTool, ToolExecutionResult } from './plugin.js';
 
 /** A plugin's tool as the loop takes it. Throws ToolInvalidError where it cannot be used. */
-export function toTool(tool: AgentTool | Tool, plugin: string): Tool {
-  const origin = `plugin ${plugin}`;
-  if (isTool(tool)) return { ...tool, origin };
+export function toTool(tool: AgentTool, origin: string): Tool {
   const { name, description, inputSchema } = tool;
   return defineTool({
     ...{ name, description, origin, input: inputSchema },

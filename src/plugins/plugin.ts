@@ -1,5 +1,4 @@
 import type { Awaitable } from '../internal/promise.js';
-import type { Tool } from '../tools/tool.js';
 
 /** A tool as a plugin writes it: plain JSON Schema, and a text as the result. */
 export interface AgentTool {
@@ -69,7 +68,7 @@ export interface Plugin {
   readonly version?: string | undefined;
   readonly description?: string | undefined;
   /** Offered to the model beside the agent's own. */
-  readonly tools?: readonly (AgentTool | Tool)[] | undefined;
+  readonly tools?: readonly AgentTool[] | undefined;
   readonly hooks?: PluginHooks | undefined;
 }
 

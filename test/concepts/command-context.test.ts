@@ -33,7 +33,7 @@ const linesOf = (path: string) =>
 const augmentedBy = (input: object, options: CommandContextOptions) =>
   augmentedRun(input, { buildContext: commandContext(options) });
 
-const knows = 'process.stdout.write(`about ${request.conceptName}\\n`);';
+const knows = "process.stdout.write('about ' + request.conceptName + '\\n');";
 
 test('S2-4.1f: the program that PATH has is asked about each concept once', async () => {
   const { root, notes } = program(knows);
