@@ -43,6 +43,8 @@ const rules: readonly Rule[] = [
       [{ 'mcp/a.ts': "import '../agent/agent.js';" }, ['mcp/a.ts may not import agent/agent.ts']],
       [{ 'mcp/a.ts': "export * from '../manifest/b.js';" }, ['mcp/a.ts may not import manifest/b.ts']],
       [{ 'telemetry/a.ts': "import './otel.js';" }, ['telemetry/a.ts may not import telemetry/otel.ts']],
+      [{ 'telemetry/a.ts': "import './otel-run.js';" }, ['telemetry/a.ts may not import telemetry/otel-run.ts']],
+      [{ 'telemetry/otel-run.ts': "import '../agent/run.js';" }, ['telemetry/otel-run.ts may not import agent/run.ts']],
       [{ 'agent/a.ts': "await import('../index.js');" }, ['agent/a.ts may not import index.ts']],
       [{ 'agent/a.ts': "type A = import('../trust/b.js').B;" }, ['agent/a.ts may not import trust/b.ts']],
       [{ 'stuff/a.ts': '' }, ['stuff/a.ts is in no known layer']],

@@ -60,6 +60,8 @@ export class OutputTail {
 
 /** Where the first character begins that is whole. */
 function firstWhole(bytes: Buffer): number {
-  const at = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  return at > 0 && at <= 3 ? at : 0;
+  const head = bytes.subarray(0, 4);
+  const at = head.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  // Four such bytes in a row are no text in any case.
+  return at < 0 && head.length < 4 ? head.length : Math.max(0, at);
 }

@@ -8,7 +8,7 @@ import { OutputTail } from './output.js';
 import { explainSpawnError, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /** As `spawn` of node:child_process, as far as it is used here. */
-export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
+type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What a group is started with. Its environment is exactly `env`: nothing is inherited. */
 export interface GroupOptions extends SpawnTarget {
@@ -142,6 +142,6 @@ export class ProcessGroup {
 }
 
 /** Whether a pipe is open although there is nothing left to read: somebody else has its other end. */
-function isHeld(pipe: Readable | null): boolean {
-  return pipe !== null && !pipe.destroyed && pipe.readableLength === 0;
+function isHeld(pipe: Readable | null | undefined): boolean {
+  return pipe?.destroyed === false && pipe.readableLength === 0;
 }

@@ -69,8 +69,9 @@ const clients: Record<string, readonly string[]> = {
 
 const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
 
-/** A file's part of the house: its top folder, or the file itself where it stands apart. */
+/** A file's part of the house: its top folder, or the file itself where it stands apart, with its `name-*.ts`. */
 function partOf(path: string): string {
+  if (/^telemetry\/otel-[^/]*$/.test(path)) return 'telemetry/otel.ts';
   return path in layerOf ? path : (path.split('/')[0] ?? path);
 }
 
