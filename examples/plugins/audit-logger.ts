@@ -1,4 +1,5 @@
 // A hook plugin: prints what tools there are, and each call that passes. It changes nothing.
+// #region plugin
 import type { Plugin } from 'keelson/plugins';
 
 const plugin: Plugin = {
@@ -19,3 +20,4 @@ const plugin: Plugin = {
 };
 
 export default plugin;
+// #endregion

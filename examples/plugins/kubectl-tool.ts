@@ -1,4 +1,5 @@
 // A tool plugin, made by a factory from the options of its entry. It runs the `kubectl` that PATH has.
+// #region plugin
 import { execFile } from 'node:child_process';
 import type { Plugin } from 'keelson/plugins';
 
@@ -21,3 +22,4 @@ export default function kubectl(options?: Record<string, unknown>): Plugin {
     ],
   };
 }
+// #endregion
