@@ -34,7 +34,7 @@ const NEEDS_HELP = [
  * Imports a file: by the runtime itself, and TypeScript that it does not take through `jiti`, where that is installed.
  * A second import gives the same module, also where the file has changed.
  */
-export async function importModule(path: string): Promise<unknown> {
+async function importModule(path: string): Promise<unknown> {
   try {
     return await importNatively(pathToFileURL(path).href);
   } catch (error) {

@@ -1,12 +1,36 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
-import type { TrustGate } from '../trust/trust-gate.js';
 import { copyData } from './copy-data.js';
 import { PluginUntrustedError } from './plugin-error.js';
 
-/** What is needed of a gate. */
-export type PluginGate = Pick<TrustGate, 'authorize' | 'verify'>;
+/** A file that a gate is asked about. All paths but `source` are relative to the workspace. */
+export interface PluginItem {
+  readonly kind: 'plugin';
+  readonly scope: 'workspace';
+  readonly name: string;
+  /** The configuration file, absolute. */
+  readonly source: string;
+  /** What would be imported. */
+  readonly files: readonly string[];
+  /** The options of its entry. */
+  readonly details: Readonly<Record<string, JsonValue | undefined>>;
+}
+
+/** What a gate says. */
+export interface PluginDecision {
+  readonly allowed: boolean;
+  /** Why not. */
+  readonly message?: string | undefined;
+}
+
+/** What is needed of a gate. The one that all parts share fits. */
+export interface PluginGate {
+  /** Decides whether a file may be imported. */
+  authorize(item: PluginItem): Promise<PluginDecision>;
+  /** Checks, right before the import, that it still is what was decided on. */
+  verify?(decision: never): Promise<PluginDecision>;
+}
 
 /** Who judges files that were found in the workspace. */
 export interface PluginTrust {
@@ -36,12 +60,16 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
   const files = (await filesOf(path)).map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
-    ...{ kind: 'plugin', scope: 'workspace', name, source, files },
-    details: copyData(details) as Readonly<Record<string, JsonValue>>,
+    ...({ kind: 'plugin', scope: 'workspace' } as const),
+    ...{ name, source, files, details: copyData(details) as PluginItem['details'] },
   });
-  if (!decision.allowed) throw new PluginUntrustedError(path, decision.message);
-  const verified = await gate.verify(decision);
-  if (!verified.allowed) throw new PluginUntrustedError(path, verified.message);
+  validateDecision(decision, path);
+  if (gate.verify) validateDecision(await gate.verify(decision as never), path);
+}
+
+/** Only a clear yes is one. */
+function validateDecision(decision: PluginDecision | undefined, path: string): void {
+  if (decision?.allowed !== true) throw new PluginUntrustedError(path, decision?.message ?? 'it was not approved.');
 }
 
 /** A file and all that it imports by a relative path, as far as its text tells. */

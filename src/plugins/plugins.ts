@@ -26,5 +26,5 @@ export {
   TypeScriptUnsupportedError,
 } from './plugin-error.js';
 export { type PluginsOptions, type PluginsStatus, plugins } from './plugin-loader.js';
-export type { PluginGate } from './plugin-trust.js';
+export type { PluginDecision, PluginGate, PluginItem } from './plugin-trust.js';
 export { createToolRegistry, type ToolRegistry } from './tool-registry.js';

@@ -45,7 +45,7 @@ test('S2-8.1d: texts in arrays count', async () => {
 });
 
 describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
-  // covers: S2-FR4.5
+  // covers: S2-FR4.5, S2-8.1e, S2-8.1f, S2-8.1g, S2-8.1h
   test.each([
     ['S2-8.1e: without a link', { command: 'ls -la' }, 'no_concepts'],
     ['S2-8.1f: without arguments', {}, 'no_text_args'],
@@ -338,7 +338,6 @@ describe('S2-4.2d: the property of its own', () => {
     });
   });
 
-  // THREATS: a strict schema.
   test('is not given to one whose schema forbids it, which runs all the same', async () => {
     const { messages } = await run(z.strictObject(schema.shape));
 

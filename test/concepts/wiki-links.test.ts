@@ -41,6 +41,7 @@ describe('S2-3.1a, S2-3.1b: links in a text', () => {
   });
 });
 
+// covers: S2-3.2b, S2-3.2c, S2-3.2d, S2-3.3a, S2-3.3b, S2-3.3c, S2-3.3d, S2-3.3e, S2-3.3f, S2-3.3g
 describe('S2-3.2a: links in arguments', () => {
   test.each([
     ['S2-3.3a: nothing', {}, []],
