@@ -34,7 +34,8 @@ assert.equal(content, 'the password is ***');
 
 const model = scriptedModel([calls('erase'), says('done')]);
 // #region lifecycles
-const agent = new Agent({ model, lifecycle: [...hooks.lifecycles()] });
+await hooks.onInit({ config: { plugins: [] }, toolRegistry: registry });
+const agent = new Agent({ model, lifecycle: hooks.lifecycles() });
 // #endregion
 await agent.run(' go ');
 assert.deepEqual(model.requests[0]?.messages, [{ role: 'user', content: 'go' }]);

@@ -54,7 +54,7 @@ export interface HookManager {
   ): Promise<ToolExecutionResult>;
   /** Ends each plugin, the last first. */
   onShutdown(): Promise<void>;
-  /** The same plugins as lifecycles for an agent, with their tools: `new Agent({ lifecycle: manager.lifecycles() })`. */
+  /** The plugins as lifecycles for an agent, with their tools and every hook but `onInit`: call that first. */
   lifecycles(): readonly AgentLifecycle[];
 }
 

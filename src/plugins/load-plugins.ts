@@ -83,7 +83,7 @@ class PluginLoading implements LoadedPlugins {
       return this.refuse(new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
     }
     if (entry.enabled === false) return;
-    const path = entry.path.startsWith('file:') ? fileURLToPath(entry.path) : resolve(folder, entry.path);
+    const path = pathOf(entry.path, folder);
     try {
       const plugins = await callInTime(`import of ${path}`, () => this.load(entry, path), this.calling);
       const checked = plugins.map((plugin) => this.check(plugin, { entry, path }));
@@ -139,6 +139,13 @@ class PluginLoading implements LoadedPlugins {
     log.error(error.message, error);
     this.failures.push(error);
   }
+}
+
+/** A path, or a `file:` URL where it is a valid one. */
+function pathOf(path: string, folder: string): string {
+  return path.startsWith('file:') && URL.canParse(path) && new URL(path).host === ''
+    ? fileURLToPath(path)
+    : resolve(folder, path);
 }
 
 const ENTRY_KEYS = ['path', 'options', 'enabled', 'replace', 'format'];

@@ -8,6 +8,7 @@ import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } f
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
 import { partOf } from './plugin-part.js';
+import { shownTool } from './plugin-tool.js';
 
 /** Which plugins an agent has, and how they are called. */
 export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
@@ -108,7 +109,7 @@ class Load {
       },
       toolRegistry: {
         list: () => [...new Set(tools().map((tool) => tool.name))],
-        get: (name) => tools().findLast((tool) => tool.name === name),
+        get: (name) => shownTool(tools().findLast((tool) => tool.name === name)),
       },
     };
     const failed = await manager.onInit(context);

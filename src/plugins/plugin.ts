@@ -21,7 +21,7 @@ export interface ToolExecutionResult {
 export interface PluginToolRegistry {
   /** Their names. */
   list(): string[];
-  /** What the model is told of one. */
+  /** What the model is told of one; a copy. */
   get(name: string): Pick<AgentTool, 'name' | 'description' | 'inputSchema'> | undefined;
 }
 

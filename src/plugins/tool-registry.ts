@@ -5,7 +5,7 @@ import type { Tool, ToolContext } from '../tools/tool.js';
 import type { HookManager } from './hook-manager.js';
 import type { AgentTool, PluginToolRegistry, ToolExecutionResult } from './plugin.js';
 import { PluginConflictError } from './plugin-error.js';
-import { toTool } from './plugin-tool.js';
+import { shownTool, toTool } from './plugin-tool.js';
 
 /** Tools by name, for use without an agent. */
 export interface ToolRegistry extends PluginToolRegistry {
@@ -41,7 +41,7 @@ export function createToolRegistry(hookManager?: HookManager): ToolRegistry {
   };
   return {
     list: () => [...tools.keys()],
-    get: (name) => tools.get(name),
+    get: (name) => shownTool(tools.get(name)),
     register(tool) {
       if (tools.has(tool.name)) throw new PluginConflictError(`A tool named "${tool.name}" is registered already.`);
       tools.set(tool.name, toTool(tool, 'registry'));

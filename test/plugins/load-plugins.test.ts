@@ -5,7 +5,7 @@ import { loadPluginConfig, loadPlugins, type PluginEntry, plugins } from '../../
 import { says } from '../../src/testing/testing.js';
 import { toolOf } from '../agent/support/sample-tools.js';
 import { keptLog } from '../concepts/support/augmented-run.js';
-import { addFiles, agentOf, agentWith, folderWith, moduleOf, noteBoard } from './support/plugin-folder.js';
+import { agentOf, agentWith, folderWith, moduleOf, noteBoard } from './support/plugin-folder.js';
 
 /** Loads the modules of a folder, in the order of `files`. */
 async function loadAll(files: Readonly<Record<string, string>>, change: Partial<PluginEntry> = {}) {
@@ -119,6 +119,8 @@ describe('entries', () => {
     [{ path: 'a.mjs', format: 'esm' }, '`format`'],
     [{ path: 'none.mjs' }, 'there is no such file'],
     [{ path: '.' }, 'there is no such file'],
+    [{ path: 'file://host:x/a.mjs' }, 'there is no such file'],
+    [{ path: 'a\0.mjs' }, 'there is no such file'],
     [null, 'no object'],
   ])('%j is refused alone', async (entry, problem) => {
     const folder = folderWith({ 'a.mjs': "export default { name: 'a' };", 'b.mjs': "export default { name: 'b' };" });
@@ -326,5 +328,4 @@ test('an option that nobody knows, or that cannot be, is refused at once', async
   );
   expect(() => plugins({ timeoutMs: -1 })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
   await expect(loadPluginConfig({ appName: '../x' })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
-  addFiles(folderWith(), {});
 });

@@ -94,6 +94,7 @@ test('onInit runs once, after every plugin is loaded, with the configuration and
     hooks: {
       async onInit({ config, toolRegistry }) {
         (config.plugins as unknown[]).length = 0;
+        Object.assign(toolRegistry.get('work') ?? {}, { description: 'changed', execute: () => 'changed' });
         await pause(5);
         seen.push(toolRegistry.list());
         order.push('first');
@@ -110,7 +111,7 @@ test('onInit runs once, after every plugin is loaded, with the configuration and
       },
     },
   };
-  const { agent } = agentWith(filesOf(first, later), { script: [says('a'), says('b')], tools: [work] });
+  const { agent, model } = agentWith(filesOf(first, later), { script: [says('a'), says('b')], tools: [work] });
   await agent.run('one');
   await agent.run('two');
 
@@ -120,6 +121,7 @@ test('onInit runs once, after every plugin is loaded, with the configuration and
     'late_tool',
   ]);
   expect(order).toEqual(['first', 'later']);
+  expect(model.requests[0]?.tools[0]?.description).toBe('Does work.');
 });
 
 test('S3-7.8: a run waits for the plugins', async () => {

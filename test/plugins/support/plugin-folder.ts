@@ -26,7 +26,7 @@ export function folderWith(files: Readonly<Record<string, string>> = {}): string
   return folder;
 }
 
-export function addFiles(folder: string, files: Readonly<Record<string, string>>): void {
+function addFiles(folder: string, files: Readonly<Record<string, string>>): void {
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });
