@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
@@ -17,5 +18,15 @@ export async function realLocation(path: string): Promise<string> {
   } catch {
     const parent = dirname(path);
     return parent === path ? path : join(await realLocation(parent), basename(path));
+  }
+}
+
+/** As `realLocation`, at once. */
+export function realLocationSync(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(realLocationSync(parent), basename(path));
   }
 }
