@@ -1,6 +1,5 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ServerCapabilities } from '@modelcontextprotocol/sdk/types.js';
-import { describeError } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import type { HttpTransport } from './http-transport.js';
 import type { ProcessTransport } from './process-transport.js';
@@ -72,7 +71,7 @@ export class Connection {
   /** Finds out whether the server still answers: where it is gone, the connection ends. */
   probe(timeoutMs: number): void {
     this.client.ping({ timeout: timeoutMs }).catch((error) => {
-      if (!this.closing) this.listener.onProblem(error instanceof Error ? error : new TypeError(describeError(error)));
+      if (!this.closing) this.listener.onProblem(error);
     });
   }
 
