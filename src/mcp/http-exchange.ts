@@ -1,7 +1,7 @@
 import { describeError } from '../errors.js';
 import { watchBody } from './body-watch.js';
 import { McpUnauthorizedError } from './mcp-error.js';
-import { AnswerTooLongError } from './message-limit.js';
+import { AnswerTooLongError } from './message.js';
 
 /** What is to be known of the requests of one connection. */
 export interface HttpExchangeOptions {
