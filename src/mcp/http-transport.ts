@@ -168,9 +168,9 @@ export class HttpTransport implements Transport {
     return error.code === 404 || (error.code === 400 && /session/i.test(error.message));
   }
 
-  /** Closed a moment later, so that whoever sent this learns first that it was not done. */
+  /** Closed a moment later: whoever sent this learns first that it was not done, and what was done may be answered. */
   private sessionLost(error: unknown): McpSessionLostError {
-    this.later(0, () => this.break('the server has forgotten the session'));
+    this.later(SETTLE_MS, () => this.break('the server has forgotten the session'));
     return new McpSessionLostError(this.options.server, error);
   }
 
