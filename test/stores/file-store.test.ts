@@ -224,6 +224,16 @@ describe('what goes wrong', () => {
     expect(messages.map(({ content }) => content.length)).toEqual([...Array(saved).fill(50_000), 5]);
   });
 
+  test.skipIf(process.platform === 'win32')('what does not fit takes no room afterwards', async () => {
+    const folder = await temporaryFolder();
+    const order = { folder, task: 'fill', name: 's', count: 1, limitKb: 30 };
+    const filling = startStoreProcess<{ outcome: string; files: string[] }>(order);
+    await filling.ended;
+
+    expect(filling.lines.map(({ outcome }) => outcome)).toEqual(['ERR_STORE_FAILED', 'saved']);
+    expect(filling.lines[0]?.files.filter((name) => /log/.test(name))).toEqual([]);
+  });
+
   test('a log that cannot be written anew is a typed error, and what was stored stays', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
