@@ -150,7 +150,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
           content: [{ type: 'tool-result', id: 'c', name: 't', content: 'x', structured: [1], isError: true }],
         },
         // What a newer version may have added.
-        { ...said('more'), ...({ packed: 1, bytes: [[0]] } as object) },
+        Object.assign(said('more'), { packed: 1, bytes: [[0]] }),
       ];
 
       await store.save('a', { keep: 0, append: messages }, 0);
