@@ -9,6 +9,7 @@ import { countDispatch, timeDispatch } from './measure/dispatch.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
+import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
@@ -28,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'hook-bytes': measureHookBytes,
   dispatch: countDispatch,
   'dispatch-time': timeDispatch,
+  mcp: measureMcp,
 };
 
 const { values } = parseArgs({
