@@ -1,0 +1,40 @@
+/** What a program from the workspace gets of this process's environment. A `*` at the end stands for any rest. */
+export const INHERITED_NAMES: readonly string[] = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR'],
+  // What programs on Windows do not start without.
+  ...['PATHEXT', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME'],
+  ...['HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'ProgramFiles(x86)'],
+  ...['NUMBER_OF_PROCESSORS', 'PROCESSOR_ARCHITECTURE', 'OS'],
+];
+
+/** Variables that make another program run, or the same one run something else: no item may set them. */
+export const REFUSED_NAMES: readonly string[] = [
+  ...['PATH', 'PATHEXT', 'ComSpec', 'IFS'],
+  // The dynamic linker and the C library.
+  ...['LD_*', 'DYLD_*', 'GCONV_PATH', 'GLIBC_TUNABLES', 'LOCPATH', 'NLSPATH', 'HOSTALIASES', 'RESOLV_HOST_CONF'],
+  // Shells.
+  ...['BASH_ENV', 'BASH_FUNC_*', 'BASHOPTS', 'SHELLOPTS', 'ENV', 'ZDOTDIR', 'FPATH', 'PROMPT_COMMAND', 'PS4', 'CDPATH'],
+  // Interpreters.
+  ...['NODE_OPTIONS', 'NODE_PATH', 'NODE_REPL_EXTERNAL_MODULE', 'BUN_*', 'DENO_*', 'NPM_CONFIG_*'],
+  ...['PYTHONPATH', 'PYTHONSTARTUP', 'PYTHONHOME', 'PYTHONINSPECT', 'PYTHONUSERBASE', 'PYTHONBREAKPOINT'],
+  ...['PYTHONWARNINGS', 'PYTHONEXECUTABLE', 'PYTHONPLATLIBDIR', 'PYTHONPYCACHEPREFIX'],
+  ...['PERL5*', 'PERLLIB', 'RUBYOPT', 'RUBYLIB', 'GEM_*', 'BUNDLE_*', 'PHPRC', 'PHP_INI_SCAN_DIR'],
+  ...['LUA_INIT*', 'LUA_PATH*', 'LUA_CPATH*', 'JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'CLASSPATH'],
+  ...['DOTNET_STARTUP_HOOKS', 'DOTNET_ROOT*', 'DOTNET_ADDITIONAL_DEPS', 'DOTNET_SHARED_STORE', 'CORECLR_*', 'COR_*'],
+  ...['R_PROFILE*', 'R_ENVIRON*', 'JULIA_*', 'ERL_*', 'GUILE_*', 'TCLLIBPATH', 'CARGO_*', 'RUSTC*', 'GOFLAGS'],
+  // Programs that start what a variable names, or load it.
+  ...['GIT_*', 'SSH_ASKPASS*', 'SUDO_ASKPASS', 'EDITOR', 'VISUAL', 'PAGER', 'LESSOPEN', 'LESSCLOSE', 'BROWSER'],
+  ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'OPENSSL_ENGINES', 'MAKEFLAGS'],
+];
+
+/** What providers of models take as a credential: no program gets them unless the user says so. */
+export const CREDENTIAL_NAMES: readonly string[] = [
+  ...['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+  ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],
+  ...['AZURE_OPENAI_API_KEY', 'AZURE_API_KEY', 'AZURE_OPENAI_AD_TOKEN', 'AWS_BEARER_TOKEN_BEDROCK'],
+  ...['MISTRAL_API_KEY', 'CODESTRAL_API_KEY', 'COHERE_API_KEY', 'CO_API_KEY', 'GROQ_API_KEY', 'XAI_API_KEY'],
+  ...['DEEPSEEK_API_KEY', 'DASHSCOPE_API_KEY', 'MOONSHOT_API_KEY', 'ZHIPU_API_KEY', 'ZAI_API_KEY', 'MINIMAX_API_KEY'],
+  ...['OPENROUTER_API_KEY', 'TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY', 'FIREWORKS_API_KEY', 'PERPLEXITY_API_KEY'],
+  ...['CEREBRAS_API_KEY', 'SAMBANOVA_API_KEY', 'NVIDIA_API_KEY', 'REPLICATE_API_TOKEN', 'HF_TOKEN', 'HUGGINGFACE_*'],
+  ...['VERCEL_AI_GATEWAY_API_KEY', 'AI_GATEWAY_API_KEY', 'OLLAMA_API_KEY', 'VOYAGE_API_KEY', 'JINA_API_KEY'],
+];

@@ -1,0 +1,56 @@
+import { CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
+import { safePath } from './executable.js';
+
+/** An environment as a process gets it. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** From what the environment of a program is made. */
+export interface EnvironmentSource {
+  /** The environment of this process. */
+  readonly parent: NodeJS.ProcessEnv;
+  /** What the program gets in any case, such as declared settings; wins over what is inherited. */
+  readonly additions?: Environment | undefined;
+  /** Folders that the PATH of the program may not lead into, such as the workspace. */
+  readonly exclude: readonly string[];
+}
+
+/** The environment of a program from the workspace: a short list of names, and what it was given. */
+export function workspaceEnvironment(source: EnvironmentSource): Promise<Environment> {
+  return compose(source, (name) => matches(name, INHERITED_NAMES));
+}
+
+/** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
+export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Promise<Environment> {
+  return compose(source, (name) => !matches(name, [...CREDENTIAL_NAMES, ...withheld]));
+}
+
+/** Whether a variable can make another program run than the one that was meant: no item may set it. */
+export function isRefusedName(name: string): boolean {
+  return matches(name, REFUSED_NAMES);
+}
+
+/** Whether a variable can have this name at all. */
+export function isVariableName(name: string): boolean {
+  return name !== '' && !name.includes('=') && !name.includes('\0');
+}
+
+async function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
+  const kept = Object.entries(parent).filter((entry): entry is [string, string] => {
+    const [name, value] = entry;
+    return value !== undefined && isKept(name);
+  });
+  const environment = Object.fromEntries([...kept, ...Object.entries(additions)]);
+  for (const name of Object.keys(environment)) {
+    if (name.toUpperCase() === 'PATH') environment[name] = await safePath(environment[name], exclude);
+  }
+  return environment;
+}
+
+/** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */
+function matches(name: string, patterns: readonly string[]): boolean {
+  const wanted = name.toUpperCase();
+  return patterns.some((pattern) => {
+    const upper = pattern.toUpperCase();
+    return upper.endsWith('*') ? wanted.startsWith(upper.slice(0, -1)) : wanted === upper;
+  });
+}

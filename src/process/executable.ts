@@ -1,0 +1,78 @@
+import { realpath } from 'node:fs/promises';
+import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
+import { isInside, realLocation } from './location.js';
+import { failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
+
+/** Where a program is looked for. */
+export interface ExecutableSearch {
+  /** An absolute path, a path relative to `base`, or a bare name, which is looked up in `path`. */
+  readonly command: string;
+  readonly base: string;
+  /** The text of a PATH variable. */
+  readonly path: string | undefined;
+  /** Folders that no bare name may lead into, such as the workspace. */
+  readonly exclude: readonly string[];
+}
+
+/** A program that was found. */
+export interface Executable {
+  /** What it was found as. Programs that look at their own name want it as `argv0`. */
+  readonly path: string;
+  /** The same with every link followed: this is what is to be spawned. */
+  readonly realPath: string;
+}
+
+/**
+ * Finds the program that a command names, or says why there is none. A bare name is looked up in the absolute entries of
+ * PATH that lie outside of `exclude`, by their text and with links followed, and so must the program itself.
+ */
+export async function resolveExecutable(search: ExecutableSearch): Promise<Executable | { failure: SpawnFailure }> {
+  const { command, base } = search;
+  if (command === '' || command.includes('\0')) {
+    return { failure: failure('bad-argument', 'The command is empty or holds a NUL', 'Name a program.') };
+  }
+  if (isAbsolute(command) || command.includes('/') || command.includes(sep)) return inspect(resolve(base, command));
+  return searchPath(search);
+}
+
+async function inspect(path: string): Promise<Executable | { failure: SpawnFailure }> {
+  const found = await findBadExecutable(path);
+  return found ? { failure: found } : { path, realPath: await realpath(path) };
+}
+
+async function searchPath({ command, path, exclude }: ExecutableSearch) {
+  let unfit: SpawnFailure | undefined;
+  for (const folder of await safePathEntries(path, exclude)) {
+    for (const name of candidateNames(command)) {
+      const found = await inspect(join(folder, name));
+      if ('failure' in found) {
+        if (found.failure.code !== 'not-found') unfit ??= found.failure;
+      } else if (!exclude.some((root) => isInside(found.realPath, root))) return found;
+    }
+  }
+  const hint = /\s/.test(command)
+    ? 'Give its arguments as a list of their own.'
+    : 'Install it, or give its absolute path; PATH entries that are relative or in the workspace do not count.';
+  return { failure: unfit ?? failure('not-found', `"${command}" is in no folder of PATH`, hint) };
+}
+
+/** A batch file needs a shell, so it is none of them. */
+function candidateNames(command: string): string[] {
+  return process.platform === 'win32' && extname(command) === '' ? [`${command}.exe`, `${command}.com`] : [command];
+}
+
+/** A PATH without the entries that are empty, relative, or in one of the folders. */
+export async function safePath(path: string | undefined, exclude: readonly string[]): Promise<string> {
+  return (await safePathEntries(path, exclude)).join(delimiter);
+}
+
+async function safePathEntries(path = '', exclude: readonly string[]): Promise<string[]> {
+  const roots = [...exclude, ...(await Promise.all(exclude.map(realLocation)))];
+  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
+  const isSafe = async (entry: string) => {
+    const real = await realLocation(entry);
+    return !roots.some((root) => isInside(resolve(entry), root) || isInside(real, root));
+  };
+  const safe = await Promise.all(entries.map(isSafe));
+  return entries.filter((_, at) => safe[at]);
+}

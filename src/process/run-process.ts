@@ -1,0 +1,121 @@
+import { OptionInvalidError } from '../errors.js';
+import { MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { OutputHead } from './output.js';
+import { type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
+import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
+
+/** One run of a program. */
+export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
+  /** All that the program gets on its standard input, which then ends. */
+  readonly stdin?: string | Uint8Array | undefined;
+  /** When the group is ended; the result is there within three seconds more. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: ProcessLimits | undefined;
+}
+
+/** How much output is kept. */
+export interface ProcessLimits {
+  /** A program that writes more is ended: what it wrote is of no use cut. Default 1 MiB. */
+  readonly stdoutBytes?: number | undefined;
+  /** Of a longer text the end is kept. Default 64 KiB. */
+  readonly stderrBytes?: number | undefined;
+}
+
+/** What came of one run of a program. */
+export interface ProcessResult {
+  /** What ended it. With `output-limit` it wrote too much; only `exited` says that it came to its own end. */
+  readonly outcome: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'output-limit' | 'spawn-failed';
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stdoutTruncated: boolean;
+  readonly stderr: string;
+  readonly stderrTruncated: boolean;
+  /** Why it could not be started, with `spawn-failed`. */
+  readonly failure: SpawnFailure | undefined;
+  /** Whether a process that had left the group still held the output: it may live on. */
+  readonly detachedChild: boolean;
+  readonly durationMs: number;
+}
+
+type Cause = 'timed-out' | 'aborted' | 'output-limit';
+
+const STDOUT_BYTES = 1_048_576;
+
+/**
+ * Runs a program to its end, and settles within `timeoutMs` and three seconds, whatever the program does. Whatever goes
+ * wrong with it is in the result; it rejects only where an option has a value that it cannot have.
+ *
+ * The program gets a process group of its own and no terminal. What it leaves running in that group is killed.
+ */
+export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
+  validateTimeout(options.timeoutMs);
+  const clock = options.clock ?? systemClock;
+  const startedAt = clock.now();
+  const result = await attempt(options);
+  return { ...result, durationMs: Math.max(0, clock.now() - startedAt) };
+}
+
+async function attempt(options: RunProcessOptions): Promise<Outcome> {
+  const found = await findSpawnFailure(options);
+  if (options.signal?.aborted) return notRun('aborted');
+  return found ? notRun('spawn-failed', found) : start(options);
+}
+
+/** Refuses what a timer would not keep. */
+export function validateTimeout(timeoutMs: unknown, option = 'timeoutMs'): void {
+  if (typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= MAX_TIMER_MS) return;
+  throw new OptionInvalidError(option, `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds.`);
+}
+
+type Outcome = Omit<ProcessResult, 'durationMs'>;
+
+function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): Outcome {
+  const end = { exitCode: null, signal: null, failure, detachedChild: false };
+  return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
+}
+
+async function start(options: RunProcessOptions): Promise<Outcome> {
+  const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
+  if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
+  const stdout = new OutputHead(options.limits?.stdoutBytes ?? STDOUT_BYTES);
+  let cause: Cause | undefined;
+  const stop = (why: Cause) => {
+    if (group.exited) return;
+    cause ??= why;
+    void group.terminate();
+  };
+  group.child.stdout?.on('data', (chunk: Buffer) => {
+    stdout.push(chunk);
+    if (stdout.truncated) stop('output-limit');
+  });
+  group.child.stdin?.end(options.stdin);
+  const release = stopAt(options, stop);
+  const end = await group.ended;
+  release();
+  return {
+    ...end,
+    outcome: outcomeOf(end, cause),
+    stdout: stdout.text(),
+    stdoutTruncated: stdout.truncated,
+    stderr: group.stderr.text(),
+    stderrTruncated: group.stderr.truncated,
+  };
+}
+
+/** Calls `stop` when the time is up and when the signal aborts, until the returned function is called. */
+function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, stop: (why: Cause) => void): () => void {
+  const timer = clock.setTimeout(() => stop('timed-out'), timeoutMs);
+  const onAbort = () => stop('aborted');
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return () => {
+    clock.clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  };
+}
+
+function outcomeOf({ failure, signal }: GroupEnd, cause: Cause | undefined): ProcessResult['outcome'] {
+  if (failure) return 'spawn-failed';
+  return cause ?? (signal === null ? 'exited' : 'signaled');
+}

@@ -1,0 +1,86 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { OptionInvalidError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import { isInside, realLocationSync } from '../process/location.js';
+import { validateTimeout } from '../process/run-process.js';
+import type { Approver } from './trust-decision.js';
+import type { BindingLimits, TrustPlace } from './trust-item.js';
+import type { UserHooksChange } from './user-watch.js';
+
+/** How a gate judges. */
+export interface TrustGateOptions {
+  /** The folder that is being worked in. Nothing in it is trusted by itself. */
+  readonly workspaceDir: string;
+  /** Names the folder of the user's state, `~/.<appName>`. Default `keelson`. */
+  readonly appName?: string | undefined;
+  /** That folder, absolute. Default `~/.<appName>`. */
+  readonly stateDir?: string | undefined;
+  /** Asks the user. Without it nothing of the workspace is allowed that was not approved before. */
+  readonly approve?: Approver | undefined;
+  /** How long a question stands; then the answer is no. Default five minutes. */
+  readonly approveTimeoutMs?: number | undefined;
+  /** Digests that are allowed without a question, for where there is nobody to ask. */
+  readonly allow?: readonly string[] | undefined;
+  /** The text of the PATH variable in which programs are looked up. Default: that of this process. */
+  readonly path?: string | undefined;
+  /** How much may be bound to one item. Default 5,000 files and 64 MiB. */
+  readonly limits?: BindingLimits | undefined;
+  /** Told once of each file or item of the user's own that is not what it was when it last ran. */
+  readonly onUserHooksChanged?: ((change: UserHooksChange) => void) | undefined;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** The options with their defaults. */
+export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUserHooksChanged' | 'clock'> {
+  readonly place: TrustPlace;
+  /** The name of the folder of configuration in the workspace. */
+  readonly folder: string;
+  readonly allow: ReadonlySet<string>;
+  readonly approveTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+const LIMITS: BindingLimits = { files: 5_000, bytes: 64 * 1024 * 1024 };
+const APPROVE_TIMEOUT_MS = 300_000;
+
+/** Checks the options, and refuses a state folder that the workspace could write to. */
+export function resolveGateOptions(options: TrustGateOptions): GateSettings {
+  const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow = [] } = options;
+  if (!/^[A-Za-z0-9][\w-]*$/.test(appName)) {
+    throw new OptionInvalidError('appName', `"${appName}" is not made of letters, digits, _ and -.`);
+  }
+  if (approve !== undefined && typeof approve !== 'function') {
+    throw new OptionInvalidError('approve', 'it is no function.');
+  }
+  validateTimeout(approveTimeoutMs, 'approveTimeoutMs');
+  const bad = allow.find((digest) => !/^sha256:[0-9a-f]{64}$/.test(digest));
+  if (bad !== undefined) throw new OptionInvalidError('allow', `"${bad}" is no digest.`);
+  return {
+    ...{ approve, approveTimeoutMs, allow: new Set(allow), folder: `.${appName}`, clock: options.clock },
+    onUserHooksChanged: options.onUserHooksChanged,
+    logger: options.logger ?? consoleLogger,
+    place: resolvePlace(options, join(homedir(), `.${appName}`)),
+  };
+}
+
+function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace {
+  const { workspaceDir, stateDir = defaultDir, path = process.env.PATH, limits = LIMITS } = options;
+  if (typeof workspaceDir !== 'string' || workspaceDir === '') {
+    throw new OptionInvalidError('workspaceDir', 'give the folder that is being worked in.');
+  }
+  if (!isAbsolute(stateDir)) throw new OptionInvalidError('stateDir', `"${stateDir}" is not absolute.`);
+  const workspace = resolve(workspaceDir);
+  const isWithin = [stateDir, realLocationSync(stateDir)].some((place) =>
+    [workspace, realLocationSync(workspace)].some((root) => isInside(place, root)),
+  );
+  if (isWithin) {
+    throw new OptionInvalidError(
+      'stateDir',
+      `${stateDir} lies in the workspace ${workspace}, which would judge itself.`,
+    );
+  }
+  return { workspaceDir: workspace, stateDir, path, limits };
+}

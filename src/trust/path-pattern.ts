@@ -1,0 +1,45 @@
+interface Sequence<P, I> {
+  readonly pattern: readonly P[];
+  readonly items: readonly I[];
+  readonly isStar: (step: P) => boolean;
+  readonly fits: (step: P, item: I) => boolean;
+}
+
+/** Whether a path fits a pattern: `*` and `?` within a name, `**` for any folders. Takes time n × m at most. */
+export function matchesPattern(path: string, pattern: readonly string[]): boolean {
+  return matches({
+    pattern,
+    items: path.split('/'),
+    isStar: (step) => step === '**',
+    fits: (step, name) =>
+      matches({
+        pattern: [...step],
+        items: [...name],
+        isStar: (character) => character === '*',
+        fits: (character, wanted) => character === '?' || character === wanted,
+      }),
+  });
+}
+
+/** Where a step fails, only the last star has to take one more: an earlier one would gain nothing. */
+function matches<P, I>({ pattern, items, isStar, fits }: Sequence<P, I>): boolean {
+  let at = 0;
+  let star = -1;
+  let taken = 0;
+  for (let item = 0; item < items.length; ) {
+    const step = pattern[at];
+    if (at < pattern.length && isStar(step as P)) {
+      star = at;
+      taken = item;
+      at += 1;
+    } else if (at < pattern.length && fits(step as P, items[item] as I)) {
+      at += 1;
+      item += 1;
+    } else if (star >= 0) {
+      taken += 1;
+      item = taken;
+      at = star + 1;
+    } else return false;
+  }
+  return pattern.slice(at).every(isStar);
+}

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, lstat, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { realLocation } from '../process/location.js';
+import { type Binding, bindItem } from './binding.js';
+import { BindingBudget, type BoundFile, BoundFolder } from './bound-file.js';
+import { canonicalJson } from './canonical-json.js';
+import type { TrustPlace } from './trust-item.js';
+
+/**
+ * The folder that holds the bytes of an extension as they were approved, and that runs in its place. It is made of the
+ * very bytes that are hashed, and compared again each time. Undefined where the extension has changed meanwhile.
+ */
+export async function openSnapshot(binding: Binding, place: TrustPlace): Promise<string | undefined> {
+  const folder = await snapshotPath(binding.digest, place.stateDir);
+  if (await isIntact(folder, binding, place)) return folder;
+  await removeFolder(folder);
+  const draft = join(dirname(folder), `new-${randomUUID()}`);
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+    const { digest } = await bindItem(binding.item, place, (file, bytes) => copy(draft, file, bytes));
+    if (digest !== binding.digest) return undefined;
+    await lockFolders(draft);
+    // Another process may have been quicker: what it made is checked like ours.
+    await rename(draft, folder).catch(() => {});
+    return (await isIntact(folder, binding, place)) ? folder : undefined;
+  } finally {
+    await removeFolder(draft);
+  }
+}
+
+/** Removes what was kept for an approval. */
+export async function removeSnapshot(digest: string, stateDir: string): Promise<void> {
+  await removeFolder(await snapshotPath(digest, stateDir));
+}
+
+async function snapshotPath(digest: string, stateDir: string): Promise<string> {
+  return join(await realLocation(stateDir), 'approved', digest.replace(/^sha256:/, ''));
+}
+
+async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {
+  const path = join(draft, file.path);
+  if (file.type === 'directory') await mkdir(path, { mode: 0o700 });
+  else if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: file.executable ? 0o500 : 0o400 });
+  else await symlink(relative(dirname(path), join(draft, file.target ?? '')) || '.', path);
+}
+
+async function isIntact(folder: string, binding: Binding, { limits }: TrustPlace): Promise<boolean> {
+  const copied = new BoundFolder('extension', folder, { budget: new BindingBudget(limits) });
+  try {
+    await copied.add(folder);
+  } catch {
+    return false;
+  }
+  const expected = binding.files.filter((file) => file.in === 'extension');
+  return textOf(copied.list()) === textOf(expected);
+}
+
+/** What a copy has in common with what it is a copy of: a link to a file has become the file. */
+function textOf(files: readonly BoundFile[]): string {
+  const lines = files.map(({ path, sha256, executable, target }) =>
+    canonicalJson(sha256 === undefined ? { path, target } : { path, sha256, executable }),
+  );
+  return lines.sort().join('\n');
+}
+
+async function lockFolders(folder: string): Promise<void> {
+  await eachFolder(folder, (path) => chmod(path, 0o500));
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  // What may not be written to cannot be emptied.
+  await eachFolder(
+    folder,
+    () => Promise.resolve(),
+    (path) => chmod(path, 0o700),
+  ).catch(() => {});
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function eachFolder(
+  folder: string,
+  after: (path: string) => Promise<void>,
+  before: (path: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
+  await before(folder);
+  for (const name of await readdir(folder)) await eachFolder(join(folder, name), after, before);
+  await after(folder);
+}

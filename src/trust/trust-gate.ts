@@ -1,0 +1,201 @@
+import { describeError } from '../errors.js';
+import { realLocation } from '../process/location.js';
+import { type Approval, identityOf, identityText } from './approval.js';
+import { type Binding, bindItem, locateItem } from './binding.js';
+import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
+import { resolveScope } from './item-scope.js';
+import { launchOf } from './launch.js';
+import { createPathGuard } from './protected-path.js';
+import { type Answer, ask } from './question.js';
+import { openSnapshot, removeSnapshot } from './snapshot.js';
+import {
+  type AllowedDecision,
+  type DeniedDecision,
+  type DeniedReason,
+  requestOf,
+  type TrustDecision,
+  type VerifiedItem,
+} from './trust-decision.js';
+import { ItemUnboundError, TrustStoreError } from './trust-error.js';
+import type { TrustItem, TrustScope } from './trust-item.js';
+import { TrustStore } from './trust-store.js';
+import { UserWatch } from './user-watch.js';
+import { allow, deny } from './verdict.js';
+
+/** The one place where it is decided whether something may run, be imported, be connected to or be read. */
+export interface TrustGate {
+  /**
+   * Decides on an item. The host's own and the user's own are allowed; what comes from the workspace needs a yes to
+   * exactly its content, now or from before. Never rejects: what cannot be decided is denied.
+   */
+  authorize(item: TrustItem): Promise<TrustDecision>;
+  /**
+   * Checks that an allowed item is still what was decided on, and says what exactly to start. Call it right before each
+   * use: what it returns holds for that one. Never rejects.
+   */
+  verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision>;
+  /** Takes an approval back, in all processes. Returns how many there were. */
+  revoke(digest: string): Promise<number>;
+  /** Whether writing to a path could change what is trusted, also where nothing is there yet. */
+  isProtectedPath(path: string): boolean;
+  readonly store: TrustStore;
+}
+
+/** Makes a gate. Throws an `OptionInvalidError` where its state would lie in the workspace. */
+export function createTrustGate(options: TrustGateOptions): TrustGate {
+  return new ContentGate(resolveGateOptions(options));
+}
+
+class ContentGate implements TrustGate {
+  readonly store: TrustStore;
+  readonly isProtectedPath: (path: string) => boolean;
+  private readonly watch: UserWatch;
+  /** What was answered, where it is not in the store: a no, and a yes that could not be stored. */
+  private readonly answers = new Map<string, Answer>();
+  private readonly open = new Map<string, Promise<void>>();
+
+  constructor(private readonly settings: GateSettings) {
+    const { place, logger, folder } = settings;
+    this.store = new TrustStore({ ...place, logger });
+    this.watch = new UserWatch(this.store, place);
+    this.isProtectedPath = createPathGuard({ ...place, folder });
+  }
+
+  async authorize(item: TrustItem): Promise<TrustDecision> {
+    if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
+    try {
+      const located = await locateItem(item, this.settings.place);
+      if (located.scope === 'workspace') return await this.decide(await bindItem(item, this.settings.place));
+      await this.report(item);
+      return allow(item, { reason: 'user', scope: 'user' });
+    } catch (error) {
+      const denied = await this.denyUnbound(item, error);
+      // The user's own is trusted, also while its program is missing: starting it will say so.
+      const isMissing = denied.scope === 'user' && denied.reason === 'no-executable';
+      return isMissing ? allow(item, { reason: 'user', scope: 'user' }) : denied;
+    }
+  }
+
+  async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
+    const { item } = decision;
+    try {
+      const located = await locateItem(item, this.settings.place);
+      if (located.scope === 'workspace') return await this.verifyContent(decision);
+      return { ...decision, root: item.root, launch: launchOf(located, undefined) };
+    } catch (error) {
+      return this.denyUnbound(item, error);
+    }
+  }
+
+  async revoke(digest: string): Promise<number> {
+    const gone = await this.store.revoke(digest);
+    for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
+    await removeSnapshot(digest, this.settings.place.stateDir);
+    return gone.length;
+  }
+
+  private async verifyContent({ item, digest }: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
+    const binding = await bindItem(item, this.settings.place);
+    const changed = () => deny(binding, { reason: 'changed', approvedBefore: true });
+    if (binding.digest !== digest) return changed();
+    const now = await this.lookUp(binding);
+    if (now === undefined) return deny(binding, { reason: 'no-approver', approvedBefore: false });
+    if (!now.allowed) return now;
+    const snapshot = binding.root === undefined ? undefined : await openSnapshot(binding, this.settings.place);
+    if (binding.root !== undefined && snapshot === undefined) return changed();
+    return { ...now, root: snapshot, launch: launchOf(binding, snapshot) };
+  }
+
+  /** Concurrent callers share one question: who finds one open waits for it, and looks again. */
+  private async decide(binding: Binding): Promise<TrustDecision> {
+    const key = identityText(identityOf(binding.item, binding.workspace, binding.source));
+    for (;;) {
+      const known = await this.lookUp(binding);
+      if (known !== undefined) return known;
+      const open = this.open.get(key) ?? this.ask(binding).finally(() => this.open.delete(key));
+      this.open.set(key, open);
+      await open;
+    }
+  }
+
+  /** What is known of this very content, or undefined where the user has to be asked. */
+  private async lookUp(binding: Binding): Promise<TrustDecision | undefined> {
+    const { item, scope, digest } = binding;
+    if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
+    const stored = await this.storedFor(item, binding);
+    const answer = this.answers.get(answerKey(binding));
+    if (stored?.digest === digest || answer === 'yes') return allow(item, { reason: 'approved', scope, digest });
+    const approvedBefore = stored !== undefined;
+    if (answer !== undefined) {
+      return deny(binding, { reason: answer === 'no' ? 'declined' : 'approver-failed', approvedBefore });
+    }
+    return this.settings.approve ? undefined : deny(binding, { reason: 'no-approver', approvedBefore });
+  }
+
+  private async storedFor(item: TrustItem, at: { workspace: string; source: string | undefined }) {
+    const wanted = identityText(identityOf(item, at.workspace, at.source));
+    return (await this.store.list()).find((approval) => identityText(approval) === wanted);
+  }
+
+  private async ask(binding: Binding): Promise<void> {
+    const { approve } = this.settings;
+    if (!approve) return;
+    const stored = await this.storedFor(binding.item, binding);
+    const answer = await ask(requestOf(binding, stored?.scripts), {
+      ...{ approve, timeoutMs: this.settings.approveTimeoutMs, clock: this.settings.clock },
+      logger: this.settings.logger,
+    });
+    if (answer === 'yes' && (await this.remember(binding))) return;
+    this.answers.set(answerKey(binding), answer);
+  }
+
+  private async remember({ item, workspace, source, digest, scripts }: Binding): Promise<boolean> {
+    const { logger, place, clock } = this.settings;
+    const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
+    const approval: Approval = { ...identityOf(item, workspace, source), digest, scripts, approvedAt };
+    try {
+      for (const gone of await this.store.approve(approval)) {
+        if (gone.digest !== digest) await removeSnapshot(gone.digest, place.stateDir);
+      }
+      return true;
+    } catch (error) {
+      logger.error(`The approval of "${item.name}" could not be stored: it holds until this process ends.`, error);
+      return false;
+    }
+  }
+
+  private async report(item: TrustItem): Promise<void> {
+    const { logger, onUserHooksChanged } = this.settings;
+    try {
+      for (const change of await this.watch.changesOf(item)) {
+        logger.warn(`A hook of the user's has changed since it last ran: "${change.name}"`, change);
+        onUserHooksChanged?.(change);
+      }
+    } catch (error) {
+      logger.warn(`Whether "${item.name}" has changed since it last ran is not known: ${describeError(error)}`);
+    }
+  }
+
+  private async denyUnbound(item: TrustItem, error: unknown): Promise<DeniedDecision> {
+    const { scope, approvedBefore } = await this.standingOf(item).catch(() => ({
+      scope: 'workspace' as const,
+      approvedBefore: false,
+    }));
+    const known = error instanceof ItemUnboundError ? error : undefined;
+    const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
+    const denial = { reason, approvedBefore, message: describeError(error), failure: known?.failure };
+    return deny({ item, scope, digest: undefined }, denial);
+  }
+
+  private async standingOf(item: TrustItem): Promise<{ scope: TrustScope; approvedBefore: boolean }> {
+    const named = this.settings.place.workspaceDir;
+    const real = await realLocation(named);
+    const scope = await resolveScope(item, { named, real }, undefined);
+    const source = item.source === undefined ? undefined : await realLocation(item.source);
+    return { scope, approvedBefore: (await this.storedFor(item, { workspace: real, source })) !== undefined };
+  }
+}
+
+function answerKey({ digest, item, workspace, source }: Binding): string {
+  return `${digest} ${identityText(identityOf(item, workspace, source))}`;
+}

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describeError } from '../errors.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import { isInside, realLocation } from '../process/location.js';
+import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
+import { withFileLock } from './file-lock.js';
+import { TrustStoreError } from './trust-error.js';
+
+/** The name of the file in the folder of the user's state. */
+export const TRUST_FILE = 'trusted-hooks.json';
+
+/** Where approvals are kept. */
+export interface TrustStoreOptions {
+  readonly stateDir: string;
+  /** The store is refused where it lies in here, with links followed: what is judged may not hold the judgement. */
+  readonly workspaceDir: string;
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * The user's approvals, in one file that only the user can read. Each change is atomic, also beside other processes. A
+ * file that is damaged, or that others can write, counts as empty; it is kept as a copy before it is written over.
+ */
+export class TrustStore {
+  readonly path: string;
+  private readonly told = new Set<string>();
+
+  constructor(private readonly options: TrustStoreOptions) {
+    this.path = join(options.stateDir, TRUST_FILE);
+  }
+
+  /** All approvals, of all workspaces. */
+  async list(): Promise<readonly Approval[]> {
+    return (await this.read()).approvals;
+  }
+
+  /** Stores an approval in the place of any other of the same item. Returns those that it replaces. */
+  async approve(approval: Approval): Promise<readonly Approval[]> {
+    return this.replace((other) => identityText(other) === identityText(approval), [approval]);
+  }
+
+  /** Takes approvals back, by digest or by a choice of one's own. Returns those that are gone. */
+  async revoke(which: string | ((approval: Approval) => boolean)): Promise<readonly Approval[]> {
+    return this.replace(typeof which === 'string' ? ({ digest }) => digest === which : which, []);
+  }
+
+  /** Notes what the user's own items look like. Returns what the keys that look different held before. */
+  async noteSeen(current: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string | undefined>> {
+    const { seen } = await this.read();
+    const changed = [...current].filter(([key, value]) => seen.get(key) !== value);
+    if (changed.length > 0) await this.update((record) => ({ ...record, seen: new Map([...record.seen, ...current]) }));
+    return new Map(changed.map(([key]) => [key, seen.get(key)]));
+  }
+
+  private async replace(isGone: (approval: Approval) => boolean, added: readonly Approval[]) {
+    let gone: readonly Approval[] = [];
+    await this.update((record) => {
+      gone = record.approvals.filter(isGone);
+      return { ...record, approvals: [...record.approvals.filter((approval) => !isGone(approval)), ...added] };
+    });
+    return gone;
+  }
+
+  private async update(change: (record: TrustRecord) => TrustRecord): Promise<void> {
+    await this.check();
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    await withFileLock(`${this.path}.lock`, async () => {
+      const record = await this.read(async () => copyFile(this.path, `${this.path}.${Date.now()}.backup`));
+      await this.write(formatRecord(change(record)));
+    });
+  }
+
+  private async write(text: string): Promise<void> {
+    const draft = `${this.path}.${randomUUID()}.draft`;
+    try {
+      const file = await open(draft, 'wx', 0o600);
+      await file.writeFile(text);
+      await file.sync();
+      await file.close();
+      await rename(draft, this.path);
+    } catch (cause) {
+      await rm(draft, { force: true });
+      throw new TrustStoreError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
+    }
+  }
+
+  private async read(keep: () => Promise<void> = async () => {}): Promise<TrustRecord> {
+    await this.check();
+    const text = await this.readText();
+    if (text === undefined) return EMPTY_RECORD;
+    const parsed = text === '' ? undefined : parseRecord(text);
+    if (parsed === undefined) {
+      this.tell(`${this.path} is damaged, of another version, or can be written by others: no approval in it counts.`);
+      await keep();
+      return EMPTY_RECORD;
+    }
+    if (parsed.dropped > 0)
+      this.tell(`${this.path} has ${parsed.dropped} entries without a digest: they do not count.`);
+    return parsed.record;
+  }
+
+  /** Nothing where others could have written it. */
+  private async readText(): Promise<string | undefined> {
+    try {
+      const isOpen = process.platform !== 'win32' && ((await stat(this.path)).mode & 0o022) !== 0;
+      return isOpen ? '' : await readFile(this.path, 'utf8');
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw new TrustStoreError(`${this.path} could not be read: ${describeError(cause)}`, { cause });
+    }
+  }
+
+  private async check(): Promise<void> {
+    const [path, workspace] = await Promise.all([realLocation(this.path), realLocation(this.options.workspaceDir)]);
+    if (isInside(path, workspace)) {
+      throw new TrustStoreError(`${path} lies in the workspace ${workspace}: choose a \`stateDir\` outside of it.`);
+    }
+  }
+
+  private tell(message: string): void {
+    if (this.told.has(message)) return;
+    this.told.add(message);
+    (this.options.logger ?? consoleLogger).warn(message);
+  }
+}

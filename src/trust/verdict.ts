@@ -1,0 +1,34 @@
+import type { Binding } from './binding.js';
+import type { AllowedDecision, AllowedReason, DeniedDecision, DeniedReason } from './trust-decision.js';
+import type { TrustItem, TrustScope } from './trust-item.js';
+
+interface Allowance {
+  readonly reason: AllowedReason;
+  readonly scope: TrustScope;
+  readonly digest?: string;
+}
+
+/** It may be used. */
+export function allow(item: TrustItem, { reason, scope, digest }: Allowance): AllowedDecision {
+  return { allowed: true, reason, scope, item, digest };
+}
+
+type Denial = Pick<DeniedDecision, 'approvedBefore'> & Partial<DeniedDecision> & { readonly reason: DeniedReason };
+
+const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
+  'no-approver': 'it was not approved, and there is nobody to ask',
+  declined: 'the answer was no',
+  'approver-failed': 'the approver failed to answer',
+  changed: 'it is not what was approved',
+};
+
+/** It may not be used, and why. */
+export function deny(
+  of: Pick<Binding, 'item' | 'scope'> & { digest: string | undefined },
+  denial: Denial,
+): DeniedDecision {
+  const { item, scope, digest } = of;
+  const why = denial.message ?? REFUSALS[denial.reason] ?? denial.reason;
+  const message = `The ${item.kind} "${item.name}" may not be used: ${why}`;
+  return { failure: undefined, ...denial, allowed: false, scope, item, digest, message };
+}

@@ -1,0 +1,95 @@
+import { delimiter } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isRefusedName, isVariableName, userEnvironment, workspaceEnvironment } from '../../src/process/environment.js';
+import { sh } from './support/sh.js';
+
+const parent = {
+  PATH: ['/usr/bin', './bin', '', '/ws/bin'].join(delimiter),
+  HOME: '/home/me',
+  LC_ALL: 'C',
+  OPENAI_API_KEY: 'secret-1',
+  ANTHROPIC_API_KEY: 'secret-2',
+  HUGGINGFACE_TOKEN: 'secret-3',
+  JIRA_TOKEN: 'mine',
+  NODE_OPTIONS: '--require ./evil.js',
+};
+const exclude = ['/ws'];
+
+test('a program from the workspace inherits a short list, and gets what it was given', async () => {
+  expect(await workspaceEnvironment({ parent, exclude, additions: { SETTING: 'x', HOME: '/other' } })).toEqual({
+    PATH: '/usr/bin',
+    HOME: '/other',
+    LC_ALL: 'C',
+    SETTING: 'x',
+  });
+});
+
+test('E12: a program of the user’s inherits all but the credentials of providers, and what is withheld', async () => {
+  expect(await userEnvironment({ parent, exclude }, ['JIRA_*'])).toEqual({
+    PATH: '/usr/bin',
+    HOME: '/home/me',
+    LC_ALL: 'C',
+    NODE_OPTIONS: '--require ./evil.js',
+  });
+});
+
+test('E12: what such a program prints holds no key', async () => {
+  const { stdout } = await sh('env', {
+    env: await userEnvironment({ parent: { ...process.env, ...parent }, exclude }),
+  });
+
+  expect(stdout).toContain('JIRA_TOKEN=mine');
+  expect(stdout).not.toContain('secret');
+});
+
+describe('E8: no item may set', () => {
+  test.each([
+    ...[
+      'LD_PRELOAD',
+      'LD_AUDIT',
+      'DYLD_INSERT_LIBRARIES',
+      'NODE_OPTIONS',
+      'BASH_ENV',
+      'ENV',
+      'PYTHONPATH',
+      'PYTHONSTARTUP',
+    ],
+    ...[
+      'PERL5OPT',
+      'RUBYOPT',
+      'GIT_SSH_COMMAND',
+      'GIT_CONFIG_COUNT',
+      'PATH',
+      'Path',
+      'ld_preload',
+      'npm_config_registry',
+    ],
+  ])('%s', (name) => {
+    expect(isRefusedName(name)).toBe(true);
+  });
+
+  test.each([
+    'API_URL',
+    'GOOGLE_CLOUD_PROJECT',
+    'ENVIRONMENT',
+    'PYTHONUNBUFFERED',
+    'PATHS',
+    'NODE_ENV',
+    'GITHUB_TOKEN',
+  ])('…, but it may set %s', (name) => {
+    expect(isRefusedName(name)).toBe(false);
+  });
+});
+
+test('a name is a name', () => {
+  expect(['A', 'a b', '__proto__'].map(isVariableName)).toEqual([true, true, true]);
+  expect(['', 'A=B', 'A\0'].map(isVariableName)).toEqual([false, false, false]);
+});
+
+test('a variable called __proto__ is a variable', async () => {
+  const additions = JSON.parse('{"__proto__":"x"}');
+
+  const environment = await workspaceEnvironment({ parent: {}, exclude, additions });
+
+  expect(Object.entries(environment)).toEqual([['__proto__', 'x']]);
+});

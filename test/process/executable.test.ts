@@ -1,0 +1,106 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { resolveExecutable, safePath } from '../../src/process/executable.js';
+import { runProcess } from '../../src/process/run-process.js';
+import { scratchFolder, script, write } from './support/scratch.js';
+
+function setUp() {
+  const root = scratchFolder();
+  const workspace = join(root, 'ws');
+  mkdirSync(workspace);
+  const tool = script(join(root, 'usr', 'tool'), '#!/bin/sh\necho real\n');
+  const find = (command: string, path: string[], base = workspace) =>
+    resolveExecutable({ command, base, path: path.join(delimiter), exclude: [workspace] });
+  return { root, workspace, tool, find, usr: join(root, 'usr') };
+}
+
+test('a bare name is found in PATH, with links followed', async () => {
+  const { root, tool, find, usr } = setUp();
+  mkdirSync(join(root, 'links'));
+  symlinkSync(tool, join(root, 'links', 'alias'));
+
+  expect(await find('tool', ['/nowhere', usr])).toEqual({ path: tool, realPath: tool });
+  expect(await find('alias', [join(root, 'links')])).toEqual({ path: join(root, 'links', 'alias'), realPath: tool });
+});
+
+test('entries of PATH that are empty, relative or in the workspace do not count', async () => {
+  const { root, workspace, tool, find, usr } = setUp();
+  script(join(workspace, 'bin', 'tool'), '#!/bin/sh\necho evil\n');
+  symlinkSync(join(workspace, 'bin'), join(root, 'linked'));
+
+  const path = ['', '.', './bin', 'bin', join(workspace, 'bin'), `${usr}/../ws/bin`, join(root, 'linked'), usr];
+
+  expect(await find('tool', path)).toEqual({ path: tool, realPath: tool });
+  expect(await safePath(path.join(delimiter), [workspace])).toBe(usr);
+});
+
+test('a workspace that is named by a link is recognised by its place', async () => {
+  const { root, workspace, usr } = setUp();
+  const named = join(root, 'named');
+  symlinkSync(workspace, named);
+
+  expect(await safePath([join(workspace, 'bin'), join(named, 'bin'), usr].join(delimiter), [named])).toBe(usr);
+});
+
+test('a link in PATH that leads into the workspace does not count', async () => {
+  const { root, workspace, tool, find, usr } = setUp();
+  const evil = script(join(workspace, 'evil'), '#!/bin/sh\n');
+  mkdirSync(join(root, 'links'));
+  symlinkSync(evil, join(root, 'links', 'tool'));
+
+  expect(await find('tool', [join(root, 'links'), usr])).toEqual({ path: tool, realPath: tool });
+});
+
+test('a path is taken from the base, and an absolute one as it is', async () => {
+  const { workspace, tool, find } = setUp();
+  const hook = script(join(workspace, 'hooks', 'a.sh'), '#!/bin/sh\n');
+
+  expect(await find('./hooks/a.sh', [])).toEqual({ path: hook, realPath: hook });
+  expect(await find('hooks/a.sh', [])).toEqual({ path: hook, realPath: hook });
+  expect(await find(tool, [])).toEqual({ path: tool, realPath: tool });
+});
+
+test('what cannot be found or used says why', async () => {
+  const { root, find, usr } = setUp();
+  write(join(root, 'plain', 'tool'), '');
+
+  expect(await find('tool2', [usr])).toMatchObject({ failure: { code: 'not-found' } });
+  expect(await find('tool', [join(root, 'plain')])).toMatchObject({ failure: { code: 'not-executable' } });
+  expect(await find('', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
+  expect(await find('a\0b', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
+});
+
+test('F6: a command with its arguments in it is not found, and says what to do', async () => {
+  const { find, usr } = setUp();
+
+  expect(await find('tool --all', [usr])).toEqual({
+    failure: {
+      code: 'not-found',
+      message: '"tool --all" is in no folder of PATH',
+      hint: 'Give its arguments as a list of their own.',
+    },
+  });
+});
+
+test('one that cannot be used does not hide one further on', async () => {
+  const { root, tool, find, usr } = setUp();
+  write(join(root, 'plain', 'tool'), '');
+
+  expect(await find('tool', [join(root, 'plain'), usr])).toEqual({ path: tool, realPath: tool });
+});
+
+test('a program that looks at its own name runs under the one that it was found as', async () => {
+  const { root, find } = setUp();
+  mkdirSync(join(root, 'links'));
+  symlinkSync(process.execPath, join(root, 'links', 'my-node'));
+  const found = await find('my-node', [join(root, 'links')]);
+  if ('failure' in found) throw found;
+
+  const { stdout } = await runProcess({
+    ...{ command: found.realPath, argv0: found.path, args: ['-p', 'process.argv0'], env: {} },
+    timeoutMs: 5_000,
+  });
+
+  expect(stdout).toBe(`${join(root, 'links', 'my-node')}\n`);
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { expect, test } from 'vitest';
+import { type OpenProcess, openProcess } from '../../src/process/open-process.js';
+import { env, remaining } from './support/sh.js';
+
+async function open(text: string, signal?: AbortSignal): Promise<OpenProcess> {
+  const opened = await openProcess({ command: '/bin/sh', args: ['-c', text], env, signal });
+  if ('failure' in opened) return expect.unreachable(opened.failure.message);
+  return opened;
+}
+
+async function firstLine({ stdout }: OpenProcess): Promise<string> {
+  const [line] = await once(createInterface({ input: stdout }), 'line');
+  return line as string;
+}
+
+test('a server answers until its input ends, and then has time to end by itself', async () => {
+  const server = await open('while read -r line; do echo "got $line"; done; echo over >&2; exit 5');
+  server.stdin.write('a\n');
+  expect(await firstLine(server)).toBe('got a');
+
+  const end = await server.stop();
+
+  expect(end).toMatchObject({ exitCode: 5, signal: null, failure: undefined });
+  expect(server.stderr()).toBe('over\n');
+});
+
+test('a server that does not care for its input is asked to end', async () => {
+  const server = await open('trap "exit 6" TERM; echo up; while :; do sleep 0.05; done');
+  await firstLine(server);
+
+  expect(await server.stop()).toMatchObject({ exitCode: 6 });
+});
+
+test('the whole tree behind a wrapper is gone after a stop that everybody ignores', async () => {
+  const server = await open('trap "" TERM; sh -c "trap \\"\\" TERM; sleep 60 & echo $$ \\$\\$ \\$!; wait" & wait');
+  const pids = (await firstLine(server)).split(' ').map(Number);
+  const startedAt = Date.now();
+
+  expect(await server.stop()).toMatchObject({ signal: 'SIGKILL' });
+
+  expect(Date.now() - startedAt).toBeLessThan(5_500);
+  expect(pids).toHaveLength(3);
+  expect(await remaining(pids)).toEqual([]);
+});
+
+test('a server that dies takes what it started along, and keeps the end of what it said', async () => {
+  const server = await open('sleep 60 & echo $!; echo no config >&2; exit 1');
+  const pid = Number(await firstLine(server));
+
+  expect(await server.ended).toMatchObject({ exitCode: 1 });
+  expect(server.stderr()).toBe('no config\n');
+  expect(await remaining([pid])).toEqual([]);
+});
+
+test('writing to a server that died is no crash, and stopping it twice is one end', async () => {
+  const server = await open('exit 0');
+  await server.ended;
+  server.stdin.write('x'.repeat(100_000));
+
+  expect(await Promise.all([server.stop(), server.stop()])).toEqual([await server.ended, await server.ended]);
+});
+
+test('an abort ends a server, and one that came before it too', async () => {
+  const controller = new AbortController();
+  const server = await open('exec sleep 60', controller.signal);
+  controller.abort();
+  expect(await server.ended).toMatchObject({ signal: 'SIGTERM' });
+
+  const late = await open('exec sleep 60', controller.signal);
+  expect(await late.ended).toMatchObject({ signal: 'SIGTERM' });
+});
+
+test('a server that cannot be started says why', async () => {
+  expect(await openProcess({ command: '/nowhere/server', env })).toMatchObject({ failure: { code: 'not-found' } });
+});
+
+test('F14: output that nobody reads does not keep a dead server alive', async () => {
+  const server = await open('yes | head -c 300000; exit 3');
+
+  const end = await server.stop();
+
+  expect(end.detachedChild).toBe(false);
+  expect(await remaining([server.pid])).toEqual([]);
+});

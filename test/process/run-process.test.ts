@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { OptionInvalidError } from '../../src/errors.js';
+import { runProcess } from '../../src/process/run-process.js';
+import { fakeClock } from '../agent/support/fake-clock.js';
+import { scratchFolder, script } from './support/scratch.js';
+import { env, sh } from './support/sh.js';
+
+test('what a program reads, writes and returns is passed on', async () => {
+  const result = await sh('cat; echo problem >&2; exit 3', { stdin: 'größe 🎉' });
+
+  expect(result).toEqual({
+    outcome: 'exited',
+    exitCode: 3,
+    signal: null,
+    stdout: 'größe 🎉',
+    stdoutTruncated: false,
+    stderr: 'problem\n',
+    stderrTruncated: false,
+    failure: undefined,
+    detachedChild: false,
+    durationMs: expect.any(Number),
+  });
+});
+
+test('five megabytes go in and, where the limit says so, out', async () => {
+  const stdin = 'é'.repeat(2_500_000);
+
+  const { stdout } = await sh('cat', { stdin, limits: { stdoutBytes: 5_000_000 }, timeoutMs: 5_000 });
+
+  expect(stdout === stdin).toBe(true);
+});
+
+test('a character that comes in two pieces is one character', async () => {
+  const program =
+    'process.stdout.write(Buffer.from([0xc3]), () => setTimeout(() => process.stdout.write(Buffer.from([0xa9])), 50))';
+
+  const { stdout } = await runProcess({ command: process.execPath, args: ['-e', program], env, timeoutMs: 5_000 });
+
+  expect(stdout).toBe('é');
+});
+
+test('B10: bytes that are no UTF-8 are replaced', async () => {
+  expect((await sh("printf 'a\\377b'")).stdout).toBe('a\ufffdb');
+});
+
+test('A7: an endless stderr beside a valid stdout leaves the result valid, and the end of stderr', async () => {
+  const flood = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done >&2; echo last >&2; echo '{}'";
+
+  const { outcome, stdout, stderr, stderrTruncated } = await sh(flood, { timeoutMs: 5_000 });
+
+  expect({ outcome, stdout, stderrTruncated }).toEqual({ outcome: 'exited', stdout: '{}\n', stderrTruncated: true });
+  expect(stderr).toHaveLength(65_536);
+  expect(stderr.endsWith('0123456789\nlast\n')).toBe(true);
+});
+
+test('a program that writes without end is ended at the limit', async () => {
+  const { outcome, stdout, stdoutTruncated, durationMs } = await sh('yes', { timeoutMs: 20_000 });
+
+  expect({ outcome, stdoutTruncated, length: stdout.length }).toEqual({
+    outcome: 'output-limit',
+    stdoutTruncated: true,
+    length: 1_048_576,
+  });
+  expect(durationMs).toBeLessThan(5_000);
+});
+
+test('what has exactly the size of the limit is whole', async () => {
+  const { outcome, stdoutTruncated } = await sh('printf 12345', { limits: { stdoutBytes: 5 } });
+
+  expect({ outcome, stdoutTruncated }).toEqual({ outcome: 'exited', stdoutTruncated: false });
+});
+
+test('A8: a program that exits without reading five megabytes does no harm', async () => {
+  const { outcome, stdout } = await sh('echo done; exit 0', { stdin: 'x'.repeat(5_000_000) });
+
+  expect({ outcome, stdout }).toEqual({ outcome: 'exited', stdout: 'done\n' });
+});
+
+test('A12: an exit code of two is told as it is', async () => {
+  expect(await sh('exit 2')).toMatchObject({ outcome: 'exited', exitCode: 2 });
+});
+
+test('a program that a signal ended did not exit, though it was not we who sent it', async () => {
+  expect(await sh('echo half; kill -9 $$')).toMatchObject({
+    outcome: 'signaled',
+    exitCode: null,
+    signal: 'SIGKILL',
+    stdout: 'half\n',
+  });
+});
+
+test.skipIf(process.platform === 'win32')('A19: there is no terminal to write to', async () => {
+  expect(await sh('echo x > /dev/tty')).toMatchObject({ outcome: 'exited', exitCode: expect.not.toBeOneOf([0]) });
+});
+
+test('the environment is the one that was given, and nothing else', async () => {
+  const folder = scratchFolder();
+  const command = script(join(folder, 'show'), `#!${process.execPath}\nconsole.log(JSON.stringify(process.env));`);
+
+  const { stdout } = await runProcess({ command, env: { ONLY: 'this' }, timeoutMs: 5_000 });
+
+  expect(JSON.parse(stdout)).toEqual({ ONLY: 'this' });
+});
+
+test('a program is told the name that it was called by', async () => {
+  const program = 'console.log(process.argv0)';
+
+  const { stdout } = await runProcess({
+    command: process.execPath,
+    args: ['-e', program],
+    argv0: 'other',
+    env,
+    timeoutMs: 5_000,
+  });
+
+  expect(stdout).toBe('other\n');
+});
+
+test.each([0, -1, Number.NaN, 1e12, '30', undefined, Number.POSITIVE_INFINITY, 2_147_483_648])(
+  'A22: a time-out of %s is refused',
+  async (timeoutMs) => {
+    await expect(sh('exit 0', { timeoutMs: timeoutMs as number })).rejects.toThrow(OptionInvalidError);
+  },
+);
+
+test('time comes from the clock that is given', async () => {
+  const clock = fakeClock();
+  const running = sh('exec sleep 60', { clock, timeoutMs: 30_000 });
+  while (clock.pending() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+
+  clock.advance(30_000);
+
+  expect(await running).toMatchObject({ outcome: 'timed-out', durationMs: 30_000 });
+  expect(clock.delays[0]).toBe(30_000);
+  expect(clock.pending()).toBe(0);
+});
+
+test('A16: two hundred runs leave no listener, no process handle and no descriptor behind', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => void warnings.push(message);
+  process.on('warning', onWarning);
+  await sh('exit 0');
+  const before = footprint();
+  const { signal } = new AbortController();
+
+  for (let run = 0; run < 200; run++) await sh('exit 0', { signal, stdin: 'x' });
+
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', onWarning);
+  expect(footprint()).toEqual(before);
+  expect(warnings).toEqual([]);
+}, 30_000);
+
+test('spawn can be replaced', async () => {
+  const seen: unknown[] = [];
+
+  await sh('exit 0', {
+    spawn: (command, args, options) => {
+      seen.push([command, args, options.detached]);
+      return spawn(command, args, options);
+    },
+  });
+
+  expect(seen).toEqual([['/bin/sh', ['-c', 'exit 0'], process.platform !== 'win32']]);
+});
+
+function footprint() {
+  const events = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'];
+  const descriptors = process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
+  return { descriptors, listeners: events.map((event) => process.listenerCount(event)) };
+}

@@ -1,0 +1,24 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A folder of this test's own, without links in its path, gone when the test is over. */
+export function scratchFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-')));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Writes a file, and the folders that it lies in. Returns its path. */
+export function write(path: string, text: string | Buffer, mode = 0o644): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+/** Writes an executable. Returns its path. */
+export function script(path: string, text: string): string {
+  return write(path, text, 0o755);
+}

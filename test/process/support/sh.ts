@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProcessResult, type RunProcessOptions, runProcess } from '../../../src/process/run-process.js';
+
+export const env = { PATH: process.env.PATH ?? '' };
+
+/** Runs a text in a shell, for a second at most unless told otherwise. */
+export function sh(text: string, options: Partial<RunProcessOptions> = {}): Promise<ProcessResult> {
+  return runProcess({ command: '/bin/sh', args: ['-c', text], env, timeoutMs: 1_000, ...options });
+}
+
+/** Whether a process has ended. One that only waits for its parent to notice has. */
+export function isGone(pid: number): boolean {
+  try {
+    if (process.platform !== 'linux') return !process.kill(pid, 0);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return true;
+  }
+}
+
+/** Waits until all of them have ended, a second at most. Returns those that have not. */
+export async function remaining(pids: readonly number[]): Promise<number[]> {
+  for (let tries = 0; tries < 50 && !pids.every(isGone); tries++) await sleep(20);
+  return pids.filter((pid) => !isGone(pid));
+}
