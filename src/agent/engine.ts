@@ -35,6 +35,8 @@ export class Engine {
   readonly hub: EventHub;
   private readonly loading: Loading;
   private readonly sessions = new Set<AgentSession>();
+  /** What each function that `use` returned would remove. */
+  private readonly used = new WeakMap<() => void, Entry>();
   private readonly life: AgentLife;
   private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
@@ -99,13 +101,15 @@ export class Engine {
     return session;
   }
 
-  use(lifecycle: AgentLifecycle<never>): () => void {
+  use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
     if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
-    const entry = this.roster.add(lifecycle);
+    const entry = this.roster.add(lifecycle, replaced && this.used.get(replaced));
     this.config = this.configure();
-    return () => {
+    const dispose = () => {
       if (this.roster.remove(entry)) this.config = this.configure();
     };
+    this.used.set(dispose, entry);
+    return dispose;
   }
 
   ready(): Promise<void> {
@@ -151,7 +155,7 @@ export class Engine {
       },
       tools: () => roster.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
-      use: (lifecycle) => this.use(lifecycle),
+      use: (lifecycle, replaced) => this.use(lifecycle, replaced),
     };
   }
 

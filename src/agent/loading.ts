@@ -96,8 +96,8 @@ export class Loading {
   /** What a loader that failed had added is taken out again. */
   private async load(entry: LoaderState): Promise<void> {
     const disposers: (() => void)[] = [];
-    const use: LoaderHost['use'] = (lifecycle) => {
-      const dispose = this.from.host.use(lifecycle);
+    const use: LoaderHost['use'] = (lifecycle, replaced) => {
+      const dispose = this.from.host.use(lifecycle, replaced);
       disposers.push(dispose);
       return dispose;
     };

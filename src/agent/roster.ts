@@ -29,13 +29,13 @@ export class Roster {
     this.catalog = this.collect();
   }
 
-  /** Adds a lifecycle. Throws, and adds nothing, where it or its tools are not valid. */
-  add(lifecycle: AgentLifecycle<never>): Entry {
+  /** Adds a lifecycle, or puts it in the place of another. Throws, and adds nothing, where it or its tools are not valid. */
+  add(lifecycle: AgentLifecycle<never>, replaced?: Entry): Entry {
     const entry = this.resolve(lifecycle);
     if (lifecycle.tools !== undefined) {
       assertDistinct([...this.catalog.current().tools, ...toolsOf(lifecycle.tools)]);
     }
-    this.registered = [...this.registered, entry];
+    this.registered = this.placed(entry, replaced);
     this.catalog = this.collect();
     this.chain = this.compile();
     if (lifecycle.onInit !== undefined) this.uninitialised = [...this.uninitialised, entry];
@@ -69,6 +69,14 @@ export class Roster {
   /** The tools that the lifecycles bring along. */
   lifecycleTools(): readonly ToolSource[] {
     return this.registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
+  }
+
+  /** What was replaced is gone from the list, but not inert: a run that is going on still has it. */
+  private placed(entry: Entry, replaced: Entry | undefined): readonly Entry[] {
+    const at = replaced === undefined ? -1 : this.registered.indexOf(replaced);
+    if (replaced === undefined || at < 0) return [...this.registered, entry];
+    this.initialised(replaced);
+    return this.registered.with(at, entry);
   }
 
   private resolve(lifecycle: AgentLifecycle<never>): Entry {

@@ -49,8 +49,8 @@ export class Run implements HookRun {
   readonly attached: Attached;
 
   /** The messages that this run added. The same array as `history` while the two are equal. */
-  added: Message[];
-  history: Message[];
+  added: Message[] = [];
+  history: Message[] = this.added;
   /** What the model is sent: the history with the instructions before it. The same array where there are none. */
   outgoing: Message[];
   readonly total: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -104,9 +104,7 @@ export class Run implements HookRun {
     this.origin = origin;
     this.attached = attached;
     this.ears = attached.sink === undefined ? config.hub : new StreamEars(attached.sink, config.hub);
-    this.added = [];
-    this.history = this.added;
-    this.outgoing = config.instructions === undefined ? this.added : withInstructions(config.instructions, this.added);
+    this.outgoing = withInstructions(config.instructions, this.added);
   }
 
   get id(): string {
@@ -120,6 +118,10 @@ export class Run implements HookRun {
 
   get model(): Model {
     return this.config.model;
+  }
+
+  get instructions(): string | undefined {
+    return this.config.instructions;
   }
 
   get session(): SessionInfo | undefined {
@@ -170,10 +172,9 @@ export class Run implements HookRun {
   /** The run's stop, made on first use. */
   stopper(): Stop {
     if (this.stop === undefined) {
-      const { life } = this.config;
       this.stop = new Stop();
       if (this.aborted !== undefined) this.stop.stop(this.aborted);
-      else if (!this.closing) this.stop.whenReleased(life.stop.onStop(() => void this.abortError));
+      else if (!this.closing) this.stop.whenReleased(this.config.life.stop.onStop(() => void this.abortError));
     }
     return this.stop;
   }
@@ -223,8 +224,7 @@ export class Run implements HookRun {
   replaceHistory(messages: readonly Message[]): void {
     this.rewritten = true;
     this.history = [...messages];
-    const { instructions } = this.config;
-    this.outgoing = instructions === undefined ? this.history : withInstructions(instructions, this.history);
+    this.outgoing = withInstructions(this.instructions, this.history);
   }
 
   add(message: Message): void {
@@ -295,6 +295,6 @@ export class Run implements HookRun {
   }
 }
 
-function withInstructions(instructions: string, messages: readonly Message[]): Message[] {
-  return [{ role: 'system', content: instructions }, ...messages];
+function withInstructions(instructions: string | undefined, messages: Message[]): Message[] {
+  return instructions === undefined ? messages : [{ role: 'system', content: instructions }, ...messages];
 }

@@ -95,7 +95,7 @@ function fold(name: string): string {
 }
 
 /** Levenshtein distance, by one row. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -125,8 +125,11 @@ export interface LifecycleHost {
 
 /** What a loader is given. */
 export interface LoaderHost extends LifecycleHost {
-  /** Adds a lifecycle from the next run on. The function that it returns removes it again. */
-  use(lifecycle: AgentLifecycle<never>): () => void;
+  /**
+   * Adds a lifecycle from the next run on. The function that it returns removes it again. Given as `replaced`, such a
+   * function gives the place in the order: the new one takes it, while runs that are going on keep the old one.
+   */
+  use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void;
 }
 
 /** Turns something outside (a folder, a config file, a server, a command) into lifecycles. */

@@ -21,6 +21,8 @@ export interface RunContext<Context = unknown> extends ToolRun<Context> {
   readonly agent: string;
   /** The model of this run. */
   readonly model: Model;
+  /** What the model is told before the messages. */
+  readonly instructions?: string | undefined;
   readonly session?: SessionInfo | undefined;
   /** What the caller gave as `context`. */
   readonly context: Context;
