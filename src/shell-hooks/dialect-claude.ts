@@ -1,0 +1,90 @@
+import type { JsonValue } from '../internal/json.js';
+import { resultOf } from './dialect-native.js';
+import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from './hook-effects.js';
+import type { HookEvent } from './hook-event.js';
+import { findBadField, parseOutput, textOf } from './hook-output.js';
+import { malformed, problemOf } from './hook-problem.js';
+import { isObject, type JsonObject } from './json-object.js';
+
+const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
+const DECISIONS: readonly (string | undefined)[] = [undefined, 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];
+
+/** Reads a hook as Claude Code does: the exit code first, and standard output only with exit code 0. */
+export function readClaude({ hook, result }: FinishedHook): HookReading {
+  const { event } = hook;
+  const problem = problemOf(result);
+  if (result.outcome === 'exited' && result.exitCode === 2) {
+    return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
+  }
+  if (problem !== undefined) return failed(problem);
+  if (!result.stdout.trimStart().startsWith('{')) return { ...SILENT, effects: plainText(event, result.stdout) };
+  const { output, problem: bad = output && findBadOutput(output) } = parseOutput(result.stdout);
+  if (output === undefined || bad !== undefined) return failed(malformed(bad ?? 'it is empty'));
+  return { output, data: {}, effects: effectsOf(output, event) };
+}
+
+function findBadOutput(output: JsonObject): string | undefined {
+  const specific = output.hookSpecificOutput ?? {};
+  if (!isObject(specific)) return '`hookSpecificOutput` is no object';
+  const decision = decisionOf(output);
+  if (!DECISIONS.includes(decision)) return `"${decision}" is no decision`;
+  return (
+    findBadField(output, FIELDS) ??
+    findBadField(specific as JsonObject, {
+      permissionDecision: 'text',
+      permissionDecisionReason: 'text',
+      additionalContext: 'text',
+      updatedInput: 'object',
+    })
+  );
+}
+
+/** What it means at each event that a hook says no. */
+function refusal(event: HookEvent, reason: string): HookEffects {
+  if (event === 'before_tool' || event === 'before_agent') return { cancel: reason };
+  if (event === 'after_agent') return { again: reason };
+  return event === 'after_tool' ? { modelTexts: [reason] } : { userText: reason };
+}
+
+function plainText(event: HookEvent, stdout: string): HookEffects {
+  const text = textOf(stdout.trim());
+  const isContext = event === 'session_start' || event === 'before_agent';
+  return isContext && text !== undefined ? { modelTexts: [text] } : {};
+}
+
+function decisionOf(output: JsonObject): string | undefined {
+  const specific = (output.hookSpecificOutput ?? {}) as JsonObject;
+  return textOf(specific.permissionDecision) ?? textOf(output.decision);
+}
+
+function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
+  const specific = (output.hookSpecificOutput ?? {}) as JsonObject;
+  const decision = decisionOf(output);
+  const reason = textOf(specific.permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
+  const refused = decision === 'deny' || decision === 'block' ? refusal(event, reason) : {};
+  const context = textOf(specific.additionalContext);
+  const modelTexts = [...(refused.modelTexts ?? []), ...(context === undefined ? [] : [context])];
+  const user = textOf(output.systemMessage);
+  return {
+    ...refused,
+    ...(event === 'before_tool' && toolEffects(specific, decision, reason)),
+    ...(event === 'after_tool' && outputEffects(specific)),
+    ...(modelTexts.length > 0 && { modelTexts }),
+    ...(user !== undefined && { userText: user }),
+    ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? NO_REASON }),
+  };
+}
+
+/** `allow` has no effect: no hook takes back what something else refuses. */
+function toolEffects(specific: JsonObject, decision: string | undefined, reason: string): HookEffects {
+  const { updatedInput } = specific;
+  return {
+    ...((decision === 'ask' || decision === 'defer') && { ask: reason }),
+    ...(isObject(updatedInput) && { input: updatedInput as JsonObject }),
+  };
+}
+
+function outputEffects({ updatedToolOutput, updatedMCPToolOutput }: JsonObject): HookEffects {
+  const updated: JsonValue | undefined = updatedToolOutput ?? updatedMCPToolOutput;
+  return updated === undefined || updated === null ? {} : { result: resultOf(updated) };
+}

@@ -1,0 +1,70 @@
+import { textOfResponse } from './gemini-request.js';
+import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from './hook-effects.js';
+import type { HookEvent } from './hook-event.js';
+import { findBadField, parseOutput, textOf } from './hook-output.js';
+import { malformed, problemOf } from './hook-problem.js';
+import { isObject, type JsonObject } from './json-object.js';
+
+const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
+/** Where `continue: false` has no meaning. */
+const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
+
+/** Reads a hook as Gemini CLI documents it: exit code 2 blocks, and text that is no JSON is for the user. */
+export function readGemini({ hook, result }: FinishedHook): HookReading {
+  const { event } = hook;
+  const problem = problemOf(result);
+  if (result.outcome === 'exited' && result.exitCode === 2) {
+    return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
+  }
+  if (problem !== undefined) return failed(problem);
+  const { output, problem: unread } = parseOutput(result.stdout);
+  if (unread !== undefined) return { ...SILENT, effects: { userText: result.stdout.trim() } };
+  if (output === undefined) return SILENT;
+  const specific = output.hookSpecificOutput ?? {};
+  const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
+  if (bad !== undefined) return failed(malformed(bad));
+  return { output, data: {}, effects: effectsOf(output, specific as JsonObject, event) };
+}
+
+function refusal(event: HookEvent, reason: string): HookEffects {
+  if (event === 'after_agent') return { again: reason };
+  if (event === 'after_tool') return { result: { content: reason, isError: true } };
+  if (event.startsWith('session_') || event === 'before_tool_selection') return { userText: reason };
+  return { cancel: reason };
+}
+
+function effectsOf(output: JsonObject, specific: JsonObject, event: HookEvent): HookEffects {
+  const decision = textOf(output.decision);
+  const reason = textOf(output.reason) ?? NO_REASON;
+  const context = textOf(specific.additionalContext);
+  const user = textOf(output.systemMessage);
+  const stops = output.continue === false && !UNSTOPPABLE.includes(event);
+  return {
+    ...specificEffects(specific, event),
+    ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),
+    ...(decision === 'ask' && event === 'before_tool' && { ask: reason }),
+    ...(context !== undefined && { modelTexts: [context] }),
+    ...(user !== undefined && { userText: user }),
+    ...(stops && { stop: textOf(output.stopReason) ?? textOf(output.reason) ?? NO_REASON }),
+  };
+}
+
+function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
+  const { tool_input: input, llm_request: request, llm_response: response, toolConfig } = specific;
+  if (event === 'before_tool') return isObject(input) ? { inputChanges: input as JsonObject } : {};
+  if (event === 'before_tool_selection') return isObject(toolConfig) ? limitOf(toolConfig as JsonObject) : {};
+  if (event !== 'before_model' && event !== 'after_model') return {};
+  const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
+  return {
+    ...(text !== undefined && { response: text }),
+    ...(event === 'before_model' && isObject(request) && { geminiRequest: request as JsonObject }),
+  };
+}
+
+const MODES = { NONE: 'none', ANY: 'any', AUTO: 'auto' } as const;
+
+function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects {
+  const known = MODES[String(mode).toUpperCase() as keyof typeof MODES] ?? 'auto';
+  const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+  return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true } };
+}

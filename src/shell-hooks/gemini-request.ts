@@ -1,0 +1,82 @@
+import { checkMessages } from '../model/check-messages.js';
+import { type Message, textOf } from '../model/message.js';
+import type { ModelRequest, ModelResponse, ModelSettings } from '../model/model.js';
+import { isObject, type JsonObject } from './json-object.js';
+
+type GeminiMessage = { readonly role: string; readonly content: string };
+
+const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;
+
+/** A request as Gemini CLI shows it to its hooks: the texts of the conversation. */
+export function toGeminiRequest(messages: readonly Message[], model: string): object {
+  return { model, messages: messages.map(toGeminiMessage), config: {} };
+}
+
+function toGeminiMessage(message: Message): GeminiMessage {
+  return { role: ROLES[message.role], content: textOf(message) };
+}
+
+/** A response as Gemini CLI shows it to its hooks. */
+export function toGeminiResponse({ content, finishReason, usage }: ModelResponse): object {
+  const text = textOf({ role: 'assistant', content });
+  return {
+    text,
+    candidates: [{ content: { role: 'model', parts: [text] }, finishReason: finishReason.toUpperCase() }],
+    usageMetadata: {
+      promptTokenCount: usage.inputTokens,
+      candidatesTokenCount: usage.outputTokens,
+      totalTokenCount: usage.totalTokens,
+    },
+  };
+}
+
+/** The text of a response that a hook made up. */
+export function textOfResponse({ text, candidates }: JsonObject): string | undefined {
+  if (typeof text === 'string') return text;
+  const [candidate] = Array.isArray(candidates) ? candidates : [];
+  const content = isObject(candidate) ? candidate.content : undefined;
+  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : undefined;
+  return parts?.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+}
+
+/** The request with what a hook changed of it. Throws a `MessageInvalidError` where its messages cannot be sent. */
+export function applyGeminiRequest<R extends ModelRequest>(request: R, change: JsonObject): R {
+  const { messages, config } = change;
+  const settings = isObject(config) ? settingsOf(config as JsonObject) : {};
+  return {
+    ...request,
+    ...(Array.isArray(messages) && { messages: applyMessages(request.messages, messages as JsonObject[]) }),
+    ...(Object.keys(settings).length > 0 && { settings: { ...request.settings, ...settings } }),
+  };
+}
+
+/** A message that the hook left as it is keeps what a text does not show. */
+function applyMessages(before: readonly Message[], after: readonly JsonObject[]): readonly Message[] {
+  const left = [...before];
+  const messages = after.map((message): Message => {
+    const content = contentOf(message);
+    const same = left.findIndex((other) => ROLES[other.role] === message.role && textOf(other) === content);
+    if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;
+    if (message.role === 'model') return { role: 'assistant', content: [{ type: 'text', text: content }] };
+    return { role: message.role === 'system' ? 'system' : 'user', content };
+  });
+  checkMessages(messages);
+  return messages;
+}
+
+function contentOf({ content }: JsonObject): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+}
+
+const NUMBERS = { temperature: 'temperature', topP: 'topP', maxOutputTokens: 'maxOutputTokens' } as const;
+
+function settingsOf(config: JsonObject): ModelSettings {
+  const numbers = Object.entries(NUMBERS).filter(([name]) => typeof config[name] === 'number');
+  const { stopSequences } = config;
+  return {
+    ...Object.fromEntries(numbers.map(([name, setting]) => [setting, config[name]])),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.map(String) }),
+  };
+}

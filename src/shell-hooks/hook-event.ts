@@ -1,0 +1,39 @@
+import { distance } from '../lifecycle/entry.js';
+
+/** The events that a hook can stand at, in the order of a run. */
+export const HOOK_EVENTS = [
+  'session_start',
+  'before_agent',
+  'before_model',
+  'before_tool_selection',
+  'after_model',
+  'before_tool',
+  'after_tool',
+  'after_agent',
+  'session_end',
+] as const;
+
+/** A point in the life of a session at which hooks run. */
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** Whether a value names an event. */
+export function isHookEvent(value: unknown): value is HookEvent {
+  return (HOOK_EVENTS as readonly unknown[]).includes(value);
+}
+
+/** Whether a hook at this event can stop something: such a one is missed when it does not run. */
+export function isGateEvent(event: HookEvent): boolean {
+  return event !== 'session_start' && event !== 'session_end';
+}
+
+/** Whether the event is about one tool, so that a matcher looks at its name. */
+export function isToolEvent(event: HookEvent): boolean {
+  return event === 'before_tool' || event === 'after_tool';
+}
+
+/** The name that was most likely meant. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const ranked = names.map((other) => [distance(name.toLowerCase(), other.toLowerCase()), other] as const);
+  const [best] = ranked.sort(([a], [b]) => a - b);
+  return best !== undefined && best[0] <= 3 ? best[1] : undefined;
+}

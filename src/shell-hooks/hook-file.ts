@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describeError } from '../errors.js';
+import { isInside, realLocation } from '../process/location.js';
+import type { TrustScope } from '../trust/trust-item.js';
+import type { Report } from './diagnostic.js';
+import type { HookDialect } from './hook-dialect.js';
+import { HookFileError } from './hook-error.js';
+import type { HookContent } from './hook-source.js';
+import { isObject } from './json-object.js';
+import { parseHooks } from './parse-hooks.js';
+
+/** A file of hooks. */
+export interface HookFile {
+  /** Absolute, or relative to the workspace. */
+  readonly path: string;
+  /** Whose format it has. Default `native`. */
+  readonly dialect?: HookDialect | undefined;
+  /** Default: `workspace` where it lies there, by name or with links followed, else `user`. */
+  readonly scope?: TrustScope | undefined;
+  /** The extension that it belongs to, and its folder, absolute. */
+  readonly extension?: string | undefined;
+  readonly root?: string | undefined;
+  /** Whether it may be absent. Default false. */
+  readonly optional?: boolean | undefined;
+}
+
+/** Larger than any file of hooks. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Reads a file of hooks. Rejects with a `HookFileError` where there is none, or it is no JSON object. */
+export async function readHookFile(
+  file: HookFile,
+  { workspaceDir, report }: { readonly workspaceDir: string; readonly report: Report },
+): Promise<HookContent> {
+  const path = resolve(workspaceDir, file.path);
+  const document = await readDocument(path, file.optional === true);
+  if (document === undefined) return { hooks: [] };
+  const { dialect = 'native', extension, root } = file;
+  const scope = file.scope ?? (await scopeOf(path, workspaceDir));
+  return parseHooks(document, { dialect, scope, source: path, extension, root, report });
+}
+
+async function readDocument(path: string, isOptional: boolean): Promise<Readonly<Record<string, unknown>> | undefined> {
+  let text: Buffer;
+  try {
+    text = await readFile(path);
+  } catch (cause) {
+    if (isOptional && (cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new HookFileError(path, describeError(cause), { cause });
+  }
+  if (text.length > MOST_BYTES) throw new HookFileError(path, `it has more than ${MOST_BYTES} bytes.`);
+  let document: unknown;
+  try {
+    document = JSON.parse(text.toString('utf8').replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new HookFileError(path, `it is no JSON: ${describeError(cause)}`, { cause });
+  }
+  if (!isObject(document)) throw new HookFileError(path, 'it is no JSON object.');
+  return document;
+}
+
+/** Whose a file is, by where it lies: the stricter of its name and where that leads. */
+async function scopeOf(path: string, workspaceDir: string): Promise<TrustScope> {
+  const [real, root] = await Promise.all([realLocation(path), realLocation(workspaceDir)]);
+  return isInside(path, workspaceDir) || isInside(real, root) ? 'workspace' : 'user';
+}
+
+const PLACES: Readonly<
+  Record<HookDialect, { readonly user: readonly string[]; readonly workspace: readonly string[] }>
+> = {
+  native: { user: ['.{app}/hooks.json'], workspace: ['.{app}/hooks.json'] },
+  claude: {
+    user: ['.claude/settings.json'],
+    workspace: ['.claude/settings.json', '.claude/settings.local.json', '.claude/hooks.json'],
+  },
+  codex: { user: ['.codex/hooks.json'], workspace: ['.codex/hooks.json'] },
+  gemini: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
+};
+
+/** The files in which hooks are kept by custom: the user's first. Any of them may be absent. */
+export function standardFiles(dialect: HookDialect, place: { workspaceDir: string; appName: string }): HookFile[] {
+  const at = (folder: string, names: readonly string[], scope: TrustScope) =>
+    names.map((name) => {
+      const path = join(folder, name.replace('{app}', place.appName));
+      return { path, dialect, scope, optional: true };
+    });
+  const { user, workspace } = PLACES[dialect];
+  return [...at(homedir(), user, 'user'), ...at(place.workspaceDir, workspace, 'workspace')];
+}

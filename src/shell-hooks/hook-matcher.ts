@@ -1,0 +1,56 @@
+import { createContext, Script } from 'node:vm';
+import type { HookDialect } from './hook-dialect.js';
+
+/** Whether a hook is for something that goes by any of these names. */
+export type Matcher = (names: readonly string[]) => boolean;
+
+const EVERYTHING: Matcher = () => true;
+const TEST = new Script('pattern.test(name)');
+/** A pattern that takes longer has run away. */
+const PATTERN_MS = 100;
+const KEPT_ANSWERS = 500;
+
+/**
+ * Compiles a matcher. Absent, empty or `*` is everything; letters, digits, `_`, `-`, spaces, `,` and `|` are a list of
+ * exact names; whatever else is a regular expression. With Gemini it is always one. Gives the problem where it is none.
+ */
+export function compileMatcher(matcher: string | undefined, dialect: HookDialect): Matcher | string {
+  if (matcher === undefined || matcher.trim() === '' || matcher === '*') return EVERYTHING;
+  if (dialect !== 'gemini' && /^[\w\- ,|]+$/.test(matcher)) return exactly(matcher.split(/[,|]/));
+  try {
+    return matching(new RegExp(matcher));
+  } catch (error) {
+    // Gemini takes what is no pattern as a name.
+    return dialect === 'gemini' ? exactly([matcher]) : `\`matcher\` is no pattern: ${(error as Error).message}`;
+  }
+}
+
+function exactly(list: readonly string[]): Matcher {
+  const wanted = new Set(list.map((name) => name.trim()).filter((name) => name !== ''));
+  return (names) => names.some((name) => wanted.has(name));
+}
+
+/** A pattern may come from the workspace, and is tried before anybody was asked: one that runs away is stopped. */
+function matching(pattern: RegExp): Matcher {
+  const sandbox = createContext({ pattern, name: '' });
+  const known = new Map<string, boolean>();
+  return (names) =>
+    names.some((name) => {
+      const found = known.get(name);
+      if (found !== undefined) return found;
+      const answer = tryPattern(sandbox, name);
+      if (known.size >= KEPT_ANSWERS) known.clear();
+      known.set(name, answer);
+      return answer;
+    });
+}
+
+/** One that cannot be decided counts as a match: a guard is rather asked once too often. */
+function tryPattern(sandbox: ReturnType<typeof createContext>, name: string): boolean {
+  sandbox.name = name;
+  try {
+    return TEST.runInContext(sandbox, { timeout: PATTERN_MS }) === true;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,45 @@
+import type { AllowedDecision, DeniedDecision, VerifiedItem } from '../trust/trust-decision.js';
+import type { TrustGate } from '../trust/trust-gate.js';
+import type { ShellHook } from './hook-definition.js';
+import { trustItemOf } from './hook-item.js';
+import type { HookProblem } from './hook-problem.js';
+
+/** Asks the gate about hooks: decided on once, verified right before each use. */
+export class HookPermits {
+  private readonly decisions = new WeakMap<ShellHook, AllowedDecision>();
+
+  constructor(
+    private readonly gate: TrustGate,
+    private readonly workspaceDir: string,
+  ) {}
+
+  /** What exactly to start, for once and at once; or why nothing is to be started. */
+  async permit(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
+    const known = this.decisions.get(hook);
+    const verified = known && (await this.gate.verify(known));
+    if (verified?.allowed) return verified;
+    this.decisions.delete(hook);
+    // What is not as it was approved is asked about anew.
+    const decision = await this.gate.authorize(known?.item ?? trustItemOf(hook, this.workspaceDir));
+    if (!decision.allowed) return decision;
+    this.decisions.set(hook, decision);
+    return this.gate.verify(decision);
+  }
+}
+
+/** What a denial means for the hook: one that nobody ever approved is passed over; one that changed has failed. */
+export interface Denial {
+  readonly status: 'failed' | 'skipped';
+  readonly problem: HookProblem;
+}
+
+/** Tells a hook that cannot start from one that may not. */
+export function denialOf({ failure, scope, approvedBefore, reason, message }: DeniedDecision): Denial {
+  const isOurs = scope !== 'workspace' || approvedBefore;
+  if (failure !== undefined && isOurs) {
+    const { code, hint } = failure;
+    return { status: 'failed', problem: { kind: 'not-started', message: failure.message, code, hint } };
+  }
+  const problem: HookProblem = { kind: 'untrusted', message: `${message} (${reason})`, hint: failure?.hint };
+  return { status: isOurs ? 'failed' : 'skipped', problem };
+}

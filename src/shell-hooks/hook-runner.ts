@@ -1,0 +1,167 @@
+import { type Clock, systemClock } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import type { Spawn } from '../process/process-group.js';
+import type { ProcessResult } from '../process/run-process.js';
+import type { TrustGate } from '../trust/trust-gate.js';
+import type { Report } from './diagnostic.js';
+import { readHook } from './dialect.js';
+import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
+import type { ShellHook } from './hook-definition.js';
+import { failed, type HookReading, SILENT } from './hook-effects.js';
+import { hookEnvironment } from './hook-environment.js';
+import { hookInput, shownToolName } from './hook-input.js';
+import { denialOf, HookPermits } from './hook-permit.js';
+import { type HookProblem, malformed } from './hook-problem.js';
+import { startHook } from './hook-process.js';
+import type { HookRegistry } from './hook-registry.js';
+import { HookReports } from './hook-reports.js';
+import { visibleText } from './hook-text.js';
+import { isFor, type Occasion, type Subject, type ToolNames } from './occasion.js';
+import { jsonText } from './plain-json.js';
+
+/** What a hook says to the user. */
+export interface HookNotice {
+  readonly hook: string;
+  readonly event: string;
+  readonly text: string;
+}
+
+/** What a runner works with. */
+export interface HookRunnerOptions {
+  readonly registry: HookRegistry;
+  readonly gate: TrustGate;
+  readonly workspaceDir: string;
+  readonly appName: string;
+  /** `hooks.timeout`: the time of a hook that has none of its own. Read at each run. */
+  readonly timeoutMs: () => number;
+  readonly inheritEnv: boolean;
+  readonly sensitive: readonly string[];
+  readonly toolNames: ToolNames;
+  readonly logger: Logger;
+  readonly report: Report;
+  readonly onNotice?: ((notice: HookNotice) => void) | undefined;
+  readonly clock?: Clock | undefined;
+  readonly spawn?: Spawn | undefined;
+}
+
+/** Runs the hooks of one event, one after another. */
+export class HookRunner {
+  private readonly permits: HookPermits;
+  private readonly reports: HookReports;
+  private readonly clock: Clock;
+
+  constructor(private readonly options: HookRunnerOptions) {
+    this.permits = new HookPermits(options.gate, options.workspaceDir);
+    this.reports = new HookReports(options);
+    this.clock = options.clock ?? systemClock;
+  }
+
+  /** The hooks that would run, in order. */
+  matching(subject: Subject): readonly ShellHook[] {
+    const hooks = this.options.registry.hooksOf(subject.event);
+    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.namesOf(hook, subject)));
+  }
+
+  /** How often each hook has failed, by id. */
+  get failures(): ReadonlyMap<string, number> {
+    return this.reports.failures;
+  }
+
+  /**
+   * Runs hooks in turn. What fails is in the outcomes, and stops none of the others; a cancellation stops the rest. Never
+   * rejects.
+   */
+  async run<Value>(
+    occasion: Occasion<Value>,
+    hooks: readonly ShellHook[] = this.matching(occasion),
+  ): Promise<HookEventResult<Value>> {
+    const progress = new EventProgress(occasion);
+    const done = new Set<string>();
+    for (const hook of hooks) {
+      if (occasion.signal?.aborted) break;
+      // Others may have been removed while one was running.
+      if (!this.options.registry.hooksOf(occasion.event).includes(hook) || isRepeated(hook, done)) continue;
+      const { outcome, reading } = await this.runHook(hook, progress);
+      this.announce(hook, outcome, reading);
+      progress.take(hook, outcome, reading);
+      if (progress.isOver) break;
+    }
+    return progress.result();
+  }
+
+  private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished> {
+    const startedAt = this.clock.now();
+    try {
+      const result = await this.execute(hook, progress);
+      const { durationMs } = result;
+      if ('status' in result) return this.finish(hook, failed(result.problem), result);
+      const reading = readHook({ hook, result });
+      const status = reading.problem === undefined ? 'completed' : 'failed';
+      this.reports.process(hook, result);
+      return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
+    } catch (error) {
+      const problem: HookProblem = malformed(String((error as Error)?.message ?? error));
+      return this.finish(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
+    }
+  }
+
+  private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
+    const { options } = this;
+    const { sessionId, signal } = progress.occasion;
+    const verified = await this.permits.permit(hook);
+    if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
+    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
+    this.reports.start(hook, input);
+    const start = {
+      ...{ hook, verified, signal },
+      env: await hookEnvironment(hook, verified, { ...options, sessionId }),
+      stdin: jsonText(input),
+      timeoutMs: hook.timeout ?? options.timeoutMs(),
+    };
+    return startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
+  }
+
+  /** A failure of one that has to block cancels what the event is about. */
+  private finish(hook: ShellHook, reading: HookReading, run: Omit<HookOutcome, 'hook' | 'id'>): Finished {
+    const { output, problem } = reading;
+    const outcome: HookOutcome = { hook: hook.name, id: hook.id, ...run, output, problem };
+    const blocks = hook.onFailure === 'block' && run.status === 'failed' && problem?.kind !== 'aborted';
+    if (!blocks || reading.effects.cancel !== undefined) return { outcome, reading };
+    const cancel = `hook "${hook.name}" failed: ${problem?.message}`;
+    return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
+  }
+
+  private announce(hook: ShellHook, outcome: HookOutcome, { effects }: HookReading): void {
+    const timeoutMs = hook.timeout ?? this.options.timeoutMs();
+    this.reports.outcome(hook, outcome, timeoutMs);
+    if (effects.userText === undefined) return;
+    const notice = { hook: hook.name, event: hook.event, text: visibleText(effects.userText) };
+    this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
+    this.reports.guarded(() => this.options.onNotice?.(notice));
+  }
+
+  private namesOf(hook: ShellHook, { tool }: Subject): readonly string[] {
+    return tool === undefined ? [] : [tool, shownToolName(hook, tool, this.options.toolNames)];
+  }
+}
+
+interface Finished {
+  readonly outcome: HookOutcome;
+  readonly reading: HookReading;
+}
+
+interface Refused {
+  readonly status: 'failed' | 'skipped';
+  readonly problem: HookProblem;
+  readonly durationMs: number;
+}
+
+/** Other programs run a command once where two matchers name it. */
+function isRepeated(hook: ShellHook, done: Set<string>): boolean {
+  if (hook.dialect === 'native') return false;
+  const { dialect, command, args, extension, root } = hook;
+  const key = JSON.stringify([dialect, command, args, extension, root]);
+  if (done.has(key)) return true;
+  done.add(key);
+  return false;
+}

@@ -1,0 +1,159 @@
+import type { HookRegistration } from './hook-definition.js';
+import type { HookDialect } from './hook-dialect.js';
+import { type HookEvent, nearestName } from './hook-event.js';
+import { type HookContent, type HookSource, reportOn } from './hook-source.js';
+import { isObject } from './json-object.js';
+
+const CLAUDE_EVENTS: Readonly<Record<string, HookEvent>> = {
+  SessionStart: 'session_start',
+  UserPromptSubmit: 'before_agent',
+  PreToolUse: 'before_tool',
+  PostToolUse: 'after_tool',
+  PostToolUseFailure: 'after_tool',
+  Stop: 'after_agent',
+  SessionEnd: 'session_end',
+};
+const GEMINI_EVENTS: Readonly<Record<string, HookEvent>> = {
+  SessionStart: 'session_start',
+  BeforeAgent: 'before_agent',
+  BeforeModel: 'before_model',
+  BeforeToolSelection: 'before_tool_selection',
+  AfterModel: 'after_model',
+  BeforeTool: 'before_tool',
+  AfterTool: 'after_tool',
+  AfterAgent: 'after_agent',
+  SessionEnd: 'session_end',
+};
+type Foreign = Exclude<HookDialect, 'native'>;
+const EVENTS = { claude: CLAUDE_EVENTS, codex: CLAUDE_EVENTS, gemini: GEMINI_EVENTS } as const;
+
+/** Events of theirs that there is no such point for here; those that could stop something are missed. */
+const OTHER_EVENTS: readonly string[] = [
+  ...['Setup', 'UserPromptExpansion', 'PostToolBatch', 'MessageDisplay', 'Notification', 'PermissionDenied'],
+  ...['SubagentStart', 'SubagentStop', 'TeammateIdle', 'TaskCreated', 'TaskCompleted', 'InstructionsLoaded'],
+  ...['ConfigChange', 'CwdChanged', 'FileChanged', 'DirectoryAdded', 'WorktreeCreate', 'WorktreeRemove'],
+  ...['Elicitation', 'ElicitationResult', 'StopFailure', 'PreCompact', 'PostCompact', 'PreCompress', 'Interrupt'],
+  'PermissionRequest',
+];
+const OTHER_GATES: readonly string[] = [
+  ...['PermissionRequest', 'UserPromptExpansion', 'SubagentStop', 'TaskCreated', 'TaskCompleted', 'TeammateIdle'],
+  ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreCompact'],
+];
+
+/** Where a hook stands in the file. */
+interface Place {
+  readonly theirs: string;
+  readonly event: HookEvent;
+  readonly matcher: unknown;
+  readonly index: number;
+}
+
+/** Reads the `hooks` of a file of Claude Code, Codex or Gemini CLI. The rest of the file is not looked at. */
+export function parseForeignHooks({ hooks: map }: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+  if (map === undefined) return { hooks: [] };
+  if (!isObject(map)) {
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no object.' });
+    return { hooks: [] };
+  }
+  const hooks = Object.entries(map).flatMap(([theirs, groups]) => parseEvent(theirs, groups, source));
+  explainDefaults(hooks, source);
+  return { hooks };
+}
+
+function parseEvent(theirs: string, groups: unknown, source: HookSource): HookRegistration[] {
+  const event = Object.hasOwn(eventsOf(source), theirs) ? eventsOf(source)[theirs] : undefined;
+  if (event === undefined) return refuseEvent(theirs, groups, source);
+  if (!Array.isArray(groups)) return refuse(source, `\`hooks.${theirs}\` is no list`, event);
+  let index = 0;
+  return groups.flatMap((group: unknown) => {
+    if (!isObject(group) || !Array.isArray(group.hooks)) {
+      return refuse(source, `a group of \`hooks.${theirs}\` has no list of hooks`, event);
+    }
+    const { matcher } = group;
+    return group.hooks.flatMap((handler: unknown) => {
+      index += 1;
+      return handlerOf(handler, { theirs, event, matcher, index }, source);
+    });
+  });
+}
+
+function eventsOf({ dialect }: HookSource): Readonly<Record<string, HookEvent>> {
+  return EVENTS[dialect as Foreign];
+}
+
+function refuseEvent(theirs: string, groups: unknown, source: HookSource): [] {
+  if (!Array.isArray(groups) && !OTHER_EVENTS.includes(theirs)) {
+    reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`hooks.${theirs}\` is not read.` });
+    return [];
+  }
+  const isKnown = OTHER_EVENTS.includes(theirs);
+  const near = nearestName(theirs, Object.keys(eventsOf(source)));
+  const hint = near === undefined ? '' : ` Did you mean "${near}"?`;
+  const problem = isKnown ? `${theirs} does not exist here.` : `"${theirs}" is no event.${hint}`;
+  const level = isKnown && !OTHER_GATES.includes(theirs) ? 'warning' : 'error';
+  reportOn(source, { level, code: 'event-unsupported', message: `${problem} Its hooks do not run.` });
+  return [];
+}
+
+/** A missing gate looks like an idle one: it has to be seen. */
+function refuse(source: HookSource, problem: string, event: HookEvent): [] {
+  const level = event === 'session_start' || event === 'session_end' ? 'warning' : 'error';
+  reportOn(source, { level, code: 'hook-unsupported', message: `A hook does not run: ${problem}.` });
+  return [];
+}
+
+function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegistration[] {
+  const name = `${source.extension ?? source.dialect}:${place.theirs}#${place.index}`;
+  const problem = isObject(handler) ? unsupported(handler, place) : 'it is no object';
+  if (!isObject(handler) || problem !== undefined) return refuse(source, `${name}: ${problem}`, place.event);
+  const { command, args, timeout, onFailure } = handler;
+  const { scope, extension, root, dialect } = source;
+  const isShell = args === undefined || dialect === 'gemini';
+  const settings = {
+    ...(place.matcher !== undefined && { matcher: place.matcher }),
+    ...(args !== undefined && { args }),
+    ...(timeout !== undefined && { timeout: inMilliseconds(timeout, dialect) }),
+    ...(onFailure !== undefined && { onFailure }),
+    ...(dialect === 'gemini' && isObject(handler.env) && { env: handler.env }),
+  };
+  const registration = {
+    ...{ event: place.event, name: nameOf(handler, name), command: portable(command), shell: isShell, ...settings },
+    ...{ scope, source: source.source, extension, root, dialect, dialectEvent: place.theirs },
+  };
+  return [registration as HookRegistration];
+}
+
+function nameOf({ name }: Readonly<Record<string, unknown>>, otherwise: string): string {
+  return typeof name === 'string' && name.trim() !== '' ? name : otherwise;
+}
+
+/** Claude Code and Codex count seconds, Gemini CLI milliseconds. */
+function inMilliseconds(timeout: unknown, dialect: HookDialect): unknown {
+  return dialect === 'gemini' || typeof timeout !== 'number' ? timeout : Math.round(timeout * 1_000);
+}
+
+/** A shell cannot read this one variable of Gemini CLI. */
+function portable(command: unknown): unknown {
+  return typeof command === 'string' ? command.replaceAll(`\${/}`, '/') : command;
+}
+
+function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Place): string | undefined {
+  const { type = 'command', shell } = handler;
+  if (type !== 'command') return `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
+  for (const key of ['if', 'async', 'asyncRewake', 'once'] as const) {
+    if (handler[key] !== undefined && handler[key] !== false) return `\`${key}\` is not supported`;
+  }
+  if (shell !== undefined && shell !== 'bash' && shell !== 'sh')
+    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
+}
+
+function explainDefaults(hooks: readonly HookRegistration[], source: HookSource): void {
+  const info = (code: string, message: string) => reportOn(source, { level: 'info', code, message });
+  if (source.dialect !== 'gemini' && hooks.some(({ timeout }) => timeout === undefined)) {
+    info('timeout-default', 'A hook without a time has that of `hooks.timeout` here.');
+  }
+  if (hooks.some(({ dialectEvent }) => dialectEvent === 'AfterModel')) {
+    info('after-model-once', 'AfterModel comes once a response here, not with each piece of it.');
+  }
+}

@@ -1,0 +1,60 @@
+const DEEPEST = 200;
+
+/** The JSON text of any value: what JSON has no word for is written as a text, or left out as JSON does. Never throws. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value, replace) ?? 'null';
+  } catch {
+    // A circle, too many levels, or a getter that throws.
+    return JSON.stringify(plainCopy(value, [])) ?? 'null';
+  }
+}
+
+function replace(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}
+
+function plainCopy(value: unknown, path: readonly object[]): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return replace('', value);
+  if (path.includes(value)) return '[circular]';
+  if (path.length >= DEEPEST) return '[too deep]';
+  try {
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return JSON.parse(JSON.stringify(value, replace));
+    const inner = [...path, value];
+    if (Array.isArray(value)) return value.map((item) => plainCopy(item, inner));
+    return Object.fromEntries(Object.keys(value).map((key) => [key, plainCopy(read(value, key), inner)]));
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+function read(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key];
+  } catch {
+    return '[unreadable]';
+  }
+}
+
+const REDACTED = '[redacted]';
+
+/** A copy in which the fields of these names are redacted, however they are spelt: `apiKey` is `api_key` is `API-KEY`. */
+export function redact(value: unknown, names: readonly string[]): unknown {
+  if (names.length === 0) return value;
+  const folded = new Set(names.map(fold));
+  return redactWithin(JSON.parse(jsonText(value)), folded);
+}
+
+function redactWithin(value: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => redactWithin(item, names));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, names.has(fold(key)) ? REDACTED : redactWithin(inner, names)]),
+  );
+}
+
+/** One spelling of a name. */
+export function fold(name: string): string {
+  return name.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+}

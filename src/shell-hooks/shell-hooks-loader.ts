@@ -1,0 +1,234 @@
+import { describeError, OptionInvalidError } from '../errors.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { Approval } from '../trust/approval.js';
+import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
+import type { TrustScope } from '../trust/trust-item.js';
+import { Diagnostics, type HookDiagnostic } from './diagnostic.js';
+import type { HookRegistration } from './hook-definition.js';
+import type { HookDialect } from './hook-dialect.js';
+import { HOOK_EVENTS, type HookEvent } from './hook-event.js';
+import { type HookFile, readHookFile, standardFiles } from './hook-file.js';
+import { createGates, createResultGate } from './hook-lifecycles.js';
+import type { HookParts } from './hook-parts.js';
+import { HookRegistry } from './hook-registry.js';
+import { HookRunner } from './hook-runner.js';
+import { RunNotebook } from './run-notes.js';
+import { SessionNotes } from './session-notes.js';
+import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './shell-hooks-options.js';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** A hook as `status()` shows it. */
+export interface ShellHookStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly event: HookEvent;
+  readonly scope: TrustScope;
+  readonly dialect: HookDialect;
+  readonly source: string | undefined;
+  /** How often it has failed. */
+  readonly failures: number;
+}
+
+/** What `status()` shows. */
+export interface ShellHooksStatus {
+  readonly hooks: readonly ShellHookStatus[];
+  readonly diagnostics: readonly HookDiagnostic[];
+}
+
+/** The loader that `shellHooks` makes. It serves one agent. */
+export interface ShellHooks extends LifecycleLoader {
+  readonly registry: HookRegistry;
+  readonly gate: TrustGate;
+  /** Runs the hooks of an event outside of any agent. */
+  readonly runner: HookRunner;
+  /** Starts nothing, and asks nobody. */
+  status(): ShellHooksStatus;
+  /** What was approved, in all workspaces. */
+  approvals(): Promise<readonly Approval[]>;
+  /** Takes approvals back, by digest. Returns how many there were. */
+  revoke(digest: string): Promise<number>;
+  /** Reads the files again. What changed in them since has no effect before that. */
+  reload(): Promise<void>;
+}
+
+/**
+ * Lets executables take part in an agent's life: each gets an event as JSON on its standard input, and answers with JSON
+ * on its standard output.
+ *
+ * @example
+ * const guard = { event: 'before_tool', name: 'guard', command: 'node', args: ['guard.mjs'], matcher: 'delete_file' } as const;
+ * const agent = new Agent({ model, loaders: [shellHooks({ hooks: [guard], approve: terminalApprover() })] });
+ */
+export function shellHooks(options: ShellHooksOptions = {}): ShellHooks {
+  return new ShellHooksLoader(resolveShellHooksOptions(options));
+}
+
+class ShellHooksLoader implements ShellHooks {
+  readonly name = 'shell-hooks';
+  readonly registry: HookRegistry;
+  readonly gate: TrustGate;
+  readonly runner: HookRunner;
+  private readonly diagnostics: Diagnostics;
+  private logger: Logger;
+  private fileTimeout: number | undefined = undefined;
+  private fileHooks: readonly string[] = [];
+  private isLoaded = false;
+  private unfollow = () => {};
+
+  constructor(private readonly settings: ShellHooksSettings) {
+    const logger = this.followingLogger();
+    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own } = settings;
+    this.logger = machine.logger ?? consoleLogger;
+    this.diagnostics = new Diagnostics(logger, onDiagnostic);
+    this.registry = registry;
+    this.gate = settings.gate ?? this.createGate(logger);
+    for (const hook of own) registry.register(hook);
+    this.runner = new HookRunner({
+      ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
+      ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
+      ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
+      toolNames: settings.toolNames ?? {},
+      timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
+    });
+  }
+
+  async load(host: LoaderHost): Promise<void> {
+    if (this.isLoaded)
+      throw new OptionInvalidError('loaders', 'shell hooks serve one agent; make them anew for another.');
+    this.logger = host.logger;
+    await this.reload();
+    const { runner } = this;
+    const parts = {
+      runner,
+      notes: new SessionNotes(),
+      runs: new RunNotebook(),
+      logger: host.logger,
+      signal: host.signal,
+    };
+    const installation = new Installation(host, parts, this.registry);
+    installation.update();
+    this.unfollow = this.registry.onChange(() => installation.update());
+    this.isLoaded = true;
+  }
+
+  async reload(): Promise<void> {
+    const { discover, files, workspaceDir } = this.settings;
+    const found = discover.flatMap((dialect) =>
+      standardFiles(dialect, { ...this.settings, appName: this.settings.appName }),
+    );
+    const contents = [];
+    for (const file of found) contents.push(await this.readLeniently(file));
+    for (const file of files)
+      contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
+    for (const id of this.fileHooks) this.registry.unregister(id);
+    this.fileHooks = contents.flatMap(({ hooks }) => hooks.flatMap((hook) => this.register(hook)));
+    this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
+  }
+
+  close(): void {
+    this.unfollow();
+    this.isLoaded = false;
+  }
+
+  status(): ShellHooksStatus {
+    const { failures } = this.runner;
+    const hooks = this.registry.list().map((hook): ShellHookStatus => {
+      const { id, name, event, scope, dialect, source } = hook;
+      return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
+    });
+    return { hooks, diagnostics: this.diagnostics.list() };
+  }
+
+  approvals(): Promise<readonly Approval[]> {
+    return this.gate.store.list();
+  }
+
+  revoke(digest: string): Promise<number> {
+    return this.gate.revoke(digest);
+  }
+
+  private createGate(logger: Logger): TrustGate {
+    const { workspaceDir, appName, approve, machine } = this.settings;
+    const { report } = this.diagnostics;
+    return createTrustGate({
+      ...{ workspaceDir, appName, approve, logger, clock: machine?.clock },
+      onUserHooksChanged: ({ type, source, name }) => {
+        const message = `A hook of the user's has changed since it last ran: "${name}".`;
+        report({ level: 'warning', code: type, message, source, hook: name });
+      },
+    });
+  }
+
+  /** The host's logger is known only once the agent loads. */
+  private followingLogger(): Logger {
+    return {
+      debug: (message, details) => this.logger.debug(message, details),
+      info: (message, details) => this.logger.info(message, details),
+      warn: (message, details) => this.logger.warn(message, details),
+      error: (message, details) => this.logger.error(message, details),
+    };
+  }
+
+  /** A file that nobody named may be broken: that is said, and the others are read. */
+  private async readLeniently(file: HookFile): ReturnType<typeof readHookFile> {
+    const { report } = this.diagnostics;
+    try {
+      return await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
+    } catch (error) {
+      report({ level: 'error', code: 'file-unreadable', message: describeError(error), source: file.path });
+      return { hooks: [] };
+    }
+  }
+
+  /** One bad hook does not void its file. */
+  private register(hook: HookRegistration): string[] {
+    try {
+      return [this.registry.register(hook).id];
+    } catch (error) {
+      const { name, source } = hook;
+      this.diagnostics.report({
+        level: 'error',
+        code: 'hook-invalid',
+        message: describeError(error),
+        hook: name,
+        source,
+      });
+      return [];
+    }
+  }
+}
+
+/** The lifecycles of an agent, which follow the registry: only what has a hook is switched on. */
+class Installation {
+  private events: ReadonlySet<HookEvent> = new Set();
+  private gates: (() => void) | undefined = undefined;
+  private results: (() => void) | undefined = undefined;
+
+  constructor(
+    private readonly host: LoaderHost,
+    private readonly parts: HookParts,
+    private readonly registry: HookRegistry,
+  ) {}
+
+  update(): void {
+    const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
+    if (events.size === this.events.size && [...events].every((event) => this.events.has(event))) return;
+    this.events = events;
+    const { host, parts } = this;
+    this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
+    this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
+  }
+}
+
+/** Puts a lifecycle where another one stood, or takes that away. */
+function place(
+  host: LoaderHost,
+  before: (() => void) | undefined,
+  lifecycle: Parameters<LoaderHost['use']>[0] | undefined,
+): (() => void) | undefined {
+  if (lifecycle !== undefined) return host.use(lifecycle, before);
+  before?.();
+  return undefined;
+}

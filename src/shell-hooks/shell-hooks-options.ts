@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { OptionInvalidError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import type { Spawn } from '../process/process-group.js';
+import type { Approver } from '../trust/trust-decision.js';
+import type { TrustGate } from '../trust/trust-gate.js';
+import type { Report } from './diagnostic.js';
+import { type HookDefinition, type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
+import type { HookDialect } from './hook-dialect.js';
+import { HookInvalidError } from './hook-error.js';
+import type { HookEvent } from './hook-event.js';
+import type { HookFile } from './hook-file.js';
+import type { HookRegistry } from './hook-registry.js';
+import type { HookNotice } from './hook-runner.js';
+import { isObject } from './json-object.js';
+import type { ToolNames } from './occasion.js';
+import { parseNativeHooks } from './parse-native.js';
+
+/** Hooks by event, as in a file. */
+export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefinition, 'event'>[] | undefined } & {
+  /** The time of each hook that has none of its own, in milliseconds. Default 30,000. */
+  readonly timeout?: number | undefined;
+};
+
+/** A clock, a way to start processes, and a place for messages. */
+export interface HookMachineOptions {
+  readonly clock?: Clock | undefined;
+  readonly spawn?: Spawn | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** Where hooks come from, and how they are run. */
+export interface ShellHooksOptions {
+  /** The folder that is being worked in: hooks run there, and nothing in it is trusted by itself. Default: the current one. */
+  readonly workspaceDir?: string | undefined;
+  /** Names the folders of state and configuration, `~/.<appName>` and `.<appName>`. Default `keelson`. */
+  readonly appName?: string | undefined;
+  /** Hooks of the host's own, which are trusted: a list, or by event. */
+  readonly hooks?: readonly HookDefinition[] | HookMap | undefined;
+  /** Files of hooks. One that cannot be read fails the loader. */
+  readonly files?: readonly (string | HookFile)[] | undefined;
+  /** Whose files are looked for where they are kept by custom, at home and in the workspace. Default: nobody's. */
+  readonly discover?: readonly HookDialect[] | undefined;
+  /** A registry that others change too. Default: a new one. */
+  readonly registry?: HookRegistry | undefined;
+  /** Asks the user about hooks of the workspace. Without it none runs that was not approved before. */
+  readonly approve?: Approver | undefined;
+  /** A gate of your own, in place of `approve` and `appName`. */
+  readonly gate?: TrustGate | undefined;
+  /** How your tools are called in the files of other programs, such as `{ claude: { run_command: 'Bash' } }`. */
+  readonly toolNames?: ToolNames | undefined;
+  /** Names of fields that are redacted for all hooks that do not declare them, however they are spelt. */
+  readonly sensitive?: readonly string[] | undefined;
+  /** Whether hooks of the user's get the credentials of model providers too. Default false. */
+  readonly inheritEnv?: boolean | undefined;
+  /** Told of everything that somebody should know of. */
+  readonly onDiagnostic?: Report | undefined;
+  /** Told what hooks say to the user. */
+  readonly onNotice?: ((notice: HookNotice) => void) | undefined;
+  /** What takes the place of the machine's own. The agent's logger takes over as it loads the hooks. */
+  readonly machine?: HookMachineOptions | undefined;
+}
+
+const KEYS: readonly string[] = [
+  ...['workspaceDir', 'appName', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
+  ...['sensitive', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
+];
+const DIALECTS: readonly HookDialect[] = ['native', 'claude', 'codex', 'gemini'];
+
+/** Options with their defaults. */
+export interface ShellHooksSettings extends ShellHooksOptions {
+  readonly workspaceDir: string;
+  readonly appName: string;
+  readonly files: readonly HookFile[];
+  readonly discover: readonly HookDialect[];
+  readonly own: readonly HookRegistration[];
+  readonly timeout: number | undefined;
+}
+
+/** Checks options and fills the defaults. */
+export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
+  const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
+  const bad = discover.find((dialect) => !DIALECTS.includes(dialect));
+  if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${DIALECTS.join(', ')}.`);
+  const { hooks, timeout } = ownHooks(options.hooks);
+  return {
+    ...options,
+    ...{ appName, discover, own: hooks, timeout },
+    workspaceDir: resolve(workspaceDir),
+    files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
+  };
+}
+
+function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
+  hooks: readonly HookRegistration[];
+  timeout?: number | undefined;
+} {
+  if (Array.isArray(hooks)) return { hooks };
+  if (!isObject(hooks))
+    throw new OptionInvalidError('hooks', 'it is a list of hooks, or maps events to lists of them.');
+  const { timeout } = hooks as HookMap;
+  if (timeout !== undefined && !isTimeout(timeout)) {
+    throw new OptionInvalidError('hooks.timeout', `${timeoutProblem('timeout', timeout)}.`);
+  }
+  const report: Report = ({ message, hook = '(no name)' }) => {
+    throw new HookInvalidError(hook, [message]);
+  };
+  return parseNativeHooks({ hooks }, { dialect: 'native', scope: 'builtin', report });
+}

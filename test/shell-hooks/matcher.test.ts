@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { compileMatcher, type Matcher } from '../../src/shell-hooks/hook-matcher.js';
+
+const matches = (matcher: string | undefined, name: string, dialect: 'native' | 'claude' | 'gemini' = 'native') =>
+  (compileMatcher(matcher, dialect) as Matcher)([name]);
+
+test.each([undefined, '', '*', ' '])('a matcher of %j is for everything', (matcher) => {
+  expect(matches(matcher, 'anything')).toBe(true);
+});
+
+test('B23: a name matches itself alone', () => {
+  expect(matches('Edit', 'Edit')).toBe(true);
+  expect(matches('Edit', 'MultiEdit')).toBe(false);
+  expect(matches('mcp__brave-search', 'mcp__brave-search__x')).toBe(false);
+  expect(matches('Edit|Write', 'Write')).toBe(true);
+  expect(matches('Edit, Write', 'Write')).toBe(true);
+  expect(matches('Edit|Write', 'Edit|Write')).toBe(false);
+});
+
+test('what is no list of names is a pattern', () => {
+  expect(matches('mcp__.*', 'mcp__brave-search__x')).toBe(true);
+  expect(matches('^Notebook', 'NotebookEdit')).toBe(true);
+  expect(matches('^Notebook$', 'NotebookEdit')).toBe(false);
+});
+
+test('with Gemini every matcher is a pattern, and what is none is a name', () => {
+  expect(matches('Edit', 'MultiEdit', 'gemini')).toBe(true);
+  expect(matches('write_(', 'write_(', 'gemini')).toBe(true);
+  expect(matches('write_(', 'write_file', 'gemini')).toBe(false);
+});
+
+test('a pattern that runs away is stopped, and counts as a match', () => {
+  const start = performance.now();
+
+  expect(matches('^(a+)+$', `${'a'.repeat(60)}!`)).toBe(true);
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
+test('a pattern is tried without leftovers of the one before', () => {
+  const matcher = compileMatcher('^x.', 'claude') as Matcher;
+
+  expect([matcher(['xa']), matcher(['ya']), matcher(['xa']), matcher(['ya', 'xb']), matcher([])]).toEqual([
+    ...[true, false, true, true, false],
+  ]);
+});

@@ -1,0 +1,158 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, vi } from 'vitest';
+import { z } from 'zod';
+import { Agent, type AgentOptions, defineTool, type Logger, type Tool } from '../../../src/index.js';
+import {
+  type HookDefinition,
+  type HookEvent,
+  type ShellHooks,
+  type ShellHooksOptions,
+  shellHooks,
+} from '../../../src/shell-hooks/shell-hooks.js';
+import { type ScriptEntry, scriptedModel } from '../../../src/testing/testing.js';
+
+/** One record of a log. */
+export interface LogRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly details: Record<string, unknown> | undefined;
+}
+
+/** A home and a workspace of their own, and what is put there. */
+export interface HookLab {
+  readonly home: string;
+  readonly workspace: string;
+  readonly logs: LogRecord[];
+  readonly logger: Logger;
+  /** Writes a file of the workspace; an executable one where its text begins with `#!`. */
+  write(path: string, text: string): string;
+  read(path: string): string;
+  has(path: string): boolean;
+  logged(level: LogRecord['level']): readonly LogRecord[];
+}
+
+/** Makes a lab for each test of the file. */
+export function useHookLab(): HookLab {
+  const lab = {} as { -readonly [Key in keyof HookLab]: HookLab[Key] };
+  let folder = '';
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-hooks-')));
+    Object.assign(lab, { home: join(folder, 'home'), workspace: join(folder, 'work'), logs: [] });
+    mkdirSync(lab.home);
+    mkdirSync(lab.workspace);
+    vi.stubEnv('HOME', lab.home);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    execFileSync('chmod', ['-R', 'u+rwX', folder]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const log = (level: LogRecord['level']) => (message: string, details?: unknown) => {
+    lab.logs.push({ level, message, details: details as LogRecord['details'] });
+  };
+  lab.logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
+  lab.write = (path, text) => {
+    const full = join(lab.workspace, path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
+    return full;
+  };
+  lab.read = (path) => readFileSync(join(lab.workspace, path), 'utf8');
+  lab.has = (path) => existsSync(join(lab.workspace, path));
+  lab.logged = (level) => lab.logs.filter((record) => record.level === level);
+  return lab;
+}
+
+/** A hook that is a text for the shell. */
+export function sh(event: HookEvent, text: string, more: Partial<HookDefinition> = {}): HookDefinition {
+  return { event, name: `${event}-hook`, command: 'sh', args: ['-c', text], ...more };
+}
+
+/** A hook that answers with this output. */
+export function answers(event: HookEvent, output: unknown, more: Partial<HookDefinition> = {}): HookDefinition {
+  const args = ['-c', 'cat >/dev/null; printf %s "$0"', text(output)];
+  return { event, name: `${event}-hook`, command: 'sh', args, ...more };
+}
+
+function text(output: unknown): string {
+  return typeof output === 'string' ? output : JSON.stringify(output);
+}
+
+/** A hook that keeps what it was given, one line an event. */
+export function records(event: HookEvent, more: Partial<HookDefinition> = {}): HookDefinition {
+  return sh(event, 'line=$(cat); printf "%s\\n" "$line" >> events.jsonl', { name: `record-${event}`, ...more });
+}
+
+/** What the recording hooks were given. */
+export function recorded(lab: HookLab): Record<string, unknown>[] {
+  if (!lab.has('events.jsonl')) return [];
+  return lab
+    .read('events.jsonl')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** Hooks in the lab's workspace. */
+export function hooksIn(lab: HookLab, options: ShellHooksOptions): ShellHooks {
+  const { logger } = lab;
+  return shellHooks({ workspaceDir: lab.workspace, ...options, machine: { logger, ...options.machine } });
+}
+
+/** Runs hooks outside of any agent, once for this event. */
+export function runOnce(lab: HookLab, hooks: readonly HookDefinition[], options: ShellHooksOptions = {}) {
+  const { runner } = hooksIn(lab, { hooks, ...options });
+  return runner.run({
+    event: hooks[0]?.event as HookEvent,
+    sessionId: 's1',
+    value: undefined,
+    describe: () => ({ data: {} }),
+  });
+}
+
+/** A tool that counts its calls. */
+export function countingTool(name: string, result: (input: unknown) => unknown = () => 'done') {
+  const inputs: unknown[] = [];
+  const tool: Tool = defineTool({
+    name,
+    description: name,
+    input: z.looseObject({}),
+    execute: (input) => {
+      inputs.push(input);
+      return result(input) as string;
+    },
+  });
+  return { tool, inputs };
+}
+
+/** An agent with these hooks, whose model says what the script says. */
+export function agentWith(
+  lab: HookLab,
+  hooks: ShellHooks,
+  { script, ...options }: Partial<AgentOptions> & { readonly script: readonly ScriptEntry[] },
+) {
+  const model = scriptedModel(script);
+  const agent = new Agent({ model, loaders: [hooks], logger: lab.logger, ...options } as AgentOptions);
+  return { agent, model };
+}
+
+/** Whether a process is over; one that nobody has waited for yet counts as over. */
+export function isGone(pid: number): boolean {
+  if (!existsSync('/proc/self/stat')) return !canSignal(pid);
+  try {
+    return /^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+function canSignal(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

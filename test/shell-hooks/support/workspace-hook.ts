@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import {
+  type ApprovalRequest,
+  type Approver,
+  type HookRegistration,
+  HookRegistry,
+} from '../../../src/shell-hooks/shell-hooks.js';
+import { type HookLab, hooksIn } from './hook-lab.js';
+
+/** A script that says that it ran. */
+export const RUN = '#!/bin/sh\ncat > /dev/null\necho ran >> ran\n';
+
+/** How often it ran. */
+export function runsIn(lab: HookLab): number {
+  return lab.has('ran') ? lab.read('ran').trim().split('\n').length : 0;
+}
+
+/** A hook of the workspace, and what the approver was shown. */
+export function hookOfWorkspace(
+  lab: HookLab,
+  more: Partial<HookRegistration> = {},
+  answer: (request: ApprovalRequest) => unknown = () => true,
+) {
+  const asked: ApprovalRequest[] = [];
+  const approve = ((request) => {
+    asked.push(request);
+    return answer(request);
+  }) as Approver;
+  const hook = (changed: Partial<HookRegistration> = {}): HookRegistration => ({
+    ...{ event: 'before_tool', name: 'guard', command: './guard.sh', scope: 'workspace' },
+    source: join(lab.workspace, '.keelson/hooks.json'),
+    ...more,
+    ...changed,
+  });
+  const start = (changed: Partial<HookRegistration> = {}, approver: Approver | undefined = approve) => {
+    const registry = new HookRegistry();
+    registry.register(hook(changed));
+    return hooksIn(lab, { registry, approve: approver });
+  };
+  return { asked, start };
+}
