@@ -163,6 +163,19 @@ export class LoaderError extends KeelsonError {
   }
 }
 
+/** An optional package that this part of the library needs is not installed, or cannot be loaded. */
+export class PackageMissingError extends KeelsonError {
+  readonly code = 'ERR_PACKAGE_MISSING';
+  /** The package's name. */
+  readonly package: string;
+  readonly retryable = false;
+
+  constructor(name: string, cause: unknown) {
+    super(`The package \`${name}\` could not be loaded. Install it beside keelson: npm install ${name}`, { cause });
+    this.package = name;
+  }
+}
+
 /** A few words for a value of the wrong kind. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null';

@@ -1,1 +1,141 @@
-export {};
+import type {
+  AgentLifecycle,
+  LifecycleLoader,
+  LoaderHost,
+  ToolCallRequest,
+  ToolInvoke,
+} from '../lifecycle/lifecycle.js';
+import type { LiveToolSet, ToolResult } from '../tools/tool.js';
+import type { McpServersOptions } from './mcp-options.js';
+import type { McpTool } from './mcp-tool.js';
+import type { McpToolSet } from './mcp-tool-set.js';
+import type { McpServerConfig, McpServerOrigin } from './server-definition.js';
+import { createHandle, type McpServerHandle } from './server-handle.js';
+import { ServerPool } from './server-pool.js';
+import type { McpServerStatus } from './server-status.js';
+
+export { readConfigFile as readMcpConfig } from './config-file.js';
+export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
+export {
+  McpConfigError,
+  McpConnectError,
+  McpRequestError,
+  McpUnauthorizedError,
+  McpUnavailableError,
+} from './mcp-error.js';
+export type {
+  McpConnectionEndEvent,
+  McpConnectionErrorEvent,
+  McpConnectionStartEvent,
+  McpEvent,
+  McpToolsDeltaEvent,
+} from './mcp-event.js';
+export type {
+  McpLimits,
+  McpOAuth,
+  McpReconnectOptions,
+  McpRoot,
+  McpServerAddress,
+  McpServersOptions,
+  McpSystem,
+  McpTimeouts,
+} from './mcp-options.js';
+export { isMcpTool, type McpTool, type McpToolMetadata } from './mcp-tool.js';
+export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './server-definition.js';
+export type {
+  McpPrompt,
+  McpPromptText,
+  McpReadOptions,
+  McpResource,
+  McpResourceContent,
+  McpResourceTemplate,
+  McpServerHandle,
+} from './server-handle.js';
+export type { McpServerState, McpServerStatus } from './server-status.js';
+
+/** MCP servers as the tools of an agent. */
+export interface McpServers extends LifecycleLoader {
+  readonly name: 'mcp';
+  /** The tools of all servers that are connected. Tools of a server that is not have left it. */
+  readonly tools: McpTools;
+  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. */
+  load(host: LoaderHost): Promise<void>;
+  /** Connects to all servers at once; resolves when each of them is connected or has failed. Never rejects. */
+  connect(): Promise<void>;
+  /** Ends all connections. Resolves when no process of a server is left. */
+  close(): Promise<void>;
+  /** Every server as it stands. Starts and contacts nothing. */
+  status(): readonly McpServerStatus[];
+  /** Takes in one more server, of the host's own unless `origin` says otherwise. Rejects where its name is taken. */
+  add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
+  /** Takes a server out: its tools leave at once, its calls fail, its process ends. Whether there was one. */
+  remove(name: string): Promise<boolean>;
+  /** One server: its resources and prompts, its authorization. Throws a McpUnavailableError where there is none. */
+  server(name: string): McpServerHandle;
+  /** Tells the servers that the roots are others than they were. */
+  announceRoots(): void;
+}
+
+/** The tools of the servers. */
+export interface McpTools extends LiveToolSet {
+  list(): readonly McpTool[];
+  /** The tool of that name, or of that name at its server where no other server has one. */
+  find(name: string): McpTool | undefined;
+}
+
+/**
+ * Connects an agent to MCP servers: over stdio, Streamable HTTP and SSE, to many at once. Their tools are named
+ * `mcp__server__tool`. A server that fails is logged and shown in `status()`, and holds up no other; one that is lost
+ * takes its tools along, and is connected to again.
+ *
+ * Servers that are named here are trusted. Those of the workspace's `.mcp.json` are put to the gate first.
+ *
+ * @example
+ * const mcp = mcpServers({
+ *   servers: {
+ *     files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
+ *     docs: { url: 'https://example.com/mcp', headers: { Authorization: 'Bearer ${DOCS_TOKEN}' } },
+ *   },
+ * });
+ * const agent = new Agent({ model, loaders: [mcp] });
+ */
+export function mcpServers(options: McpServersOptions = {}): McpServers {
+  const pool = new ServerPool(options);
+  return {
+    name: 'mcp',
+    tools: pool.tools,
+    async load(host) {
+      if (options.system?.logger === undefined) pool.logger = host.logger;
+      host.use(lifecycleOf(pool.tools, host));
+      await pool.connect();
+    },
+    connect: () => pool.connect(),
+    close: () => pool.close(),
+    status: () => pool.status(),
+    add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
+    remove: (name) => pool.remove(name),
+    server: (name) => createHandle(pool.find(name)),
+    announceRoots: () => pool.announceRoots(),
+  };
+}
+
+/** Outermost, so that every other hook sees the whole name of a tool that the model called by its short one. */
+function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
+  return {
+    name: 'mcp',
+    priority: 100,
+    tools,
+    wrapToolCall: (call, next) => (call.tool === undefined ? callByAlias(call, { next, tools, host }) : next()),
+  };
+}
+
+/** A name that any other tool of the agent has stays that tool's, also where it is not offered in this turn. */
+function callByAlias(
+  call: ToolCallRequest,
+  { next, tools, host }: { readonly next: ToolInvoke; readonly tools: McpToolSet; readonly host: LoaderHost },
+): Promise<ToolResult> {
+  const meant = tools.find(call.name);
+  const tool = call.run.tools.find((offered) => offered.name === meant?.name);
+  if (tool === undefined || host.tools().some(({ name }) => name === call.name)) return next();
+  return next({ ...call, name: tool.name, tool });
+}

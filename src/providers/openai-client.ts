@@ -1,5 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
-import { PackageMissingError } from './provider-error.js';
+import { OptionInvalidError, PackageMissingError } from '../errors.js';
 import { toProviderError } from './provider-failure.js';
 
 /** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */

@@ -9,8 +9,9 @@ import { abortable, withRetries } from './provider-call.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 
+export { PackageMissingError } from '../errors.js';
 export type { HttpAnswer, OpenAIAnswer, OpenAIClient, OpenAIRequestOptions } from './openai-client.js';
-export { PackageMissingError, ProviderError, type ProviderFailure } from './provider-error.js';
+export { ProviderError, type ProviderFailure } from './provider-error.js';
 
 /** How to reach the provider, and what it understands. */
 export interface OpenAIOptions {

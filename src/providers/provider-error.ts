@@ -33,16 +33,3 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
     this.requestId = failure.requestId;
   }
 }
-
-/** An optional package that this part of the library needs is not installed, or cannot be loaded. */
-export class PackageMissingError extends KeelsonError {
-  readonly code = 'ERR_PACKAGE_MISSING';
-  /** The package's name. */
-  readonly package: string;
-  readonly retryable = false;
-
-  constructor(name: string, cause: unknown) {
-    super(`The package \`${name}\` could not be loaded. Install it beside keelson: npm install ${name}`, { cause });
-    this.package = name;
-  }
-}

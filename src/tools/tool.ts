@@ -25,6 +25,8 @@ export interface Tool extends ToolSpec {
   readonly annotations?: ToolAnnotations | undefined;
   /** Where the tool comes from, such as the name of a server. `status()` shows it. */
   readonly origin?: string | undefined;
+  /** What the loader that made it knows of it. The model does not see it. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What the model gets of a call. */

@@ -1,0 +1,31 @@
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/** The variables that texts name as `${NAME}` or `${NAME:-default}`, sorted, each once. */
+export function variablesIn(texts: readonly string[]): readonly string[] {
+  const names = texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name = '']) => name));
+  return [...new Set(names)].sort();
+}
+
+/** Puts the values of variables in their place. What a value holds is not looked at again. */
+export class Expansion {
+  /** The variables that have neither a value nor a default. */
+  readonly missing: Set<string> = new Set();
+
+  constructor(private readonly env: NodeJS.ProcessEnv) {}
+
+  text(text: string): string {
+    return text.replace(VARIABLE, (_whole, name: string, fallback: string | undefined) => this.value(name, fallback));
+  }
+
+  map(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, this.text(text)]));
+  }
+
+  /** As in a shell, `:-` stands in for an empty value too. */
+  private value(name: string, fallback: string | undefined): string {
+    // The environment inherits names such as `constructor`.
+    const value = Object.hasOwn(this.env, name) ? this.env[name] : undefined;
+    if (value === undefined && fallback === undefined) this.missing.add(name);
+    return (fallback === undefined ? value : value || fallback) ?? '';
+  }
+}

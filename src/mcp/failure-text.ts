@@ -1,0 +1,72 @@
+import { KeelsonError } from '../errors.js';
+import { describeNetworkError } from './http-exchange.js';
+import { McpRequestError } from './mcp-error.js';
+import { BROKEN_OFF, TOO_LONG } from './message-limit.js';
+import { plainText } from './plain-text.js';
+
+const MAX_TEXT = 10_000;
+
+/** What the codes of JSON-RPC, of the protocol and of the SDK mean, after the name of the server. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  [-32_700]: 'could not read the request',
+  [-32_600]: 'says that the request is not valid',
+  [-32_601]: 'does not know this tool or method',
+  [-32_602]: 'does not accept these arguments',
+  [-32_603]: 'failed inside',
+  [-32_000]: 'reports an error of its own',
+  [-32_001]: 'did not answer in time',
+  [-32_002]: 'does not have this resource',
+  [-32_042]: 'wants the user to open a page first',
+  [TOO_LONG]: 'answered with more than may be read',
+  [BROKEN_OFF]: 'broke off before it answered',
+  400: 'did not understand the request',
+  401: 'wants an authorization',
+  403: 'does not allow this',
+  404: 'is not at this address',
+  429: 'has had too many requests: try again later',
+  500: 'failed inside',
+  502: 'is not reachable behind its address: try again later',
+  503: 'is not available now: try again later',
+  504: 'did not answer its address in time: try again later',
+};
+
+/** A failed request in plain words, with what the server says of it. */
+export function requestError(server: string, error: unknown): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  if (isConnectionClosed(error)) {
+    return new McpRequestError(server, `The connection to the MCP server "${server}" was lost.`, { cause: error });
+  }
+  const status = codeOf(error);
+  const said = plainText(stripPrefix(describeNetworkError(error)), MAX_TEXT);
+  const meaning = status === undefined ? 'could not be asked' : meaningOf(status);
+  const code = status === undefined ? '' : ` (${status})`;
+  const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
+  return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+}
+
+/** The SDK's word to those who wait for an answer. */
+function isConnectionClosed(error: unknown): boolean {
+  return error instanceof Error && error.message === 'MCP error -32000: Connection closed';
+}
+
+function meaningOf(status: number): string {
+  const known = Object.hasOwn(MEANINGS, status) ? MEANINGS[status] : undefined;
+  if (known !== undefined) return known;
+  if (status <= -32_000 && status >= -32_099) return 'failed in a way of its own';
+  return 'refused the request';
+}
+
+function codeOf(error: unknown): number | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'number' ? code : undefined;
+}
+
+/** What the SDK puts in front of the server's own words. */
+function stripPrefix(text: string): string {
+  return text.replace(/^MCP error -?\d+: /, '').replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, '');
+}
+
+/** Any thrown value in a few words for a log or a status. */
+export function failureText(error: unknown): string {
+  return plainText(error instanceof KeelsonError ? error.message : describeNetworkError(error), MAX_TEXT);
+}

@@ -1,0 +1,87 @@
+import { describeError } from '../errors.js';
+import { watchBody } from './body-watch.js';
+import { McpUnauthorizedError } from './mcp-error.js';
+import { AnswerTooLongError } from './message-limit.js';
+
+/** What is to be known of the requests of one connection. */
+export interface HttpExchangeOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+  readonly maxBytes: number;
+  readonly onUnreachable: (error: unknown) => void;
+  /** The body of an answer came to its end. `id` is that of the request; there is none for a stream of its own. */
+  readonly onBodyEnd: (id: number | undefined, error: unknown) => void;
+}
+
+const MAX_REFUSALS = 3;
+
+/** The HTTP requests of one connection: its own, and those of its authorization. */
+export class HttpExchange {
+  /** Whether what fails now fails because the connection is closed. */
+  closing = false;
+  readonly fetch: typeof fetch;
+  /** Refusals in a row, by method. */
+  private readonly refusals = new Map<string, number>();
+
+  constructor(private readonly options: HttpExchangeOptions) {
+    this.fetch = (input, init) => {
+      const url = new URL(input instanceof Request ? input.url : input);
+      return url.origin === options.url.origin ? this.own(url, init) : this.foreign(url, init);
+    };
+  }
+
+  private async own(url: URL, init: RequestInit | undefined): Promise<Response> {
+    const { fetch, maxBytes, onUnreachable, onBodyEnd } = this.options;
+    let response: Response;
+    try {
+      response = await fetch(url, init);
+    } catch (error) {
+      if (!this.closing && !init?.signal?.aborted) onUnreachable(error);
+      throw error;
+    }
+    this.countRefusals(url, init?.method ?? 'GET', response);
+    const id = requestIdOf(init);
+    const onEnd = (error?: unknown) => {
+      if (!this.closing && response.ok && (id !== undefined || isStream(init))) onBodyEnd(id, error);
+    };
+    return watchBody(response, { maxBytes, onEnd, tooLong: () => new AnswerTooLongError(maxBytes) });
+  }
+
+  /** A server of somebody else's, such as one that authorizes: what is configured for this one is not shown to it. */
+  private async foreign(url: URL, init: RequestInit | undefined): Promise<Response> {
+    const { fetch, headers, maxBytes } = this.options;
+    const sent = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(headers)) if (sent.get(name) === value.trim()) sent.delete(name);
+    const response = await fetch(url, { ...init, headers: sent });
+    return watchBody(response, { maxBytes, onEnd: () => {}, tooLong: () => new AnswerTooLongError(maxBytes) });
+  }
+
+  private countRefusals(url: URL, method: string, { status, ok }: Response): void {
+    if (ok) this.refusals.delete(method);
+    if ((status !== 401 && status !== 403) || url.pathname !== this.options.url.pathname) return;
+    const count = (this.refusals.get(method) ?? 0) + 1;
+    this.refusals.set(method, count);
+    if (count <= MAX_REFUSALS) return;
+    throw new McpUnauthorizedError(this.options.server, `it refused ${MAX_REFUSALS} authorizations (HTTP ${status}).`);
+  }
+}
+
+/** The id of the request in a body that the SDK has written; undefined for anything else, such as an answer of ours. */
+function requestIdOf(init: RequestInit | undefined): number | undefined {
+  const { body } = init ?? {};
+  if (typeof body !== 'string' || !body.startsWith('{"method":')) return undefined;
+  const found = /"id":(\d+)\}$/.exec(body);
+  return found === null ? undefined : Number(found[1]);
+}
+
+function isStream(init: RequestInit | undefined): boolean {
+  return (init?.method ?? 'GET') === 'GET' && /event-stream/.test(new Headers(init?.headers).get('accept') ?? '');
+}
+
+/** What a failed `fetch` says, with what is behind it. */
+export function describeNetworkError(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? describeError(error) : `${describeError(error)} (${describeError(cause)})`;
+}

@@ -1,0 +1,236 @@
+import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { describeError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import { describeNetworkError, HttpExchange } from './http-exchange.js';
+import { McpSessionLostError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
+import type { McpOAuth } from './mcp-options.js';
+import { AnswerTooLongError, brokenOffAnswer, tooLongAnswer } from './message-limit.js';
+import type { McpSdk } from './sdk.js';
+
+/** A server over HTTP, and how it is reached. */
+export interface HttpTransportOptions {
+  readonly server: string;
+  readonly sdk: McpSdk;
+  readonly kind: 'http' | 'sse';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+  readonly maxBytes: number;
+  readonly oauth: McpOAuth | undefined;
+  /** Waits for a person, with the time limits held. */
+  readonly hold: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly clock: Clock;
+  /** Called where the connection may be broken: somebody should try it. */
+  readonly onDoubt: () => void;
+}
+
+const MAX_AUTHORIZATIONS = 3;
+/** How long an answer may be under way inside the SDK after the end of the body that it came in. */
+const SETTLE_MS = 500;
+/** How long the end of the session may take to be announced. */
+const GOODBYE_MS = 1_000;
+
+type Inner = Transport & {
+  finishAuth(code: string): Promise<void>;
+  terminateSession?(): Promise<void>;
+};
+
+/**
+ * A server over Streamable HTTP or SSE: the SDK's transport, and what it leaves to its user. A connection that breaks is
+ * closed; a request whose answer cannot come any more fails; bodies are bounded; authorization goes round three times.
+ */
+export class HttpTransport implements Transport {
+  onclose: (() => void) | undefined = undefined;
+  onerror: ((error: Error) => void) | undefined = undefined;
+  onmessage: ((message: JSONRPCMessage) => void) | undefined = undefined;
+  protocolVersion: string | undefined = undefined;
+  /** Why the connection is over, where it was not closed here. */
+  ending: string | undefined = undefined;
+  private inner: Inner;
+  private readonly exchange: HttpExchange;
+  /** Requests without an answer, and whether the SDK can go on with one whose body has ended. */
+  private readonly open = new Map<string | number, { resumable: boolean }>();
+  private readonly timers = new Set<unknown>();
+  private state: 'new' | 'started' | 'closed' = 'new';
+
+  constructor(private readonly options: HttpTransportOptions) {
+    this.exchange = new HttpExchange({
+      ...options,
+      onUnreachable: (error) => this.break(describeNetworkError(error)),
+      onBodyEnd: (id, error) => (id === undefined ? this.streamEnded(error) : this.answerEnded(id, error)),
+    });
+    this.inner = this.create();
+  }
+
+  get sessionId(): string | undefined {
+    return this.inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.protocolVersion = version;
+    this.inner.setProtocolVersion?.(version);
+  }
+
+  async start(): Promise<void> {
+    await this.authorized(
+      () => this.inner.start(),
+      () => {
+        // Started once, it does not start again.
+        this.inner = this.create();
+        return this.inner.start();
+      },
+    );
+    this.state = 'started';
+  }
+
+  async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.state === 'closed') throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
+    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    const request = { resumable: false };
+    if (id !== undefined) this.open.set(id, request);
+    const onresumptiontoken = (token: string) => {
+      request.resumable = true;
+      options?.onresumptiontoken?.(token);
+    };
+    const send = () => this.inner.send(message, { ...options, onresumptiontoken });
+    try {
+      await this.authorized(send, send);
+    } catch (error) {
+      if (id !== undefined) this.open.delete(id);
+      throw this.isSessionLost(error) ? this.sessionLost(error) : error;
+    }
+  }
+
+  /** Tells the server that the session is over, and closes the connection. */
+  async close(): Promise<void> {
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    this.exchange.closing = true;
+    if (this.sessionId !== undefined) await this.inTime(this.inner.terminateSession?.());
+    await this.shut();
+  }
+
+  /** Hands over the code that the user came back with. */
+  async finishAuth(code: string): Promise<void> {
+    await this.inner.finishAuth(code);
+  }
+
+  private create(): Inner {
+    const { sdk, kind, url, headers, oauth } = this.options;
+    const settings = {
+      requestInit: { headers: { ...headers } },
+      fetch: this.exchange.fetch,
+      ...(oauth && { authProvider: oauth.provider }),
+    };
+    const inner: Inner =
+      kind === 'sse' ? new sdk.SSEClientTransport(url, settings) : new sdk.StreamableHTTPClientTransport(url, settings);
+    inner.onmessage = (message) => this.received(message);
+    inner.onerror = (error) => this.failed(error);
+    return inner;
+  }
+
+  private received(message: JSONRPCMessage): void {
+    if (!('method' in message) && message.id !== undefined) this.open.delete(message.id);
+    this.onmessage?.(message);
+  }
+
+  private failed(error: Error): void {
+    if (this.state === 'closed') return;
+    this.onerror?.(error);
+    if (this.state === 'started' && error.message.startsWith('Maximum reconnection attempts')) {
+      this.break(describeError(error));
+    }
+  }
+
+  /** Goes round with the user's authorization, as often as that may be. */
+  private async authorized(first: () => Promise<void>, again: () => Promise<void>): Promise<void> {
+    for (let round = 0; ; round++) {
+      try {
+        return await (round === 0 ? first() : again());
+      } catch (error) {
+        if (!(error instanceof this.options.sdk.UnauthorizedError) || round === MAX_AUTHORIZATIONS) throw error;
+        await this.askForCode(error);
+      }
+    }
+  }
+
+  private async askForCode(cause: unknown): Promise<void> {
+    const { server, oauth, hold } = this.options;
+    const { code } = oauth ?? {};
+    if (code === undefined) throw new McpUnauthorizedError(server, 'the user has to grant it.', { cause });
+    await this.inner.finishAuth(await hold(async () => code()));
+  }
+
+  /** Some servers answer with 400 to a session that they do not know. */
+  private isSessionLost(error: unknown): boolean {
+    if (!(error instanceof this.options.sdk.StreamableHTTPError) || this.sessionId === undefined) return false;
+    return error.code === 404 || (error.code === 400 && /session/i.test(error.message));
+  }
+
+  /** Closed a moment later, so that whoever sent this learns first that it was not done. */
+  private sessionLost(error: unknown): McpSessionLostError {
+    this.later(0, () => this.break('the server has forgotten the session'));
+    return new McpSessionLostError(this.options.server, error);
+  }
+
+  /** The stream of what the server says by itself. The SDK opens it again; with SSE that would be another session. */
+  private streamEnded(error: unknown): void {
+    if (this.options.kind === 'sse') this.break('the stream of events has ended');
+    else if (error instanceof AnswerTooLongError) this.break(error.message);
+    else if (error !== undefined) this.options.onDoubt();
+  }
+
+  /** The body that the answer to a request was to come in. With SSE it comes in the stream of events. */
+  private answerEnded(id: number, error: unknown): void {
+    const request = this.open.get(id);
+    if (request === undefined || this.options.kind === 'sse') return;
+    if (error instanceof AnswerTooLongError) {
+      this.received(tooLongAnswer(id, this.options.maxBytes));
+      // It would be sent again and again.
+      if (request.resumable) this.break(error.message);
+      return;
+    }
+    this.later(SETTLE_MS, () => {
+      if (!this.open.has(id) || request.resumable) return;
+      this.received(brokenOffAnswer(id));
+      if (error !== undefined) this.options.onDoubt();
+    });
+  }
+
+  private later(ms: number, callback: () => void): void {
+    const { clock } = this.options;
+    const timer = clock.setTimeout(() => {
+      this.timers.delete(timer);
+      callback();
+    }, ms);
+    this.timers.add(timer);
+  }
+
+  /** The connection is of no more use. */
+  private break(reason: string): void {
+    if (this.state !== 'started') return;
+    this.state = 'closed';
+    this.exchange.closing = true;
+    this.ending = reason;
+    void this.shut();
+  }
+
+  private async shut(): Promise<void> {
+    for (const timer of this.timers) this.options.clock.clearTimeout(timer);
+    this.timers.clear();
+    this.open.clear();
+    await this.inner.close().catch(() => {});
+    this.onclose?.();
+  }
+
+  private async inTime(work: Promise<void> | undefined): Promise<void> {
+    const { clock } = this.options;
+    let timer: unknown;
+    const late = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, GOODBYE_MS);
+    });
+    await Promise.race([work?.catch(() => {}), late]);
+    clock.clearTimeout(timer);
+  }
+}

@@ -1,0 +1,71 @@
+import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
+
+/** A server could not be connected to. Nothing of it is left running. */
+export class McpConnectError extends KeelsonError {
+  readonly code = 'ERR_MCP_CONNECT';
+  readonly server: string;
+  /** Whether the same may work later. */
+  readonly retryable: boolean;
+
+  constructor(server: string, problem: string, options: KeelsonErrorOptions & { readonly retryable?: boolean } = {}) {
+    super(`MCP server "${server}" could not be connected to: ${problem}`, options);
+    this.server = server;
+    this.retryable = options.retryable ?? true;
+  }
+}
+
+/** There is no server of that name, or it is not connected. */
+export class McpUnavailableError extends KeelsonError {
+  readonly code = 'ERR_MCP_UNAVAILABLE';
+  readonly server: string;
+
+  constructor(server: string, problem: string) {
+    super(`MCP server "${server}" is not available: ${problem}`);
+    this.server = server;
+  }
+}
+
+/** A request to a server failed. `status` is the code of its answer, where it gave one. */
+export class McpRequestError extends KeelsonError {
+  readonly code = 'ERR_MCP_REQUEST';
+  readonly server: string;
+  /** JSON-RPC's or HTTP's, such as -32602 or 503. */
+  readonly status: number | undefined;
+
+  constructor(server: string, message: string, options: KeelsonErrorOptions & { readonly status?: number } = {}) {
+    super(message, options);
+    this.server = server;
+    this.status = options.status;
+  }
+}
+
+/** A server wants an authorization that it was not given. `finishAuthorization` goes on with a code. */
+export class McpUnauthorizedError extends KeelsonError {
+  readonly code = 'ERR_MCP_UNAUTHORIZED';
+  readonly server: string;
+
+  constructor(server: string, problem: string, options?: KeelsonErrorOptions) {
+    super(`MCP server "${server}" wants an authorization: ${problem}`, options);
+    this.server = server;
+  }
+}
+
+/** A file with `mcpServers` cannot be used. */
+export class McpConfigError extends KeelsonError {
+  readonly code = 'ERR_MCP_CONFIG';
+  readonly path: string;
+
+  constructor(path: string, problem: string, options?: KeelsonErrorOptions) {
+    super(`${path} cannot be used: ${problem}`, options);
+    this.path = path;
+  }
+}
+
+/** The server has forgotten the session: nothing of what was asked was done. */
+export class McpSessionLostError extends KeelsonError {
+  readonly code = 'ERR_MCP_SESSION_LOST';
+
+  constructor(server: string, cause: unknown) {
+    super(`MCP server "${server}" has forgotten the session.`, { cause });
+  }
+}

@@ -1,0 +1,251 @@
+import type { TrustedLaunch } from '../trust/launch.js';
+import type { Connection, ConnectionListener } from './connection.js';
+import { failureText, requestError } from './failure-text.js';
+import { type Established, shakeHands } from './handshake.js';
+import type { HttpTransport } from './http-transport.js';
+import { readPages } from './list-pages.js';
+import type { LogLimiter } from './log-limiter.js';
+import { McpRequestError, McpSessionLostError, McpUnavailableError } from './mcp-error.js';
+import type { McpEvent } from './mcp-event.js';
+import type { McpSettings } from './mcp-settings.js';
+import type { CallServer, McpTool } from './mcp-tool.js';
+import { Refresher } from './refresher.js';
+import { inRequestTime, type RequestScope } from './request-time.js';
+import type { McpServerDefinition } from './server-definition.js';
+import { variablesOf } from './server-item.js';
+import { ServerLink } from './server-link.js';
+import { createListener } from './server-listener.js';
+import type { McpServerStatus } from './server-status.js';
+import { ServerTools } from './server-tools.js';
+
+/** What a server needs of its loader. */
+export interface McpServerHost {
+  readonly settings: McpSettings;
+  readonly log: LogLimiter;
+  /** The server's tools are not what they were. */
+  readonly onTools: () => void;
+  readonly emit: (event: McpEvent) => void;
+}
+
+/** One request to a server. */
+export interface ServerRequest {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: unknown) => void) | undefined;
+}
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/** How long a server has to show that it is still there, where that is in doubt. */
+const PROBE_MS = 5_000;
+
+/** One server through all of its connections: its tools, and what is asked of it. */
+export class McpServer {
+  readonly link: ServerLink;
+  private readonly offered: ServerTools;
+  private readonly listener: Omit<ConnectionListener, 'onEnd'>;
+  private unauthorized: HttpTransport | undefined = undefined;
+  private readonly refresher: Refresher;
+  /** Persons who are being asked. */
+  private held = 0;
+  private readonly open = new Set<AbortController>();
+  private readonly endings = new Set<Promise<void>>();
+
+  constructor(
+    readonly definition: McpServerDefinition,
+    private readonly host: McpServerHost,
+  ) {
+    const { settings, log, emit } = host;
+    const warn = (problem: string) => log.write('warn', problem);
+    this.offered = new ServerTools({ definition, settings, warn, call: this.call });
+    const { name: server } = definition;
+    this.refresher = new Refresher(settings.system.clock, () => this.refresh());
+    const onToolsChanged = () => this.refresher.request();
+    this.listener = createListener({ server, settings, log, hold: this.hold, onToolsChanged });
+    this.link = new ServerLink({
+      ...{ definition, settings, log, emit, isHeld: this.isHeld },
+      open: (trusted, signal) => this.shakeHands(trusted, signal),
+      onUp: (established) => this.offer(established.entries),
+      onDown: () => this.withdraw(),
+      discard: ({ connection }) => this.track(connection.close()),
+    });
+  }
+
+  get tools(): readonly McpTool[] {
+    return this.offered.tools;
+  }
+
+  status(): McpServerStatus {
+    const { name, transport, origin } = this.definition;
+    const { state, lastError, reconnects, established } = this.link;
+    return {
+      ...{ name, state, lastError, reconnects, scope: origin.scope, source: origin.source },
+      transport: established?.transport ?? transport,
+      protocolVersion: established?.connection.protocolVersion,
+      tools: this.tools.map((tool) => tool.name),
+      toolCount: this.tools.length,
+      reads: variablesOf(this.definition),
+    };
+  }
+
+  /** Asks the server, after the next attempt where it is not connected. Rejects with a typed error. */
+  async request(request: ServerRequest): Promise<Answer> {
+    const { timeouts, system } = this.host.settings;
+    const { name, callTimeoutMs: callMs = timeouts.callMs } = this.definition;
+    const what = `request ${request.method} to MCP server "${name}"`;
+    const time = { what, callMs, totalMs: timeouts.totalMs, clock: system.clock, isHeld: this.isHeld, open: this.open };
+    try {
+      return await inRequestTime({ ...time, signal: request.signal }, (scope) => this.ask(request, scope));
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason;
+      throw requestError(name, error);
+    }
+  }
+
+  /** All entries of a list, such as those of `prompts/list`. */
+  list(method: string, field: string, signal: AbortSignal | undefined): Promise<readonly unknown[]> {
+    const { limits } = this.host.settings;
+    return readPages({
+      ...{ method, field, maxEntries: limits.tools, maxPages: limits.pages },
+      request: (_method, params) => this.request({ method, params, signal }),
+      warn: (problem) => this.host.log.write('warn', problem),
+    });
+  }
+
+  /** Hands over the code that the user came back with, and connects. */
+  async finishAuthorization(code: string): Promise<void> {
+    const { name } = this.definition;
+    if (!this.unauthorized) throw new McpUnavailableError(name, 'it waits for no authorization.');
+    try {
+      await this.unauthorized.finishAuth(code);
+    } catch (error) {
+      throw requestError(name, error);
+    }
+    this.unauthorized = undefined;
+    await this.link.connect();
+  }
+
+  announceRoots(): void {
+    const { established } = this.link;
+    established?.connection.announceRoots().catch((error) => this.listener.onProblem(error));
+  }
+
+  /** Calls that are under way fail at once. Resolves when nothing of the server is left. */
+  async close(): Promise<void> {
+    const connection = this.link.close();
+    this.refresher.cancel();
+    for (const controller of this.open)
+      controller.abort(new McpUnavailableError(this.definition.name, 'it was closed.'));
+    if (connection) this.track(connection.close());
+    while (this.endings.size > 0) await Promise.all(this.endings);
+  }
+
+  private readonly call: CallServer = (spec, input, { signal, progress }) =>
+    this.request({
+      method: 'tools/call',
+      params: { name: spec.name, arguments: input },
+      signal,
+      onProgress: progress,
+    });
+
+  private readonly isHeld = (): boolean => this.held > 0;
+
+  private readonly hold = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.held += 1;
+    try {
+      return await work();
+    } finally {
+      this.held -= 1;
+    }
+  };
+
+  /** A server that has forgotten the session has not done it, so it is asked once more. */
+  private async ask(request: ServerRequest, scope: RequestScope): Promise<Answer> {
+    try {
+      return await this.askOnce(request, scope);
+    } catch (error) {
+      if (!(error instanceof McpSessionLostError)) throw error;
+      void this.link.connect();
+      return this.askOnce(request, scope);
+    }
+  }
+
+  private async askOnce({ method, params, onProgress }: ServerRequest, scope: RequestScope): Promise<Answer> {
+    const connection = await this.link.connected();
+    scope.signal.throwIfAborted();
+    const { signal, touch } = scope;
+    try {
+      const answer = await connection.request({
+        ...{ method, params, signal },
+        onProgress: (progress) => {
+          touch();
+          onProgress?.(progress);
+        },
+      });
+      this.link.proved();
+      return answer;
+    } catch (error) {
+      const { ending } = connection.transport;
+      if (error instanceof McpSessionLostError) this.link.lost(connection, error.message);
+      if (ending === undefined || error instanceof McpSessionLostError) throw error;
+      const message = `The connection to the MCP server "${this.definition.name}" was lost: ${failureText(ending)}`;
+      throw new McpRequestError(this.definition.name, message, { cause: error });
+    }
+  }
+
+  private async shakeHands(trusted: TrustedLaunch | undefined, signal: AbortSignal): Promise<Established> {
+    const { settings, log } = this.host;
+    const listener: ConnectionListener = {
+      ...this.listener,
+      onEnd: (reason) => current && this.link.lost(current, reason),
+    };
+    let current: Connection | undefined;
+    const established = await shakeHands({
+      ...{ definition: this.definition, settings, trusted, listener, signal, hold: this.hold },
+      onDoubt: () => current?.probe(PROBE_MS),
+      onUnauthorized: (transport) => {
+        this.unauthorized = transport;
+      },
+      track: (ending) => this.track(ending),
+      warn: (problem) => log.write('warn', problem),
+    });
+    current = established.connection;
+    return established;
+  }
+
+  private track(ending: Promise<void>): void {
+    const settled = ending.catch((error) => this.listener.onProblem(error)).finally(() => this.endings.delete(settled));
+    this.endings.add(settled);
+  }
+
+  private offer(entries: readonly unknown[]): void {
+    const delta = this.offered.update(entries);
+    this.host.onTools();
+    if (delta.changed.length > 0) this.reportChange(delta.changed);
+    if (Object.values(delta).some((names) => names.length > 0)) {
+      this.host.emit({ type: 'tools-delta', server: this.definition.name, ...delta });
+    }
+  }
+
+  private reportChange(names: readonly string[]): void {
+    const done = this.host.settings.pinTools ? 'withheld' : 'offered as they are now';
+    this.host.log.write('warn', `tools are not what they were, and are ${done}: ${names.join(', ').slice(0, 500)}`);
+  }
+
+  private withdraw(): void {
+    this.offered.clear();
+    this.host.onTools();
+  }
+
+  private async refresh(): Promise<void> {
+    const connection = this.link.established?.connection;
+    if (connection?.capabilities.tools === undefined) return;
+    try {
+      const entries = await this.list('tools/list', 'tools', undefined);
+      if (this.link.established?.connection === connection) this.offer(entries);
+    } catch (error) {
+      this.host.log.write('warn', `its tools could not be read again: ${failureText(error)}`);
+    }
+  }
+}

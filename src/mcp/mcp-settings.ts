@@ -1,0 +1,107 @@
+import { OptionInvalidError } from '../errors.js';
+import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
+import type { McpLimits, McpReconnectOptions, McpServersOptions, McpSystem } from './mcp-options.js';
+
+/** The options with their defaults. */
+export interface McpSettings
+  extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
+  readonly gate: TrustGate | undefined;
+  readonly timeouts: { readonly connectMs: number; readonly callMs: number; readonly totalMs: number };
+  readonly reconnect: Required<{ readonly [Key in keyof McpReconnectOptions]: number }>;
+  readonly limits: McpLimits;
+  readonly pinTools: boolean;
+  readonly system: Pick<McpSystem, 'spawn'> & {
+    readonly env: NodeJS.ProcessEnv;
+    readonly clock: Clock;
+    readonly fetch: typeof fetch;
+  };
+}
+
+const TIMEOUTS = { connectMs: 10_000, callMs: 60_000, totalMs: 600_000 };
+const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
+const LIMITS: McpLimits = {
+  messageBytes: 16 * 1024 * 1024,
+  tools: 1_000,
+  pages: 1_000,
+  descriptionLength: 4_000,
+  schemaLength: 262_144,
+};
+
+const KNOWN = [
+  ...(['servers', 'configFiles', 'workspaceDir', 'approve', 'gate', 'timeouts', 'reconnect', 'limits'] as const),
+  ...(['pinTools', 'elicit', 'roots', 'oauth', 'onEvent', 'system'] as const),
+] satisfies readonly (keyof McpServersOptions)[] as readonly string[];
+
+/** Fills in the defaults. Throws an OptionInvalidError where an option is unknown or of the wrong kind. */
+export function resolveSettings(options: McpServersOptions): McpSettings {
+  validateKinds(options);
+  const { workspaceDir, elicit, roots, oauth, onEvent, system = {} } = options;
+  const clock = system.clock ?? systemClock;
+  return {
+    ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
+    gate: gateOf(options),
+    timeouts: numbers('timeouts', TIMEOUTS, options.timeouts),
+    // No attempts at all: what was lost stays lost until somebody asks for it.
+    reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : reconnectOf(options.reconnect),
+    limits: numbers('limits', LIMITS, options.limits),
+    system: {
+      ...{ clock, spawn: system.spawn, env: system.env ?? process.env },
+      // Looked up at each call, so that a patched one is honoured.
+      fetch: system.fetch ?? ((...args) => fetch(...args)),
+    },
+  };
+}
+
+function gateOf({ gate, approve, workspaceDir, system = {} }: McpServersOptions): TrustGate | undefined {
+  if (gate !== undefined || workspaceDir === undefined || approve === undefined) return gate;
+  return createTrustGate({ workspaceDir, approve, logger: system.logger, clock: system.clock, path: system.env?.PATH });
+}
+
+function reconnectOf(given: McpReconnectOptions | undefined): McpSettings['reconnect'] {
+  const { attempts = RECONNECT.attempts, ...times } = given ?? {};
+  if (!(typeof attempts === 'number' && attempts >= 0)) {
+    throw new OptionInvalidError(
+      'reconnect.attempts',
+      `it is ${String(attempts)}; give a number from 0 on, or Infinity.`,
+    );
+  }
+  return { ...numbers('reconnect', { initialMs: RECONNECT.initialMs, maxMs: RECONNECT.maxMs }, times), attempts };
+}
+
+function numbers<Names extends string>(
+  option: string,
+  defaults: Readonly<Record<Names, number>>,
+  given: Readonly<Partial<Record<Names, number | undefined>>> | undefined,
+): Record<Names, number> {
+  const result: Record<Names, number> = { ...defaults };
+  for (const [name, value] of Object.entries(given ?? {}) as [Names, unknown][]) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(defaults, name)) throw new OptionInvalidError(`${option}.${name}`, 'there is no such option.');
+    if (!(typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS)) {
+      throw new OptionInvalidError(`${option}.${name}`, `it is ${String(value)}; give 1 to ${MAX_TIMER_MS}.`);
+    }
+    result[name] = value;
+  }
+  return result;
+}
+
+function validateKinds(options: McpServersOptions): void {
+  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
+  for (const name of ['approve', 'elicit', 'oauth', 'onEvent'] as const) {
+    refuseUnless(name, options[name] === undefined || typeof options[name] === 'function', 'it is no function.');
+  }
+  const { servers = {}, configFiles = [], workspaceDir = '.', roots = [], gate } = options;
+  refuseUnless('servers', typeof servers === 'object' && !Array.isArray(servers), 'it is an object, by names.');
+  const areTexts = Array.isArray(configFiles) && configFiles.every((file) => typeof file === 'string');
+  refuseUnless('configFiles', areTexts, 'it is a list of paths.');
+  refuseUnless('workspaceDir', typeof workspaceDir === 'string' && workspaceDir !== '', 'it is the path of a folder.');
+  refuseUnless('roots', typeof roots === 'function' || Array.isArray(roots), 'it is a list, or a function.');
+  const isGate = gate === undefined || [gate?.authorize, gate?.verify].every((method) => typeof method === 'function');
+  refuseUnless('gate', isGate, 'make it with `createTrustGate`.');
+}
+
+function refuseUnless(option: string, isRight: boolean, problem: string): void {
+  if (!isRight) throw new OptionInvalidError(option, problem);
+}

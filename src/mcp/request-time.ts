@@ -1,0 +1,56 @@
+import { TimeoutExceededError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import { Deadline } from './deadline.js';
+
+/** How long one request may take. */
+export interface RequestTime {
+  readonly what: string;
+  readonly callMs: number;
+  readonly totalMs: number;
+  readonly clock: Clock;
+  readonly isHeld: () => boolean;
+  readonly signal: AbortSignal | undefined;
+  /** What is under way: whoever closes the connection ends it. */
+  readonly open: Set<AbortController>;
+}
+
+/** What a request is done with. */
+export interface RequestScope {
+  /** Fires with the caller's signal and when the time is up. */
+  readonly signal: AbortSignal;
+  /** There was a sign of life. */
+  readonly touch: () => void;
+}
+
+/** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError as soon as it is over. */
+export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const expire = (ms: number) => () => controller.abort(new TimeoutExceededError(time.what, ms));
+  const idle = new Deadline(time.callMs, expire(time.callMs), time);
+  const total = new Deadline(time.totalMs, expire(time.totalMs), time);
+  const onAbort = () => controller.abort(time.signal?.reason);
+  time.signal?.addEventListener('abort', onAbort, { once: true });
+  if (time.signal?.aborted) onAbort();
+  time.open.add(controller);
+  try {
+    return await untilAborted(signal, work({ signal, touch: () => idle.restart() }));
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    time.open.delete(controller);
+    time.signal?.removeEventListener('abort', onAbort);
+    idle.clear();
+    total.clear();
+  }
+}
+
+/** The outcome of the work, or a rejection as soon as the signal fires. The signal is one that dies with the work. */
+export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject);
+  });
+}

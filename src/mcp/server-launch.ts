@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { workspaceEnvironment } from '../process/environment.js';
+import { resolveExecutable } from '../process/executable.js';
+import type { TrustedLaunch } from '../trust/launch.js';
+import type { AllowedDecision, DeniedDecision, VerifiedItem } from '../trust/trust-decision.js';
+import { Expansion } from './expansion.js';
+import { McpConnectError } from './mcp-error.js';
+import type { McpSettings } from './mcp-settings.js';
+import type { McpServerDefinition } from './server-definition.js';
+import { trustItemOf } from './server-item.js';
+import { problemOfUrl } from './server-url.js';
+
+/** A server as it may be reached now, its texts expanded. */
+export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+
+/** A server as it may be started now. */
+export interface ProcessLaunch extends TrustedLaunch {
+  /** All of its environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The gate's word on a server: an answer that holds until the gate takes it back. Undefined for the host's own. */
+export async function decide(
+  definition: McpServerDefinition,
+  { gate }: McpSettings,
+): Promise<AllowedDecision | DeniedDecision | undefined> {
+  const { scope } = definition.origin;
+  if (scope === 'builtin') return undefined;
+  const item = trustItemOf(definition);
+  if (gate !== undefined) return gate.authorize(item);
+  if (scope === 'user') return undefined;
+  const message = `The server "${definition.name}" comes from the workspace, and there is nobody to ask: give \`approve\``;
+  return {
+    allowed: false,
+    reason: 'no-approver',
+    scope,
+    item,
+    message,
+    digest: undefined,
+    approvedBefore: false,
+    failure: undefined,
+  };
+}
+
+/** Checks that an allowed server is still what was decided on. Undefined where no decision is needed. */
+export function verify(
+  decision: AllowedDecision | undefined,
+  { gate }: McpSettings,
+): Promise<VerifiedItem | DeniedDecision> | undefined {
+  return decision === undefined ? undefined : gate?.verify(decision);
+}
+
+/** Expands a server's texts, after the gate has let it pass: nothing of the environment is read before that. */
+export async function prepareLaunch(
+  definition: McpServerDefinition,
+  trusted: TrustedLaunch | undefined,
+  settings: McpSettings,
+): Promise<ServerLaunch> {
+  const { name } = definition;
+  const expansion = new Expansion(settings.system.env);
+  if (definition.transport === 'stdio') {
+    const launch = trusted ?? (await ownLaunch(definition, settings));
+    const args = launch.args.map((text) => expansion.text(text));
+    const additions = { ...expansion.map(launch.env), ...definition.origin.settings };
+    refuseMissing(name, expansion);
+    const exclude =
+      definition.origin.scope !== 'builtin' && settings.workspaceDir ? [resolve(settings.workspaceDir)] : [];
+    const env = await workspaceEnvironment({ parent: settings.system.env, additions, exclude });
+    return { ...launch, args, env };
+  }
+  const url = expansion.text(definition.url ?? '');
+  const headers = expansion.map(definition.headers);
+  refuseMissing(name, expansion);
+  const problem = problemOfUrl(url);
+  if (problem !== undefined) throw new McpConnectError(name, problem, { retryable: false });
+  return { url: new URL(url), headers };
+}
+
+/** The host's own word on what to start: its whole PATH counts. */
+async function ownLaunch(
+  definition: McpServerDefinition,
+  { workspaceDir, system }: McpSettings,
+): Promise<TrustedLaunch> {
+  const { name, command = '', args, env, cwd = '.', origin } = definition;
+  const folder = resolve(origin.root ?? workspaceDir ?? '.', cwd);
+  const path = env.PATH ?? system.env.PATH;
+  const found = await resolveExecutable({ command, base: folder, path, exclude: [] });
+  if ('failure' in found) {
+    const { message, hint } = found.failure;
+    throw new McpConnectError(name, `${message}. ${hint}`, { retryable: false });
+  }
+  return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
+}
+
+function refuseMissing(name: string, { missing }: Expansion): void {
+  if (missing.size === 0) return;
+  const names = [...missing].join(', ');
+  throw new McpConnectError(name, `it needs the variable ${names}, which is not set.`, { retryable: false });
+}

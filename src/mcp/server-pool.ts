@@ -1,0 +1,165 @@
+import { resolve } from 'node:path';
+import { OptionInvalidError } from '../errors.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import { readConfigFile } from './config-file.js';
+import { failureText } from './failure-text.js';
+import { LogLimiter } from './log-limiter.js';
+import { McpUnavailableError } from './mcp-error.js';
+import type { McpEvent } from './mcp-event.js';
+import type { McpServersOptions } from './mcp-options.js';
+import { McpServer } from './mcp-server.js';
+import { type McpSettings, resolveSettings } from './mcp-settings.js';
+import { McpToolSet } from './mcp-tool-set.js';
+import type { McpServerEntry, McpServerOrigin } from './server-definition.js';
+import { readServer } from './server-map.js';
+import type { McpServerStatus } from './server-status.js';
+
+const WORKSPACE_FILE = '.mcp.json';
+
+type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
+type Member = { readonly server: McpServer } | { readonly invalid: InvalidEntry };
+
+/** The servers of a loader, by name, in the order in which they were named. */
+export class ServerPool {
+  readonly tools: McpToolSet;
+  logger: Logger;
+  private readonly settings: McpSettings;
+  private readonly members = new Map<string, Member>();
+  private filesRead: Promise<void> | undefined = undefined;
+  private isClosed = false;
+
+  constructor(private readonly options: McpServersOptions) {
+    this.settings = resolveSettings(options);
+    this.logger = options.system?.logger ?? consoleLogger;
+    this.tools = new McpToolSet(({ name, metadata }) => {
+      this.logger.error(
+        `Tool "${metadata.mcpTool}" of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+      );
+    });
+    // A map in code has no wrapper around it: a server may well be named `mcpServers`.
+    for (const [name, config] of Object.entries(options.servers ?? {})) {
+      this.enter(readServer(name, config, { scope: 'builtin' }));
+    }
+  }
+
+  /** Connects to all that are known, each on its own, and resolves when each is connected or has failed. */
+  async connect(): Promise<void> {
+    if (this.isClosed) return;
+    const named = this.connectKnown();
+    this.filesRead ??= this.readFiles();
+    await this.filesRead;
+    await Promise.all([named, this.connectKnown()]);
+  }
+
+  /** Takes in one more server and connects to it. Throws where there is one of that name. */
+  async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
+    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    if (this.members.has(name)) throw new OptionInvalidError('name', `there is an MCP server "${name}" already.`);
+    const member = this.enter(readServer(name, config, origin));
+    if ('server' in member) await member.server.link.connect();
+    return statusOf(member);
+  }
+
+  /** Takes a server out: its tools leave at once, calls that are under way fail, and nothing of it is left running. */
+  async remove(name: string): Promise<boolean> {
+    const member = this.members.get(name);
+    if (member === undefined) return false;
+    this.members.delete(name);
+    this.collect();
+    if ('server' in member) await member.server.close();
+    return true;
+  }
+
+  find(name: string): McpServer {
+    const member = this.members.get(name);
+    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    if ('server' in member) return member.server;
+    throw new McpUnavailableError(name, member.invalid.problem);
+  }
+
+  status(): readonly McpServerStatus[] {
+    return [...this.members.values()].map(statusOf);
+  }
+
+  announceRoots(): void {
+    for (const server of this.servers()) server.announceRoots();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.all(this.servers().map((server) => server.close()));
+  }
+
+  private servers(): McpServer[] {
+    return [...this.members.values()].flatMap((member) => ('server' in member ? [member.server] : []));
+  }
+
+  private async connectKnown(): Promise<void> {
+    await Promise.all(this.servers().map(({ link }) => link.state === 'idle' && link.connect()));
+  }
+
+  private async readFiles(): Promise<void> {
+    const { configFiles = [], workspaceDir } = this.options;
+    for (const path of configFiles) await this.readFile(path, 'builtin');
+    if (workspaceDir !== undefined) await this.readFile(resolve(workspaceDir, WORKSPACE_FILE), 'workspace');
+  }
+
+  private async readFile(path: string, scope: McpServerOrigin['scope']): Promise<void> {
+    try {
+      for (const entry of await readConfigFile(path, { scope })) this.enterFound(entry, path);
+    } catch (error) {
+      this.logger.error(failureText(error), error);
+    }
+  }
+
+  private enterFound(entry: McpServerEntry, path: string): void {
+    if (this.isClosed) return;
+    if (this.members.has(entry.name)) {
+      this.logger.error(
+        `MCP server ${JSON.stringify(entry.name)} of ${path} is left out: there is one of that name already.`,
+      );
+    } else this.enter(entry);
+  }
+
+  private enter(entry: McpServerEntry): Member {
+    const { name, notes } = entry;
+    const log = new LogLimiter(name, { logger: () => this.logger, clock: this.settings.system.clock });
+    for (const note of notes) log.write('warn', note);
+    const member = this.memberOf(entry, log);
+    this.members.set(name, member);
+    return member;
+  }
+
+  private memberOf(entry: McpServerEntry, log: LogLimiter): Member {
+    if ('problem' in entry) {
+      log.write('error', `its configuration cannot be used: ${entry.problem}`);
+      return { invalid: entry };
+    }
+    const { settings } = this;
+    const emit = (event: McpEvent) => this.emit(event);
+    return { server: new McpServer(entry.definition, { settings, log, emit, onTools: () => this.collect() }) };
+  }
+
+  private collect(): void {
+    this.tools.replace(this.servers().flatMap(({ tools }) => tools));
+  }
+
+  private emit(event: McpEvent): void {
+    try {
+      this.settings.onEvent?.(event);
+    } catch (error) {
+      this.logger.error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+    }
+  }
+}
+
+function statusOf(member: Member): McpServerStatus {
+  return 'server' in member ? member.server.status() : invalidStatus(member.invalid);
+}
+
+function invalidStatus({ name, problem, origin }: InvalidEntry): McpServerStatus {
+  return {
+    ...{ name, state: 'invalid', lastError: problem, reconnects: 0, scope: origin.scope, source: origin.source },
+    ...{ transport: undefined, protocolVersion: undefined, tools: [], toolCount: 0, reads: [] },
+  };
+}

@@ -1,0 +1,93 @@
+import type { McpToolsDeltaEvent } from './mcp-event.js';
+import type { McpSettings } from './mcp-settings.js';
+import { type CallServer, type McpTool, toMcpTool } from './mcp-tool.js';
+import type { McpServerDefinition } from './server-definition.js';
+import { toolFilter } from './tool-patterns.js';
+import { type McpToolSpec, readToolSpec } from './tool-spec.js';
+
+/** What a server's tools are made with. */
+export interface ServerToolsOptions {
+  readonly definition: McpServerDefinition;
+  readonly settings: Pick<McpSettings, 'limits' | 'pinTools'>;
+  readonly call: CallServer;
+  readonly warn: (problem: string) => void;
+}
+
+/** What has come, gone and changed, by the server's own names. */
+export type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
+
+/** The tools of one server: what it lists, less what is not sound, not wanted, or not what it was. */
+export class ServerTools {
+  tools: readonly McpTool[] = [];
+  private current: ReadonlyMap<string, McpToolSpec> = new Map();
+  /** What each tool was when it was first seen. */
+  private readonly firstSeen = new Map<string, string>();
+  private readonly skipped = new Set<string>();
+  private readonly isWanted: (name: string) => boolean;
+
+  constructor(private readonly options: ServerToolsOptions) {
+    const { includeTools, excludeTools } = options.definition;
+    this.isWanted = toolFilter(includeTools, excludeTools);
+  }
+
+  /** Takes a list in the place of the one before. */
+  update(entries: readonly unknown[]): ToolsDelta {
+    const before = this.current;
+    const found = new Map<string, McpToolSpec>();
+    entries.forEach((entry, at) => void this.take(entry, at, found));
+    const changed = [...found.values()].filter((spec) => this.isChanged(spec)).map(({ name }) => name);
+    if (this.options.settings.pinTools) for (const name of changed) found.delete(name);
+    this.current = found;
+    const known = new Map(this.tools.map((tool) => [tool.metadata.mcpTool, tool]));
+    // The same object where nothing has changed, with its compiled schema.
+    this.tools = [...found.values()].map((spec) => {
+      const same = before.get(spec.name)?.fingerprint === spec.fingerprint;
+      return (same ? known.get(spec.name) : undefined) ?? this.toolOf(spec);
+    });
+    return {
+      added: [...found.keys()].filter((name) => !before.has(name)),
+      removed: [...before.keys()].filter((name) => !found.has(name)),
+      changed: changed.filter((name) => before.get(name)?.fingerprint !== found.get(name)?.fingerprint),
+    };
+  }
+
+  clear(): void {
+    this.current = new Map();
+    this.tools = [];
+  }
+
+  private take(entry: unknown, at: number, found: Map<string, McpToolSpec>): void {
+    const spec = readToolSpec(entry, this.options.settings.limits);
+    if ('problem' in spec) return this.skip(nameOf(entry, at), spec.problem);
+    if (!this.isWanted(spec.name)) return;
+    if (found.has(spec.name)) return this.skip(nameOf(entry, at), 'there is one of that name already');
+    found.set(spec.name, spec);
+  }
+
+  /** Said once: lists are read again and again. */
+  private skip(name: string, problem: string): void {
+    const text = `tool ${name} is skipped: ${problem}`;
+    if (this.skipped.has(text)) return;
+    if (this.skipped.size < 1_000) this.skipped.add(text);
+    this.options.warn(text);
+  }
+
+  private isChanged({ name, fingerprint }: McpToolSpec): boolean {
+    const first = this.firstSeen.get(name);
+    // A server that makes up names for ever is not remembered for ever.
+    if (first === undefined && this.firstSeen.size < 10 * this.options.settings.limits.tools) {
+      this.firstSeen.set(name, fingerprint);
+    }
+    return first !== undefined && first !== fingerprint;
+  }
+
+  private toolOf(spec: McpToolSpec): McpTool {
+    const { definition, call, warn } = this.options;
+    return toMcpTool(spec, { server: definition.name, call, warn });
+  }
+}
+
+function nameOf(entry: unknown, at: number): string {
+  const { name } = (entry ?? {}) as { name?: unknown };
+  return typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : `number ${at}`;
+}

@@ -1,0 +1,46 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** What is wrong with the address of a server, or undefined. */
+export function problemOfUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) return 'its `url` is none';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return `its \`url\` begins with ${url.protocol}, and only http: and https: are connected to`;
+  }
+  if (url.username !== '' || url.password !== '') return 'its `url` holds a name or a password: use `headers`';
+  return undefined;
+}
+
+const PRIVATE = new BlockList();
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(net, bits, 'ipv4');
+}
+PRIVATE.addAddress('::', 'ipv6');
+PRIVATE.addAddress('::1', 'ipv6');
+PRIVATE.addSubnet('fc00::', 7, 'ipv6');
+PRIVATE.addSubnet('fe80::', 10, 'ipv6');
+
+/**
+ * Whether an address names this machine or a private network, by its text: whoever approves a server should know. What a
+ * public name resolves to is not looked up. An address with variables counts as private where its host has one.
+ */
+export function isPrivateUrl(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const host = new URL(text).hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+  if (isIPv4(host)) return PRIVATE.check(host, 'ipv4');
+  if (isIPv6(host)) return PRIVATE.check(host, 'ipv6');
+  return (
+    host.includes('$') || host === 'localhost' || /\.(localhost|local|internal)$/.test(host) || !host.includes('.')
+  );
+}

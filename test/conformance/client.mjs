@@ -1,0 +1,28 @@
+// The client under test: one scenario of the MCP conformance suite, through the loader as a host uses it.
+import { setTimeout as pause } from 'node:timers/promises';
+import { mcpServers } from '../../dist/mcp.js';
+import { createOAuth } from './oauth-provider.mjs';
+
+const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
+const url = process.argv.at(-1) ?? '';
+
+/** What the tools of the suite are called with. */
+const INPUTS = { add_numbers: { a: 5, b: 3 } };
+
+const oauth = scenario.startsWith('auth/') ? createOAuth(scenario, url, context) : undefined;
+const mcp = mcpServers({
+  servers: { suite: { type: 'http', url } },
+  oauth: () => oauth,
+  elicit: () => ({ action: 'accept', content: {} }),
+});
+await mcp.connect();
+console.log(JSON.stringify(mcp.status()));
+for (const tool of mcp.tools.list()) {
+  const input = INPUTS[/** @type {keyof typeof INPUTS} */ (tool.metadata.mcpTool)] ?? {};
+  const call = { signal: new AbortController().signal, progress: () => {} };
+  console.log(tool.name, JSON.stringify(await tool.execute(input, /** @type {any} */ (call))));
+}
+// The suite watches what is opened right after the answer.
+await pause(100);
+await mcp.close();
