@@ -65,11 +65,6 @@ export class InstalledServers {
       .map(({ name, id }) => ({ name, id, state: states.get(id) ?? 'invalid' }));
   }
 
-  /** Whether a tool is one of an extension's server. */
-  owns(server: string): boolean {
-    return this.added.some(({ id }) => id === server);
-  }
-
   /** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
   private freeName(extension: string, name: string): string {
     const taken = new Set(this.mcp.status().map((server) => server.name));

@@ -34,9 +34,9 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   readonly followLinks?: boolean | undefined;
   /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
   readonly mustApprove?: ((extension: Extension) => boolean) | undefined;
-  /** Where hooks are registered. Default: shell hooks of its own. Those that you give are yours to load. */
+  /** Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. */
   readonly hooks?: ShellHooks | undefined;
-  /** Where servers are added. Default: a loader of its own. The one that you give is yours to load. */
+  /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
   readonly mcp?: McpServers | undefined;
   /** Default: that of the agent. Nothing sensitive reaches it. */
   readonly logger?: Logger | undefined;

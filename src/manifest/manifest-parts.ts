@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { type McpServers, mcpServers } from '../mcp/mcp.js';
-import { isMcpTool } from '../mcp/mcp-tool.js';
 import { type ShellHooks, shellHooks } from '../shell-hooks/shell-hooks-loader.js';
 import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
 import { ActiveExtensions } from './active-extensions.js';
@@ -13,6 +12,7 @@ import { InstalledHooks } from './installed-hooks.js';
 import { InstalledServers } from './installed-servers.js';
 import type { ManifestSettings } from './manifest-options.js';
 import type { ManifestDiagnostic } from './manifest-problem.js';
+import { redactingHost } from './redacting-host.js';
 import { Redactor } from './redactor.js';
 import { SkillRegistry } from './skill-registry.js';
 import { skillLifecycle } from './skill-tool.js';
@@ -56,17 +56,17 @@ export class ManifestParts {
 
   async load(host: LoaderHost): Promise<void> {
     this.logger = this.redactor.logger(this.settings.logger ?? host.logger);
-    const quiet = Object.create(host, { logger: { value: this.logger } }) as LoaderHost;
-    if (this.settings.hooks === undefined) await this.shell.load(quiet);
-    if (this.settings.mcp === undefined) await this.mcp.load(quiet);
+    const quiet = redactingHost(host, this.redactor, this.logger);
+    await this.shell.load(quiet);
+    await this.mcp.load(quiet);
     this.host = host;
     if (this.settings.skillTool !== false) host.use(skillLifecycle(this.skills, this.settings.skillTool));
   }
 
   async close(): Promise<void> {
-    if (this.settings.hooks === undefined) await this.shell.close?.();
-    if (this.settings.mcp === undefined) return this.mcp.close();
-    await this.active.replace([]);
+    await this.storing;
+    await this.shell.close?.();
+    await this.mcp.close();
   }
 
   /** Whether an extension is on, whatever else it may lack. */
@@ -95,8 +95,6 @@ export class ManifestParts {
     const effects = extensionLifecycle({
       contexts: active.map(({ texts }) => texts.context).filter((text) => text !== ''),
       excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
-      redact: this.redactor.hasSecrets ? (text) => this.redactor.values(text) : undefined,
-      isOwn: (tool) => tool !== undefined && isMcpTool(tool) && this.active.servers.owns(tool.metadata.mcpServer),
     });
     if (effects !== undefined) this.removeEffects = this.host?.use(effects, this.removeEffects);
     else this.removeEffects?.();

@@ -24,11 +24,6 @@ export class Redactor {
     this.pattern = texts.length === 0 ? undefined : new RegExp(texts.join('|'), 'g');
   }
 
-  /** Whether there is a value to take out. */
-  get hasSecrets(): boolean {
-    return this.pattern !== undefined;
-  }
-
   /** A text without sensitive values, also those that stand behind the name of their setting. */
   text(text: string): string {
     let shown = this.values(text);
@@ -41,9 +36,14 @@ export class Redactor {
     return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
   }
 
-  /** A copy of anything without sensitive values. What has none in it may be given back as it is. */
+  /** A copy of anything without sensitive values, by value and by key. */
   copy<T>(value: T): T {
-    return this.keys.size === 0 ? value : (this.walk(value, new Map(), 0) as T);
+    return this.keys.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: true }) as T);
+  }
+
+  /** A copy of anything without sensitive values. Keys are not looked at. */
+  copyValues<T>(value: T): T {
+    return this.pattern === undefined ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
   /** A logger that tells `logger` nothing sensitive. */
@@ -62,52 +62,54 @@ export class Redactor {
     this.keys.set(key, new RegExp(text, 'giu'));
   }
 
-  private walk(value: unknown, seen: Map<object, unknown>, depth: number): unknown {
-    if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'bigint' || typeof value === 'number')
+  private walk(value: unknown, walk: Walk): unknown {
+    if (typeof value === 'string') return walk.byKey ? this.text(value) : this.values(value);
+    if (typeof value === 'bigint' || typeof value === 'number') {
       return this.values(String(value)) === String(value) ? value : REDACTED;
+    }
     if (typeof value !== 'object' || value === null) return value;
-    const known = seen.get(value);
+    const known = walk.seen.get(value);
     if (known !== undefined) return known;
-    if (depth > MAX_DEPTH) return REDACTED;
+    if (walk.depth > MAX_DEPTH) return REDACTED;
     if (ArrayBuffer.isView(value)) return this.bytes(value);
+    return this.walkObject(value, { ...walk, depth: walk.depth + 1 });
+  }
+
+  private walkObject(value: object, walk: Walk): unknown {
     const copy = emptyLike(value);
-    if (copy === undefined) return this.text(shownAs(value));
-    seen.set(value, copy);
-    const inner = (item: unknown) => this.walk(item, seen, depth + 1);
-    if (value instanceof Map) {
-      for (const [key, item] of value) (copy as Map<unknown, unknown>).set(inner(key), this.member(key, item, inner));
-    } else if (value instanceof Set) for (const item of value) (copy as Set<unknown>).add(inner(item));
-    for (const key of Reflect.ownKeys(value)) this.copyMember(value, copy, { key, inner });
+    if (copy === undefined) return value instanceof Date ? value : this.text(shownAs(value));
+    walk.seen.set(value, copy);
+    if (value instanceof Map && copy instanceof Map) {
+      for (const [key, item] of value) copy.set(this.walk(key, walk), this.member(key, item, walk));
+    } else if (value instanceof Set && copy instanceof Set) {
+      for (const item of value) copy.add(this.walk(item, walk));
+    }
+    for (const key of Reflect.ownKeys(value)) {
+      if (Array.isArray(value) && key === 'length') continue;
+      const { enumerable = true } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+      const property = { enumerable, writable: true, configurable: true };
+      const name = typeof key === 'string' ? this.values(key) : key;
+      Object.defineProperty(copy, name, { ...property, value: this.member(key, read(value, key), walk) });
+    }
     return copy;
   }
 
-  private copyMember(
-    from: object,
-    to: object,
-    { key, inner }: { key: PropertyKey; inner: (item: unknown) => unknown },
-  ) {
-    const { enumerable = true } = Object.getOwnPropertyDescriptor(from, key) ?? {};
-    const name = typeof key === 'string' ? this.text(key) : key;
-    if (Array.isArray(from) && key === 'length') return;
-    Object.defineProperty(to, name, {
-      value: this.member(key, read(from, key), inner),
-      enumerable,
-      writable: true,
-      configurable: true,
-    });
-  }
-
-  private member(key: unknown, item: unknown, inner: (item: unknown) => unknown): unknown {
-    const isSecret =
-      typeof key === 'string' && this.keys.has(plain(key)) && item !== undefined && typeof item !== 'object';
-    return isSecret ? REDACTED : inner(item);
+  private member(key: unknown, item: unknown, walk: Walk): unknown {
+    const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(plain(key));
+    return isNamed && item !== undefined && typeof item !== 'object' ? REDACTED : this.walk(item, walk);
   }
 
   private bytes(view: ArrayBufferView): unknown {
     const text = new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
     return this.values(text) === text ? view : REDACTED;
   }
+}
+
+/** What is on the way through a value. */
+interface Walk {
+  readonly seen: Map<object, unknown>;
+  readonly depth: number;
+  readonly byKey: boolean;
 }
 
 /** How a value may turn up: as it is, in JSON, in a URL, in Base64. */
@@ -147,7 +149,7 @@ function emptyLike(value: object): object | undefined {
 
 function shownAs(value: object): string {
   try {
-    return value instanceof Date ? value.toISOString() : String(value);
+    return String(value);
   } catch {
     return REDACTED;
   }

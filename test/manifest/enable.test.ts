@@ -197,15 +197,17 @@ describe('an extension', () => {
     place.user('a', manifest('a', { mcpServers }));
     const model = scriptedModel([calls('mcp__tell__echo', { variable: 'HOME' }), says('done')]);
     const { loader, agent } = await place.load({}, { model });
+    let off: Promise<void> | undefined;
     agent.use({
       wrapToolCall: (_call, next) => {
         const result = next();
-        void loader.disable('a');
+        off = loader.disable('a');
         return result;
       },
     });
 
     const { messages, text } = await agent.run('go');
+    await off;
 
     expect(text).toBe('done');
     expect(messages.find(({ role }) => role === 'tool')).toMatchObject({ content: [{ isError: true }] });
