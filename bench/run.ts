@@ -10,6 +10,7 @@ import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
 import type { Measurement } from './measure/measurement.js';
+import { measureShellHooks } from './measure/shell-hooks.js';
 
 const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   answer: compare({ name: 'one answer', work: {}, bound: 2.5 }),
@@ -28,6 +29,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   'hook-bytes': measureHookBytes,
   dispatch: countDispatch,
   'dispatch-time': timeDispatch,
+  'shell-hooks': measureShellHooks,
 };
 
 const { values } = parseArgs({

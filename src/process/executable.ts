@@ -66,8 +66,23 @@ export async function safePath(path: string | undefined, exclude: readonly strin
   return (await safePathEntries(path, exclude)).join(delimiter);
 }
 
+const MANY_PATHS = 100;
+const knownEntries = new Map<string, Promise<string[]>>();
+
+/**
+ * Looked up once for each PATH: whoever could make an entry lead elsewhere later could as well put a program into it, and
+ * where the program itself lies is looked at each time.
+ */
 async function safePathEntries(path = '', exclude: readonly string[]): Promise<string[]> {
   const roots = [...exclude, ...(await Promise.all(exclude.map(realLocation)))];
+  const key = JSON.stringify([path, roots]);
+  const known = knownEntries.get(key) ?? findSafeEntries(path, roots);
+  if (knownEntries.size >= MANY_PATHS) knownEntries.clear();
+  knownEntries.set(key, known);
+  return known;
+}
+
+async function findSafeEntries(path: string, roots: readonly string[]): Promise<string[]> {
   const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
   const isSafe = async (entry: string) => {
     const real = await realLocation(entry);

@@ -15,7 +15,7 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
 }
 
 /** How much output is kept. */
-export interface ProcessLimits {
+interface ProcessLimits {
   /** A program that writes more is ended: what it wrote is of no use cut. Default 1 MiB. */
   readonly stdoutBytes?: number | undefined;
   /** Of a longer text the end is kept. Default 64 KiB. */

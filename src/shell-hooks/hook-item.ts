@@ -1,4 +1,5 @@
-import { isAbsolute, relative, resolve } from 'node:path';
+import { lstat, stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import { isInside } from '../process/location.js';
 import { EXTENSION_PATH, type TrustItem } from '../trust/trust-item.js';
 import type { ShellHook } from './hook-definition.js';
@@ -21,11 +22,11 @@ export function folderVariables({ dialect, root }: ShellHook, workspaceDir: stri
   ]);
 }
 
-/** A hook as the gate judges it. */
-export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
+/** A hook as the gate judges it, as it is now: which of the files that it names there are can change. */
+export async function trustItemOf(hook: ShellHook, workspaceDir: string): Promise<TrustItem> {
   const { scope, name, event, extension, source, root, shell, reads, matcher, timeout, onFailure, dialect } = hook;
   const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
-  const files = [...(hook.files ?? []), ...(shell ? namedFiles(hook, workspaceDir) : [])];
+  const files = [...(hook.files ?? []), ...(shell ? await namedFiles(hook, workspaceDir) : [])];
   return {
     ...{ kind: 'hook', scope, name, event, extension, source, root, shell, reads },
     command: expand(hook.command),
@@ -50,14 +51,32 @@ function expandFolders(text: string, hook: ShellHook, workspaceDir: string): str
 
 /**
  * The files that a text for a shell names by way of a variable, such as `"$CLAUDE_PROJECT_DIR"/.claude/check.sh`: the
- * gate sees paths only. As patterns, since a path that is not there would be refused, and it may be one to write to.
+ * gate sees plain paths only.
  */
-function namedFiles(hook: ShellHook, workspaceDir: string): string[] {
+async function namedFiles(hook: ShellHook, workspaceDir: string): Promise<string[]> {
   const folders = Object.entries(folderVariables(hook, workspaceDir)).filter(([, folder]) => folder === workspaceDir);
   const found = folders.flatMap(([name]) => {
     const use = new RegExp(`\\$(?:${name}|\\{${name}\\})["']?/([^\\s"';&|<>()$\`]+)`, 'g');
     return [...hook.command.matchAll(use)].map(([, path = '']) => resolve(workspaceDir, path));
   });
-  const inside = found.filter((path) => isAbsolute(path) && isInside(path, workspaceDir) && path !== workspaceDir);
-  return [...new Set(inside)].map((path) => relative(workspaceDir, path).replace(/.$/u, '?'));
+  const files: string[] = [];
+  for (const path of new Set(found)) {
+    if (isInside(path, workspaceDir) && (await isThere(path))) files.push(relative(workspaceDir, path));
+  }
+  return files;
+}
+
+/** Whether a path is a file, or a link to whatever is no folder: where it leads nowhere, the gate refuses it. */
+async function isThere(path: string): Promise<boolean> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return (
+    !isFolder &&
+    lstat(path).then(
+      () => true,
+      () => false,
+    )
+  );
 }

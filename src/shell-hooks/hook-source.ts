@@ -23,5 +23,9 @@ export interface HookContent {
 
 /** Reports something about a document. */
 export function reportOn({ report, source }: HookSource, diagnostic: Omit<HookDiagnostic, 'source'>): void {
-  report({ ...diagnostic, message: source === undefined ? diagnostic.message : `${source}: ${diagnostic.message}`, source });
+  report({
+    ...diagnostic,
+    message: source === undefined ? diagnostic.message : `${source}: ${diagnostic.message}`,
+    source,
+  });
 }

@@ -76,15 +76,16 @@ export class BoundFolder {
   }
 
   /** Binds a path of the folder and, where it is a folder itself, all that lies in it and `isWanted`. */
-  async add(path: string, isWanted: (name: string) => boolean = () => true): Promise<void> {
+  async add(path: string, isWanted: (path: string) => boolean = () => true): Promise<void> {
     this.options.budget.see();
+    if (this.get(path)) return;
     const entry = await reading(path, () => lstat(path));
     if (entry.isDirectory()) {
-      if (isWanted(this.nameOf(path))) await this.keep(path, { type: 'directory' });
+      if (isWanted(path)) await this.keep(path, { type: 'directory' });
       for (const name of (await reading(path, () => readdir(path))).sort()) await this.add(join(path, name), isWanted);
       return;
     }
-    if (this.get(path) || !isWanted(this.nameOf(path))) return;
+    if (!isWanted(path)) return;
     if (entry.isSymbolicLink()) return this.addLink(path);
     if (!entry.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file, folder or link.`);
     await this.addFile(path);
@@ -95,6 +96,8 @@ export class BoundFolder {
     const target = await this.resolve(path);
     const { bytes, ...content } = await this.read(target).catch((error) => isFolder(target, error));
     await this.keep(path, { type: 'symlink', link, target: this.nameOf(target), ...content }, bytes);
+    // What lies in the folder that a link leads to can be reached by the link.
+    if (bytes === undefined) await this.add(target);
   }
 
   private async addFile(path: string): Promise<void> {
@@ -113,10 +116,13 @@ export class BoundFolder {
     return reading(path, async () => {
       const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
-        const { mode, size } = await file.stat();
+        const found = await file.stat();
+        const { mode, size } = found;
+        if (!found.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file.`);
         // Before it is read, so that no huge file is.
         this.options.budget.take(size);
         const bytes = await file.readFile();
+        if (bytes.length !== size) throw new ItemUnboundError('unreadable', `${path} changed while it was read.`);
         return { bytes, sha256: sha256Of(bytes), executable: (mode & 0o111) !== 0 };
       } finally {
         await file.close();

@@ -1,5 +1,5 @@
 import { lstat, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
 import { isInside } from '../process/location.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
@@ -86,23 +86,30 @@ interface NamedPath {
 
 /** The path in terms of the folders without links, where it names something of the workspace or the extension. */
 async function findNamed(path: string, places: FilePlaces): Promise<NamedPath | undefined> {
-  try {
-    await lstat(path);
-  } catch (error) {
-    if (isAbsent(error)) return undefined;
-    throw unreadable(path, error);
-  }
-  const real = await realpath(path).catch((error) => {
-    throw unreadable(path, error);
-  });
   const { around, root } = places;
   const named = isInside(path, around.named) ? join(around.real, relative(around.named, path)) : path;
   const isOurs = (candidate: string) =>
     isInside(candidate, around.real) || (root !== undefined && isInside(candidate, root));
+  let real: string;
+  try {
+    await lstat(path);
+    real = await realpath(path);
+  } catch (error) {
+    if (isAbsent(error) && !(await isLink(path))) return undefined;
+    if (!isOurs(named)) return undefined;
+    throw unreadable(path, error);
+  }
   if (!isOurs(named) && !isOurs(real)) return undefined;
   // The name is what is bound, unless it says nothing of the workspace; where it leads is checked as it is read.
   const bound = isOurs(named) ? named : real;
   return { path: bound, real, isFolder: (await lstat(real)).isDirectory() && isOurs(real) };
+}
+
+function isLink(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
 }
 
 /** A word that is too long for a path names no file either. */
@@ -120,11 +127,13 @@ async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {
     throw new ItemUnboundError('outside', `The pattern ${JSON.stringify(pattern)} leads out of the workspace.`);
   }
   const wild = steps.findIndex((step) => /[*?]/.test(step));
-  const start = join(folder.root, ...(wild < 0 ? steps : steps.slice(0, wild)));
+  const named = join(folder.root, ...(wild < 0 ? steps : steps.slice(0, wild)));
+  const start = await realpath(named).catch((error) => {
+    if (wild >= 0 && isAbsent(error)) return undefined;
+    throw unreadable(named, error);
+  });
+  if (start === undefined) return;
+  if (!isInside(start, folder.root)) throw new ItemUnboundError('outside', `${named} leads out of the workspace.`);
   if (wild < 0) return folder.add(start);
-  const exists = await lstat(start).then(
-    () => true,
-    (error) => !isAbsent(error),
-  );
-  if (exists) await folder.add(start, (name) => matchesPattern(name, steps));
+  await folder.add(start, (path) => matchesPattern(relative(start, path).split(sep).join('/'), steps.slice(wild)));
 }

@@ -20,7 +20,9 @@ export async function ask(request: ApprovalRequest, asking: Asking): Promise<Ans
   let timer: unknown;
   const late = new Promise<Answer>((resolve) => {
     timer = clock.setTimeout(() => {
-      logger.warn(`Nobody answered within ${timeoutMs} ms whether "${request.item.name}" may run: it does not.`);
+      logger.warn(
+        `Nobody answered within ${timeoutMs} ms whether ${JSON.stringify(request.item.name)} may run: it does not.`,
+      );
       resolve('failed');
     }, timeoutMs);
   });
@@ -28,11 +30,11 @@ export async function ask(request: ApprovalRequest, asking: Asking): Promise<Ans
     .then(() => approve(request, { signal: controller.signal }))
     .then((answer: unknown): Answer => {
       if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
-      logger.warn(`The approver gave no boolean for "${request.item.name}": it does not run.`);
+      logger.warn(`The approver gave no boolean for ${JSON.stringify(request.item.name)}: it does not run.`);
       return 'failed';
     })
     .catch((error: unknown): Answer => {
-      logger.error(`The approver failed for "${request.item.name}": it does not run.`, error);
+      logger.error(`The approver failed for ${JSON.stringify(request.item.name)}: it does not run.`, error);
       return 'failed';
     });
   try {

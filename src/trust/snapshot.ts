@@ -40,8 +40,10 @@ async function snapshotPath(digest: string, stateDir: string): Promise<string> {
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {
   const path = join(draft, file.path);
-  if (file.type === 'directory') await mkdir(path, { mode: 0o700 });
-  else if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: file.executable ? 0o500 : 0o400 });
+  // What a link leads to may come before the folder that it lies in.
+  await mkdir(file.type === 'directory' ? path : dirname(path), { recursive: true, mode: 0o700 });
+  if (file.type === 'directory') return;
+  if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: file.executable ? 0o500 : 0o400 });
   else await symlink(relative(dirname(path), join(draft, file.target ?? '')) || '.', path);
 }
 

@@ -54,6 +54,7 @@ function describe(request: ApprovalRequest): string {
   const rows: (readonly [string, string | undefined])[] = [
     ['defined in', item.source],
     ['extension', item.extension],
+    ['lies in', item.root],
     ['event', item.event],
     ...request.argv.map((text, at) => [at === 0 ? 'runs' : `  argument ${at}`, JSON.stringify(text)] as const),
     ['through', item.shell ? 'a shell' : undefined],
@@ -63,6 +64,7 @@ function describe(request: ApprovalRequest): string {
     ['reads', item.reads?.join(', ')],
     ...Object.entries(item.details ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
     ...Object.entries(request.scripts).map(([path, hash]) => ['script', `${path} ${hash} ${news(path)}`] as const),
+    ['with files', item.files?.join(', ')],
     ['files bound', String(files.filter(({ type }) => type !== 'directory').length)],
     [
       'NOT bound',

@@ -1,13 +1,14 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/location.js';
-import { type Approval, identityOf, identityText } from './approval.js';
+import { identityOf, identityText } from './approval.js';
+import { ApprovalMemory } from './approval-memory.js';
 import { type Binding, bindItem, locateItem } from './binding.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
 import { resolveScope } from './item-scope.js';
 import { launchOf } from './launch.js';
 import { createPathGuard } from './protected-path.js';
-import { type Answer, ask } from './question.js';
-import { openSnapshot, removeSnapshot } from './snapshot.js';
+import { ask } from './question.js';
+import { openSnapshot } from './snapshot.js';
 import {
   type AllowedDecision,
   type DeniedDecision,
@@ -50,13 +51,13 @@ class ContentGate implements TrustGate {
   readonly store: TrustStore;
   readonly isProtectedPath: (path: string) => boolean;
   private readonly watch: UserWatch;
-  /** What was answered, where it is not in the store: a no, and a yes that could not be stored. */
-  private readonly answers = new Map<string, Answer>();
+  private readonly memory: ApprovalMemory;
   private readonly open = new Map<string, Promise<void>>();
 
   constructor(private readonly settings: GateSettings) {
     const { place, logger, folder } = settings;
     this.store = new TrustStore({ ...place, logger });
+    this.memory = new ApprovalMemory(this.store, settings);
     this.watch = new UserWatch(this.store, place);
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
@@ -87,18 +88,16 @@ class ContentGate implements TrustGate {
     }
   }
 
-  async revoke(digest: string): Promise<number> {
-    const gone = await this.store.revoke(digest);
-    for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
-    await removeSnapshot(digest, this.settings.place.stateDir);
-    return gone.length;
+  revoke(digest: string): Promise<number> {
+    return this.memory.forget(digest);
   }
 
   private async verifyContent({ item, digest }: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const binding = await bindItem(item, this.settings.place);
     const changed = () => deny(binding, { reason: 'changed', approvedBefore: true });
     if (binding.digest !== digest) return changed();
-    const now = await this.lookUp(binding);
+    const now = await this.memory.recall(binding);
+    // Taken back since it was decided on: nobody is asked at the moment of the start.
     if (now === undefined) return deny(binding, { reason: 'no-approver', approvedBefore: false });
     if (!now.allowed) return now;
     const snapshot = binding.root === undefined ? undefined : await openSnapshot(binding, this.settings.place);
@@ -110,7 +109,7 @@ class ContentGate implements TrustGate {
   private async decide(binding: Binding): Promise<TrustDecision> {
     const key = identityText(identityOf(binding.item, binding.workspace, binding.source));
     for (;;) {
-      const known = await this.lookUp(binding);
+      const known = await this.memory.recall(binding);
       if (known !== undefined) return known;
       const open = this.open.get(key) ?? this.ask(binding).finally(() => this.open.delete(key));
       this.open.set(key, open);
@@ -118,61 +117,28 @@ class ContentGate implements TrustGate {
     }
   }
 
-  /** What is known of this very content, or undefined where the user has to be asked. */
-  private async lookUp(binding: Binding): Promise<TrustDecision | undefined> {
-    const { item, scope, digest } = binding;
-    if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
-    const stored = await this.storedFor(item, binding);
-    const answer = this.answers.get(answerKey(binding));
-    if (stored?.digest === digest || answer === 'yes') return allow(item, { reason: 'approved', scope, digest });
-    const approvedBefore = stored !== undefined;
-    if (answer !== undefined) {
-      return deny(binding, { reason: answer === 'no' ? 'declined' : 'approver-failed', approvedBefore });
-    }
-    return this.settings.approve ? undefined : deny(binding, { reason: 'no-approver', approvedBefore });
-  }
-
-  private async storedFor(item: TrustItem, at: { workspace: string; source: string | undefined }) {
-    const wanted = identityText(identityOf(item, at.workspace, at.source));
-    return (await this.store.list()).find((approval) => identityText(approval) === wanted);
-  }
-
   private async ask(binding: Binding): Promise<void> {
     const { approve } = this.settings;
     if (!approve) return;
-    const stored = await this.storedFor(binding.item, binding);
+    const stored = await this.memory.previous(binding.item, binding);
     const answer = await ask(requestOf(binding, stored?.scripts), {
       ...{ approve, timeoutMs: this.settings.approveTimeoutMs, clock: this.settings.clock },
       logger: this.settings.logger,
     });
-    if (answer === 'yes' && (await this.remember(binding))) return;
-    this.answers.set(answerKey(binding), answer);
-  }
-
-  private async remember({ item, workspace, source, digest, scripts }: Binding): Promise<boolean> {
-    const { logger, place, clock } = this.settings;
-    const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
-    const approval: Approval = { ...identityOf(item, workspace, source), digest, scripts, approvedAt };
-    try {
-      for (const gone of await this.store.approve(approval)) {
-        if (gone.digest !== digest) await removeSnapshot(gone.digest, place.stateDir);
-      }
-      return true;
-    } catch (error) {
-      logger.error(`The approval of "${item.name}" could not be stored: it holds until this process ends.`, error);
-      return false;
-    }
+    await this.memory.keep(binding, answer);
   }
 
   private async report(item: TrustItem): Promise<void> {
     const { logger, onUserHooksChanged } = this.settings;
     try {
       for (const change of await this.watch.changesOf(item)) {
-        logger.warn(`A hook of the user's has changed since it last ran: "${change.name}"`, change);
+        logger.warn(`A hook of the user's has changed since it last ran: ${JSON.stringify(change.name)}`, change);
         onUserHooksChanged?.(change);
       }
     } catch (error) {
-      logger.warn(`Whether "${item.name}" has changed since it last ran is not known: ${describeError(error)}`);
+      logger.warn(
+        `Whether ${JSON.stringify(item.name)} has changed since it last ran is not known: ${describeError(error)}`,
+      );
     }
   }
 
@@ -192,10 +158,6 @@ class ContentGate implements TrustGate {
     const real = await realLocation(named);
     const scope = await resolveScope(item, { named, real }, undefined);
     const source = item.source === undefined ? undefined : await realLocation(item.source);
-    return { scope, approvedBefore: (await this.storedFor(item, { workspace: real, source })) !== undefined };
+    return { scope, approvedBefore: (await this.memory.previous(item, { workspace: real, source })) !== undefined };
   }
-}
-
-function answerKey({ digest, item, workspace, source }: Binding): string {
-  return `${digest} ${identityText(identityOf(item, workspace, source))}`;
 }

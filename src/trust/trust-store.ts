@@ -9,7 +9,7 @@ import { withFileLock } from './file-lock.js';
 import { TrustStoreError } from './trust-error.js';
 
 /** The name of the file in the folder of the user's state. */
-export const TRUST_FILE = 'trusted-hooks.json';
+const TRUST_FILE = 'trusted-hooks.json';
 
 /** Where approvals are kept. */
 export interface TrustStoreOptions {

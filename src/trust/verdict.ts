@@ -28,7 +28,7 @@ export function deny(
   denial: Denial,
 ): DeniedDecision {
   const { item, scope, digest } = of;
-  const why = denial.message ?? REFUSALS[denial.reason] ?? denial.reason;
-  const message = `The ${item.kind} "${item.name}" may not be used: ${why}`;
+  const why = denial.message?.replace(/\.$/, '') ?? REFUSALS[denial.reason] ?? denial.reason;
+  const message = `The ${item.kind} ${JSON.stringify(item.name)} may not be used: ${why}.`;
   return { failure: undefined, ...denial, allowed: false, scope, item, digest, message };
 }

@@ -11,9 +11,9 @@ const program = fileURLToPath(new URL('fixtures/host.ts', import.meta.url));
 /** Starts the host, and resolves with what it runs. */
 async function startHost(way: string): Promise<{ host: ChildProcess; pids: number[]; ready: Promise<unknown> }> {
   const host = spawn(process.execPath, ['--import', 'tsx', program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const lines = createInterface({ input: host.stdout });
-  const [line] = await once(lines, 'line');
-  return { host, pids: String(line).split(' ').map(Number), ready: once(lines, 'line') };
+  const lines = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+  const { value } = await lines.next();
+  return { host, pids: String(value).split(' ').map(Number), ready: lines.next() };
 }
 
 async function endOf(host: ChildProcess): Promise<unknown[]> {

@@ -291,6 +291,20 @@ test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the app
   expect([asked, lab.read('ran')]).toEqual([['new .claude/check.sh', 'changed .claude/check.sh'], 'ran\n']);
 });
 
+test('a script that was not there when its hook was approved is bound as it appears', async () => {
+  const asked: string[] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/late.sh || true')] },
+    { approve: ({ why }) => asked.push(why) < 2 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  lab.write('late.sh', '#!/bin/sh\necho evil >> ran\n');
+  await agent.run('two');
+
+  expect([asked, lab.has('ran')]).toEqual([['new', 'changed'], false]);
+});
+
 test('what is not supported is named, as an error where a gate is missed', async () => {
   const hooks = claude({
     PreToolUse: [

@@ -1,18 +1,30 @@
-import { appendFileSync, chmodSync, existsSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { TrustItem } from '../../src/trust/trust-item.js';
 import { script, write } from '../process/support/scratch.js';
-import { allowed, attempt, makeExtension, makePlace } from './support/place.js';
+import { allowed, attempt, makeExtension, makePlace, verified } from './support/place.js';
 
-test('C1: without an approver a hook of the workspace is denied, with the reason, and nothing is stored', async () => {
+test('C1, C26: without an approver a hook of the workspace is denied, with the reason; nothing is stored and nothing runs', async () => {
   const place = makePlace();
+  const marker = join(place.root, 'ran');
+  write(place.hookPath, `#!/bin/sh\ntouch ${marker}\n`, 0o755);
 
   const decision = await place.gate({ approve: undefined }).authorize(place.hook());
 
   expect(decision).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false, scope: 'workspace' });
-  expect(existsSync(place.storePath)).toBe(false);
+  expect(await place.gate().store.list()).toEqual([]);
+  expect([existsSync(place.storePath), existsSync(marker)]).toEqual([false, false]);
+});
+
+test('a store whose file never counts makes no endless question', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  gate.store.list = async () => [];
+
+  expect(await attempt(gate, place.hook())).toBe('good');
+  expect(place.asked).toHaveLength(1);
 });
 
 describe('C2: no answer that counts is a no, which is remembered and not stored, where the approver', () => {
@@ -325,4 +337,42 @@ test('a revoked approval ends at once, also for a decision that was made before'
   const gate = place.gate({ approve: undefined });
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver' });
   expect(await gate.revoke(decision.digest ?? '')).toBe(0);
+});
+
+test('a skill is bound and copied like a hook, though nothing of it is started', async () => {
+  const place = makePlace();
+  const root = join(place.workspaceDir, 'skills', 'sail');
+  const page = write(join(root, 'SKILL.md'), 'how to sail');
+  const gate = place.gate();
+  const item: TrustItem = { kind: 'skill', scope: 'workspace', name: 'sail', root };
+  const decision = allowed(await gate.authorize(item));
+  const ready = verified(await gate.verify(decision));
+
+  expect(ready.launch).toBe(undefined);
+  expect(readFileSync(join(ready.root ?? '', 'SKILL.md'), 'utf8')).toBe('how to sail');
+  write(page, 'how to sink');
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+});
+
+test.each([
+  { scope: 'admin' as never },
+  { details: { f: (() => 1) as never } },
+  { details: { big: 1n as never } },
+  { env: { GIT_SSH_COMMAND: 'evil' } },
+  { source: 3 as never },
+  { args: 'text' as never },
+])('the gate never rejects: %o', async (more) => {
+  const place = makePlace();
+
+  expect((await place.gate({ approve: undefined }).authorize(place.hook(more))).allowed).toBe(false);
+});
+
+test('a message is one line, whatever the name', async () => {
+  const place = makePlace();
+
+  const decision = await place.gate({ approve: undefined }).authorize(place.hook({ name: 'a\n\u001b[2Kb' }));
+
+  expect(decision).toMatchObject({
+    message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it was not approved, and there is nobody to ask.`,
+  });
 });

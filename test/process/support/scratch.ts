@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,8 +6,19 @@ import { onTestFinished } from 'vitest';
 /** A folder of this test's own, without links in its path, gone when the test is over. */
 export function scratchFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => {
+    unlock(folder);
+    rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
+}
+
+/** Makes every folder one that can be emptied. */
+function unlock(folder: string): void {
+  chmodSync(folder, 0o700);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) unlock(join(folder, entry.name));
+  }
 }
 
 /** Writes a file, and the folders that it lies in. Returns its path. */

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type * as ShellHooks from '../../src/shell-hooks/shell-hooks.js';
+import { digits, type Figure, figureOf } from '../driver/figure.js';
+import { median } from '../driver/race.js';
+import type { Setting } from './measurement.js';
+
+const PAIRS = 20;
+const FILES = [1, 50, 1_000] as const;
+const INPUT = JSON.stringify({ event: 'before_tool', data: { tool_name: 'look', args: { at: 1 } } });
+const HOOK = `let text = '';
+for await (const chunk of process.stdin) text += chunk;
+console.log(JSON.stringify({ continue: JSON.parse(text).event !== '' }));
+`;
+const nothing = () => {};
+const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** A hook of the user's against a bare spawn of the same command; the price of verifying what an approval is bound to. */
+export async function measureShellHooks(setting: Setting): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-hooks-'));
+  try {
+    const place = { workspaceDir: join(folder, 'work'), stateDir: join(folder, 'state') };
+    mkdirSync(place.workspaceDir);
+    const url = new URL('shell-hooks.js', setting.builds.shipped).href;
+    const library = (await import(url)) as typeof ShellHooks;
+    return [...(await measureSpawns(setting, library, place)), ...(await measureVerify(setting, library, place))];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Place {
+  readonly workspaceDir: string;
+  readonly stateDir: string;
+}
+
+type Command = readonly [command: string, args: readonly string[]];
+
+async function measureSpawns({ race }: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
+  const script = join(place.stateDir, '..', 'hook.mjs');
+  writeFileSync(script, HOOK);
+  const figures: Figure[] = [];
+  const commands: readonly (readonly [string, Command, number | undefined])[] = [
+    ['a Node script as a hook', [process.execPath, [script]], 1.1],
+    ['a line of sh as a hook', ['/bin/sh', ['-c', 'cat > /dev/null']], undefined],
+  ];
+  for (const [name, command, bound] of commands) {
+    const hook = hookRunner(library, command, place);
+    const rounds: number[] = [];
+    const times: [number, number][] = [];
+    for (let round = 0; round < race.rounds; round++) {
+      const pairs: [number, number][] = [];
+      for (let i = 0; i < PAIRS; i++) pairs.push([await timeOf(() => bareSpawn(command)), await timeOf(hook)]);
+      rounds.push(median(pairs.map(([bare, ours]) => ours / bare)));
+      times.push([median(pairs.map(([bare]) => bare)), median(pairs.map(([, ours]) => ours))]);
+    }
+    const note = `${digits(median(times.map(([, ours]) => ours)))} ms against ${digits(median(times.map(([bare]) => bare)))} of a bare spawn`;
+    figures.push(figureOf(rounds, { name, unit: '×', bound, note }));
+  }
+  return figures;
+}
+
+function hookRunner(library: typeof ShellHooks, [command, args]: Command, place: Place): () => Promise<void> {
+  const registry = new library.HookRegistry();
+  registry.register({ event: 'before_tool', name: 'hook', command, args, scope: 'user' });
+  const gate = library.createTrustGate({ ...place, logger });
+  const { runner } = library.shellHooks({ workspaceDir: place.workspaceDir, registry, gate, machine: { logger } });
+  return async () => {
+    const describe = () => ({ data: { tool_name: 'look', args: { at: 1 } } });
+    const { outcomes } = await runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe });
+    if (outcomes[0]?.status !== 'completed') throw new Error(`The hook failed: ${JSON.stringify(outcomes)}`);
+  };
+}
+
+function bareSpawn([command, args]: Command): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'pipe' });
+    child.stdout.resume();
+    child.stderr.resume();
+    child.on('error', reject);
+    child.on('close', () => resolve());
+    child.stdin.end(INPUT);
+  });
+}
+
+async function measureVerify({ race }: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const count of FILES) {
+    const folder = join(place.workspaceDir, `files-${count}`);
+    mkdirSync(folder);
+    for (let i = 0; i < count; i++) writeFileSync(join(folder, `${i}.sh`), `echo ${i}\n`.repeat(100));
+    const gate = library.createTrustGate({ ...place, logger, approve: () => true });
+    const decision = await gate.authorize({
+      ...{ kind: 'hook', scope: 'workspace', name: 'hook', command: '/bin/sh', args: ['-c', 'true'] },
+      files: [`files-${count}`],
+    });
+    if (!decision.allowed) throw new Error(decision.message);
+    const rounds: number[] = [];
+    for (let round = 0; round < race.rounds; round++) rounds.push(await timeOf(() => gate.verify(decision)));
+    figures.push(figureOf(rounds, { name: `verifying ${digits(count)} file${count === 1 ? '' : 's'}`, unit: 'ms' }));
+  }
+  return figures;
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}

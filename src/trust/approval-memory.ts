@@ -1,0 +1,75 @@
+import { type Approval, identityOf, identityText } from './approval.js';
+import type { Binding } from './binding.js';
+import type { GateSettings } from './gate-options.js';
+import type { Answer } from './question.js';
+import { removeSnapshot } from './snapshot.js';
+import type { TrustDecision } from './trust-decision.js';
+import type { TrustItem } from './trust-item.js';
+import type { TrustStore } from './trust-store.js';
+import { allow, deny } from './verdict.js';
+
+/** What was decided before: in the store, in this process, and by the host's own list. */
+export class ApprovalMemory {
+  /** What was answered and is not in the store: a no, and a yes that could not be stored. */
+  private readonly answers = new Map<string, Answer>();
+
+  constructor(
+    private readonly store: TrustStore,
+    private readonly settings: GateSettings,
+  ) {}
+
+  /** What is known of this very content, or undefined where the user has to be asked. */
+  async recall(binding: Binding): Promise<TrustDecision | undefined> {
+    const { item, scope, digest } = binding;
+    if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
+    const stored = await this.previous(item, binding);
+    const answer = this.answers.get(keyOf(binding));
+    if (stored?.digest === digest || answer === 'yes') return allow(item, { reason: 'approved', scope, digest });
+    const approvedBefore = stored !== undefined;
+    if (answer !== undefined) {
+      return deny(binding, { reason: answer === 'no' ? 'declined' : 'approver-failed', approvedBefore });
+    }
+    return this.settings.approve ? undefined : deny(binding, { reason: 'no-approver', approvedBefore });
+  }
+
+  /** The approval that an item has, whatever it was approved as. The paths are those without links. */
+  async previous(item: TrustItem, at: Pick<Binding, 'workspace' | 'source'>): Promise<Approval | undefined> {
+    const wanted = identityText(identityOf(item, at.workspace, at.source));
+    return (await this.store.list()).find((approval) => identityText(approval) === wanted);
+  }
+
+  async keep(binding: Binding, answer: Answer): Promise<void> {
+    // Where a yes does not come back from the store, it would be asked for again and again.
+    const isStored = answer === 'yes' && (await this.write(binding));
+    if (!isStored) this.answers.set(keyOf(binding), answer);
+  }
+
+  async forget(digest: string): Promise<number> {
+    const gone = await this.store.revoke(digest);
+    for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
+    await removeSnapshot(digest, this.settings.place.stateDir);
+    return gone.length;
+  }
+
+  private async write(binding: Binding): Promise<boolean> {
+    const { logger, place, clock } = this.settings;
+    const { item, workspace, source, digest, scripts } = binding;
+    const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
+    try {
+      const replaced = await this.store.approve({
+        ...identityOf(item, workspace, source),
+        ...{ digest, scripts, approvedAt },
+      });
+      for (const gone of replaced) if (gone.digest !== digest) await removeSnapshot(gone.digest, place.stateDir);
+      return (await this.previous(item, binding))?.digest === digest;
+    } catch (error) {
+      const name = JSON.stringify(item.name);
+      logger.error(`The approval of ${name} could not be stored: it holds until this process ends.`, error);
+      return false;
+    }
+  }
+}
+
+function keyOf({ digest, item, workspace, source }: Binding): string {
+  return `${digest} ${identityText(identityOf(item, workspace, source))}`;
+}

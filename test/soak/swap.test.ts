@@ -1,0 +1,84 @@
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { script } from '../process/support/scratch.js';
+import { soakCount } from '../support/soak-count.js';
+import { allowed, makeExtension, makePlace, start, verified } from '../trust/support/place.js';
+
+const EVIL = '#!/bin/sh\necho EVIL\n';
+
+/** Puts a script back as it was approved, then evil bytes in its place, as long as it is told to; returns how often. */
+function swapper(path: string, way: (path: string) => void): { stop: () => number } {
+  const good = readFileSync(path);
+  let swaps = 0;
+  let timer: NodeJS.Immediate;
+  const turn = () => {
+    rmSync(path, { force: true });
+    script(path, good.toString());
+    if (swaps % 2 === 1) way(path);
+    swaps += 1;
+    timer = setImmediate(turn);
+  };
+  timer = setImmediate(turn);
+  return {
+    stop: () => {
+      clearImmediate(timer);
+      return swaps;
+    },
+  };
+}
+
+const ways: Readonly<Record<string, (path: string) => void>> = {
+  'a rename': (path) => renameSync(script(`${path}.new`, EVIL), path),
+  'writing in place': (path) => writeFileSync(path, EVIL),
+  'a link': (path) => {
+    const evil = script(join(path, '..', '..', '..', '..', 'evil.sh'), EVIL);
+    rmSync(path);
+    symlinkSync(evil, path);
+  },
+};
+
+test.each(Object.entries(ways))(
+  'C9: while a script is swapped without rest by %s, what runs is what was approved',
+  { timeout: 600_000 },
+  async (_way, way) => {
+    const place = makePlace();
+    const { root, item } = makeExtension(place);
+    const gate = place.gate({ approve: () => true });
+    const decision = allowed(await gate.authorize(item));
+    verified(await gate.verify(decision));
+    const swapping = swapper(join(root, 'hook.sh'), way);
+    const outcomes = new Map<string, number>();
+
+    for (let round = 0; round < soakCount(1_000); round++) {
+      const ready = await gate.verify(decision);
+      const outcome = ready.allowed ? (await start(ready)).stdout.trim() : 'refused';
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+
+    expect(swapping.stop()).toBeGreaterThan(soakCount(1_000));
+    // Both happen only where the swaps meet the checks, which they do not in every short run.
+    expect(['good', 'refused']).toEqual(expect.arrayContaining([...outcomes.keys()]));
+  },
+);
+
+test.each(Object.entries(ways))(
+  'C9: a swap by %s between the check and the start never runs',
+  { timeout: 600_000 },
+  async (_way, way) => {
+    const place = makePlace();
+    const { root, item } = makeExtension(place);
+    const gate = place.gate({ approve: () => true });
+    const decision = allowed(await gate.authorize(item));
+    const path = join(root, 'hook.sh');
+    const good = readFileSync(path, 'utf8');
+
+    for (let round = 0; round < soakCount(1_000); round++) {
+      rmSync(path);
+      script(path, good);
+      const ready = verified(await gate.verify(decision));
+      way(path);
+      expect((await start(ready)).stdout).toBe('good\n');
+    }
+  },
+);

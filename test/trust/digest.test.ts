@@ -1,0 +1,225 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { digestOf } from '../../src/trust/binding.js';
+import { canonicalJson } from '../../src/trust/canonical-json.js';
+import { matchesPattern } from '../../src/trust/path-pattern.js';
+import type { TrustItem } from '../../src/trust/trust-item.js';
+import { script, write } from '../process/support/scratch.js';
+import { makeExtension, makePlace } from './support/place.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+test('the digest is the one that the documented recipe gives', async () => {
+  const place = makePlace();
+  const text = '#!/bin/sh\necho good\n';
+  const item = place.hook({ args: ['ü', 'b'], env: { B: '2', A: '1' }, details: { timeoutMs: 100, matcher: 'Edit' } });
+  const { workspaceDir } = place;
+
+  const document = [
+    `{"args":["ü","b"],"command":"./hooks/lint.sh","cwd":${JSON.stringify(workspaceDir)}`,
+    `"details":{"matcher":"Edit","timeoutMs":100},"env":{"A":"1","B":"2"},"event":"before_tool"`,
+    `"executable":{"path":${JSON.stringify(place.hookPath)},"sha256":"${sha256(text)}"}`,
+    `"files":[{"executable":true,"in":"workspace","path":"hooks/lint.sh","sha256":"${sha256(text)}","type":"file"}]`,
+    `"kind":"hook","name":"lint","scope":"workspace","source":${JSON.stringify(join(workspaceDir, '.app', 'hooks.json'))}`,
+    `"workspace":${JSON.stringify(workspaceDir)}}`,
+  ].join(',');
+  expect(await digestOf(item, place.trustPlace())).toBe(`sha256:${sha256(`hook/v1\n${document}`)}`);
+});
+
+const canSum = spawnSync('sha256sum', ['--version']).status === 0;
+if (!canSum) console.log('sha256sum is missing: the hash of a script is not compared with what it prints');
+
+test.skipIf(!canSum && !process.env.CI)(
+  'the stored entry holds the digest, and the script’s own hash as sha256sum prints it',
+  async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    await gate.authorize(place.hook());
+
+    const [sum = ''] = execFileSync('sha256sum', [place.hookPath], { encoding: 'utf8' }).split(' ');
+    expect(await gate.store.list()).toMatchObject([
+      { digest: await digestOf(place.hook(), place.trustPlace()), scripts: { 'hooks/lint.sh': sum } },
+    ]);
+  },
+);
+
+test('equal values have equal texts, whatever the order of their keys, and other values have others', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonicalJson(value as never);
+      expect(canonicalJson(reversed(value) as never)).toBe(text);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
+
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, member]) => [key, reversed(member)]),
+  );
+}
+
+describe('a change of the bytes is found in a file that is named', () => {
+  const ways: [string, Partial<TrustItem>][] = [
+    ['as an argument', { command: 'node', args: ['src/x.js'] }],
+    ['without its suffix', { command: 'node', args: ['./src/x'] }],
+    ['in an option', { command: 'node', args: ['--require=./src/x.js', '-e', '0'] }],
+    ['right after a letter', { command: 'node', args: ['-r./src/x.js'] }],
+    ['as a URL', { command: 'node', args: ['--import', 'file://WORKSPACE/src/x.js'] }],
+    ['by its absolute path', { command: 'node', args: ['WORKSPACE/src/x.js'] }],
+    ['from another folder', { command: 'node', args: ['x.js'], cwd: 'src' }],
+    ['in a text for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
+    ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
+    ['as the program', { command: 'src/x.js' }],
+    ['through a link', { command: 'node', args: ['link.js'] }],
+    ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
+    ['among the declared files', { command: 'node', files: ['src/*.js'] }],
+    ['in a declared folder that is a link', { command: 'node', files: ['linked'] }],
+    ['by a pattern through a link', { command: 'node', files: ['linked/**/*.js'] }],
+    ['behind a link in a declared folder', { command: 'node', files: ['declared'] }],
+    ['in a declared folder', { command: 'node', files: ['src'] }],
+  ];
+
+  test.each(ways)('%s', async (_way, how) => {
+    const place = makePlace();
+    const { workspaceDir } = place;
+    const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
+    symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
+    symlinkSync('src', join(workspaceDir, 'linked'));
+    write(join(workspaceDir, 'declared', 'a'), '');
+    symlinkSync('../src', join(workspaceDir, 'declared', 'b'));
+    symlinkSync('../declared', join(workspaceDir, 'src', 'back'));
+    const args = how.args?.map((arg) => arg.replace('WORKSPACE', workspaceDir));
+    const item = place.hook({ ...how, args });
+    const before = await digestOf(item, place.trustPlace());
+    expect(await digestOf(item, place.trustPlace())).toBe(before);
+
+    script(path, '#!/usr/bin/env node\nevil();\n');
+
+    expect(await digestOf(item, place.trustPlace())).not.toBe(before);
+  });
+});
+
+test('a workspace that is named by a link is the workspace that it leads to', async () => {
+  const place = makePlace();
+  const named = join(place.root, 'named');
+  symlinkSync(place.workspaceDir, named);
+  const { source, ...item } = place.hook({ command: `${named}/hooks/lint.sh` });
+  const digest = () => digestOf(item, { ...place.trustPlace(), workspaceDir: named });
+  const before = await digest();
+
+  write(place.hookPath, '#!/bin/sh\necho evil\n', 0o755);
+
+  expect(source).toBeDefined();
+  expect(await digest()).not.toBe(before);
+});
+
+describe('in an extension', () => {
+  const changes: [string, (root: string) => void][] = [
+    ['a new file', (root) => write(join(root, 'new'), '')],
+    ['a new folder', (root) => mkdirSync(join(root, 'new'))],
+    ['an executable bit', (root) => write(join(root, 'lib', 'helper.sh'), 'echo good\n', 0o755)],
+    ['a new link', (root) => symlinkSync('lib', join(root, 'new'))],
+    ['a hidden file', (root) => write(join(root, '.git', 'config'), '')],
+  ];
+
+  test.each(changes)('%s is a change', async (_what, change) => {
+    const place = makePlace();
+    const { root, item } = makeExtension(place);
+    const before = await digestOf(item, place.trustPlace());
+    change(root);
+
+    expect(await digestOf(item, place.trustPlace())).not.toBe(before);
+  });
+
+  const refusals: [string, string, (root: string) => void][] = [
+    ['a link that leads out of it', 'outside', (root) => symlinkSync('/etc/hostname', join(root, 'new'))],
+    ['a link to a folder outside', 'outside', (root) => symlinkSync('../../..', join(root, 'new'))],
+    ['a link that leads nowhere', 'unreadable', (root) => symlinkSync('nowhere', join(root, 'new'))],
+    ['links in a circle', 'unreadable', (root) => symlinkSync('new', join(root, 'new'))],
+    ['a pipe', 'unreadable', (root) => void execFileSync('mkfifo', [join(root, 'new')])],
+    [
+      'more files than fit',
+      'too-large',
+      (root) => {
+        for (let at = 0; at < 60; at++) write(join(root, `${at}`), '');
+      },
+    ],
+    ['more bytes than fit', 'too-large', (root) => write(join(root, 'big'), Buffer.alloc(2_000))],
+  ];
+
+  test.each(refusals)('%s is refused', async (_what, problem, change) => {
+    const place = makePlace();
+    const { root, item } = makeExtension(place);
+    const limits = { files: 50, bytes: 1_000 };
+    await digestOf(item, { ...place.trustPlace(), limits });
+    change(root);
+
+    await expect(digestOf(item, { ...place.trustPlace(), limits })).rejects.toMatchObject({
+      code: 'ERR_TRUST_ITEM_UNBOUND',
+      problem,
+    });
+  });
+});
+
+test.each<[string, Partial<TrustItem>]>([
+  ['invalid', { args: ['a\0b'] }],
+  ['invalid', { env: { LD_PRELOAD: './x.so' } }],
+  ['invalid', { env: { 'A=B': '' } }],
+  ['invalid', { args: [1 as never] }],
+  ['invalid', { source: 'hooks.json' }],
+  ['outside', { files: ['../secret'] }],
+  ['outside', { files: ['/etc/passwd'] }],
+  ['unreadable', { files: ['missing.txt'] }],
+  ['no-executable', { command: './missing.sh' }],
+  ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
+])('an item is %s where it has %j', async (problem, more) => {
+  const place = makePlace();
+
+  await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
+});
+
+test('a link in the workspace that leads nowhere is refused where it is named, and elsewhere does not matter', async () => {
+  const place = makePlace();
+  symlinkSync('nowhere', join(place.workspaceDir, 'link'));
+  symlinkSync('nowhere', join(place.root, 'link'));
+
+  await expect(digestOf(place.hook({ args: ['link'] }), place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+  });
+  await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
+});
+
+test('the approver is told of folders that are not bound', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook({ command: 'node', args: ['.', './hooks'] }));
+
+  expect(place.asked[0]?.unbound).toEqual(['.', 'hooks']);
+});
+
+test.each([
+  ['a/b.js', 'a/*.js', true],
+  ['a/b/c.js', 'a/*.js', false],
+  ['a/b/c.js', 'a/**/*.js', true],
+  ['a/c.js', 'a/**/*.js', true],
+  ['a/c.js', '**', true],
+  ['ab.js', '?b.js', true],
+  ['a+(b).js', 'a+(b).*', true],
+  ['axb', 'a.b', false],
+  ['a'.repeat(255), `${'*a'.repeat(100)}b`, false],
+])('the path %s and the pattern %s: %s', (path, pattern, fits) => {
+  expect(matchesPattern(path, pattern.split('/'))).toBe(fits);
+});
+
+test('the workspace of a test has no links in it', () => {
+  const { workspaceDir } = makePlace();
+  expect(realpathSync(workspaceDir)).toBe(workspaceDir);
+});

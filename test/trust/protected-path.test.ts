@@ -1,0 +1,66 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makePlace } from './support/place.js';
+
+test('C23: what decides on trust is protected, whether it is there or not', () => {
+  const place = makePlace();
+  const { isProtectedPath } = place.gate();
+  const { workspaceDir, stateDir } = place;
+
+  const paths = [
+    place.storePath,
+    join(stateDir, 'approved', 'x'),
+    join(stateDir, 'extensions', 'new', 'manifest.json'),
+    ...[
+      '.app/hooks.json',
+      '.app',
+      '.app/extensions/x/y.sh',
+      '.mcp.json',
+      '.claude/settings.json',
+      '.git/hooks/pre-commit',
+    ],
+    ...['./src/../.mcp.json', '.MCP.json', '.App/Hooks.json', join(workspaceDir, '.mcp.json')],
+    join(homedir(), '.claude', 'settings.json'),
+  ];
+
+  expect(paths.filter((path) => !isProtectedPath(path))).toEqual([]);
+});
+
+test('C23: other paths are not', () => {
+  const place = makePlace();
+  const { isProtectedPath } = place.gate();
+
+  const paths = [
+    'src/main.ts',
+    '.',
+    'mcp.json',
+    '.apple/x',
+    '.mcp.json.md',
+    '.gitignore',
+    join(place.root, 'x'),
+    '.github/workflows/ci.yml',
+  ];
+
+  expect(paths.filter(isProtectedPath)).toEqual([]);
+});
+
+test('C23: links to a protected path are protected, also those that were made later', () => {
+  const place = makePlace();
+  const { isProtectedPath } = place.gate();
+  const innocent = join(place.workspaceDir, 'innocent');
+  expect(isProtectedPath('innocent/hooks.json')).toBe(false);
+
+  symlinkSync(place.stateDir, innocent);
+
+  expect(isProtectedPath('innocent/new.json')).toBe(true);
+});
+
+test('C23: what a protected path leads to is protected', () => {
+  const place = makePlace();
+  mkdirSync(join(place.workspaceDir, 'real'));
+  symlinkSync('real', join(place.workspaceDir, '.claude'));
+
+  expect(place.gate().isProtectedPath('real/settings.json')).toBe(true);
+});

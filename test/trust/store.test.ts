@@ -1,0 +1,234 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { OptionInvalidError } from '../../src/errors.js';
+import type { Approval } from '../../src/trust/approval.js';
+import { createTrustGate } from '../../src/trust/trust-gate.js';
+import { TrustStore } from '../../src/trust/trust-store.js';
+import { makePlace, type Place } from './support/place.js';
+
+const program = fileURLToPath(new URL('fixtures/approve.ts', import.meta.url));
+const digest = `sha256:${'a'.repeat(64)}`;
+const approval = (name: string): Approval => ({
+  ...{ kind: 'hook', name, workspace: '/ws', digest, scripts: {} },
+  approvedAt: '2026-01-01T00:00:00.000Z',
+});
+const storeOf = ({ stateDir, workspaceDir, logger }: Place) => new TrustStore({ stateDir, workspaceDir, logger });
+const namesIn = async (store: TrustStore) => (await store.list()).map(({ name }) => name);
+
+test('the file is the only one, is the user’s alone, and says what was approved', async () => {
+  const place = makePlace();
+  const stateDir = join(place.root, 'home', 'deep', '.new');
+  await place
+    .gate({ stateDir, clock: { ...Date, now: () => 0, setTimeout, clearTimeout: () => {} } })
+    .authorize(place.hook());
+
+  expect(readdirSync(stateDir)).toEqual(['trusted-hooks.json']);
+  expect(statSync(stateDir).mode & 0o777).toBe(0o700);
+  expect(statSync(join(stateDir, 'trusted-hooks.json')).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(join(stateDir, 'trusted-hooks.json'), 'utf8'))).toEqual({
+    version: 1,
+    approvals: [
+      {
+        kind: 'hook',
+        name: 'lint',
+        event: 'before_tool',
+        source: join(place.workspaceDir, '.app', 'hooks.json'),
+        workspace: place.workspaceDir,
+        digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+        scripts: { 'hooks/lint.sh': expect.stringMatching(/^[0-9a-f]{64}$/) },
+        approvedAt: '1970-01-01T00:00:00.000Z',
+      },
+    ],
+    seen: {},
+  });
+});
+
+test('the default folder is named after the application, in the home folder', () => {
+  const { workspaceDir } = makePlace();
+
+  expect(createTrustGate({ workspaceDir, appName: 'ollm' }).store.path).toBe(
+    join(homedir(), '.ollm', 'trusted-hooks.json'),
+  );
+  expect(createTrustGate({ workspaceDir }).store.path).toBe(join(homedir(), '.keelson', 'trusted-hooks.json'));
+});
+
+test('approvals are listed, replaced and taken back', async () => {
+  const store = storeOf(makePlace());
+  await store.approve(approval('a'));
+  await store.approve(approval('b'));
+  expect(await store.approve({ ...approval('a'), digest: digest.replace(/a$/, 'b') })).toEqual([approval('a')]);
+  expect(await namesIn(store)).toEqual(['b', 'a']);
+
+  expect((await store.revoke(digest)).map(({ name }) => name)).toEqual(['b']);
+  expect((await store.revoke(({ name }) => name === 'a')).map(({ name }) => name)).toEqual(['a']);
+  expect(await store.revoke(digest)).toEqual([]);
+  expect(await store.list()).toEqual([]);
+});
+
+test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha256:00"}', '{"version":1}', '\0\0'])(
+  'a file that holds %j counts as empty, says so once, and is kept before it is written over',
+  async (text) => {
+    const place = makePlace();
+    writeFileSync(place.storePath, text, { mode: 0o600 });
+    const store = storeOf(place);
+
+    expect([await store.list(), await store.list()]).toEqual([[], []]);
+    expect(place.logger.lines).toEqual([expect.stringContaining('is damaged')]);
+    await store.approve(approval('a'));
+
+    expect(await namesIn(store)).toEqual(['a']);
+    const backups = readdirSync(place.stateDir).filter((name) => name.endsWith('.backup'));
+    expect(backups.map((name) => readFileSync(join(place.stateDir, name), 'utf8'))).toEqual([text]);
+  },
+);
+
+test('C18: an entry without a digest is not trusted, and the others are', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  await gate.authorize(place.hook());
+  await gate.authorize(place.hook({ name: 'other' }));
+  const stored = JSON.parse(readFileSync(place.storePath, 'utf8'));
+  for (const legacy of [undefined, true, 'sha256:short', 'md5:x']) {
+    stored.approvals[0].digest = legacy;
+    writeFileSync(place.storePath, JSON.stringify({ ...stored, approvals: [...stored.approvals, 'lint', null] }));
+
+    const headless = place.gate({ approve: undefined });
+    expect(await headless.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'no-approver' });
+    expect(await headless.authorize(place.hook({ name: 'other' }))).toMatchObject({ allowed: true });
+  }
+});
+
+test('a file that others can write does not count', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook());
+  chmodSync(place.storePath, 0o666);
+
+  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
+});
+
+test('keys such as __proto__ change no prototype', async () => {
+  const place = makePlace();
+  const entry = JSON.stringify({ ...approval('a'), scripts: {} }).replace(
+    '"scripts":{}',
+    '"scripts":{"__proto__":{"x":1}},"__proto__":{"y":1}',
+  );
+  writeFileSync(place.storePath, `{"version":1,"approvals":[${entry}],"seen":{"__proto__":"z"},"__proto__":{"w":1}}`, {
+    mode: 0o600,
+  });
+
+  await storeOf(place).noteSeen(new Map([['__proto__', 'other']]));
+
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(({} as Record<string, unknown>).x).toBe(undefined);
+  expect(await storeOf(place).noteSeen(new Map([['__proto__', 'third']]))).toEqual(new Map([['__proto__', 'other']]));
+});
+
+test('many writers in one process lose nothing', async () => {
+  const place = makePlace();
+
+  await Promise.all(Array.from({ length: 30 }, (_, at) => storeOf(place).approve(approval(`${at}`))));
+
+  expect(await storeOf(place).list()).toHaveLength(30);
+  expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
+});
+
+test('writers in several processes lose nothing', { timeout: 30_000 }, async () => {
+  const place = makePlace();
+  const run = (name: string) =>
+    promisify(execFile)(process.execPath, ['--import', 'tsx', program, place.stateDir, place.workspaceDir, name, '15']);
+
+  await Promise.all(['a', 'b', 'c'].map(run));
+
+  expect(new Set(await namesIn(storeOf(place))).size).toBe(45);
+  expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
+});
+
+test('a lock that a crash left behind is taken over, by all who wait', async () => {
+  const place = makePlace();
+  writeFileSync(`${place.storePath}.lock`, 'gone');
+  utimesSync(`${place.storePath}.lock`, 1, 1);
+
+  await Promise.all(Array.from({ length: 10 }, (_, at) => storeOf(place).approve(approval(`${at}`))));
+
+  expect(await storeOf(place).list()).toHaveLength(10);
+  expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
+});
+
+test('a yes that cannot be stored holds in this process, and says so', async () => {
+  const place = makePlace();
+  const blocked = join(place.root, 'file');
+  writeFileSync(blocked, '');
+  const gate = place.gate({ stateDir: join(blocked, '.app') });
+
+  expect(await gate.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'store-failed' });
+
+  const stateDir = join(place.root, 'other');
+  const late = place.gate({
+    stateDir,
+    approve: () => {
+      writeFileSync(stateDir, '');
+      return true;
+    },
+  });
+  const decision = await late.authorize(place.hook());
+  expect(decision.allowed).toBe(false);
+  rmSync(stateDir);
+  expect(await late.authorize(place.hook())).toMatchObject({ allowed: true, reason: 'approved' });
+  expect(place.logger.lines.filter((line) => line.includes('could not be stored'))).toHaveLength(1);
+});
+
+describe('a store in the workspace is refused', () => {
+  test('by its name, and where a link leads there', () => {
+    const place = makePlace();
+    mkdirSync(join(place.workspaceDir, 'state'));
+    symlinkSync(join(place.workspaceDir, 'state'), join(place.root, 'innocent'));
+    symlinkSync(place.workspaceDir, join(place.root, 'named'));
+    const make = (workspaceDir: string, stateDir: string) => () => createTrustGate({ workspaceDir, stateDir });
+
+    expect(make(place.workspaceDir, join(place.workspaceDir, '.app'))).toThrow(OptionInvalidError);
+    expect(make(place.workspaceDir, place.workspaceDir)).toThrow(OptionInvalidError);
+    expect(make(place.workspaceDir, join(place.root, 'innocent', 'absent'))).toThrow(OptionInvalidError);
+    expect(make(join(place.root, 'named'), join(place.workspaceDir, '.app'))).toThrow(OptionInvalidError);
+    expect(make(place.workspaceDir, '.app')).toThrow(OptionInvalidError);
+    expect(make(place.workspaceDir, `${place.workspaceDir}-state`)).not.toThrow();
+    expect(existsSync(join(place.workspaceDir, 'state', 'absent'))).toBe(false);
+  });
+
+  test('also where it becomes a link later', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    writeFileSync(join(place.workspaceDir, 'mine.json'), '{"version":1,"approvals":[]}');
+    symlinkSync(join(place.workspaceDir, 'mine.json'), place.storePath);
+
+    expect(await gate.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'store-failed' });
+  });
+});
+
+test.each([
+  { appName: '../x' },
+  { appName: '' },
+  { allow: ['sha256:x'] },
+  { approveTimeoutMs: 0 },
+  { approve: true as never },
+  { workspaceDir: '' },
+])('the option %j is refused', (option) => {
+  const place = makePlace();
+
+  expect(() => place.gate(option)).toThrow(OptionInvalidError);
+});

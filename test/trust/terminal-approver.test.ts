@@ -1,0 +1,112 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { terminalApprover } from '../../src/trust/terminal-approver.js';
+import { attempt, makePlace, type Place } from './support/place.js';
+
+function terminal(isTTY = true) {
+  const input = Object.assign(new PassThrough(), { isTTY });
+  const output = Object.assign(new PassThrough(), { isTTY });
+  let shown = '';
+  output.on('data', (chunk) => {
+    shown += chunk;
+  });
+  const seen = async (text: string) => {
+    for (let tries = 0; tries < 200 && !shown.includes(text); tries++) await sleep(10);
+    return shown;
+  };
+  return { input, output, seen, shown: () => shown };
+}
+
+function askOn({ input, output }: ReturnType<typeof terminal>, place: Place) {
+  return place.gate({ approve: terminalApprover({ input, output }), approveTimeoutMs: 3_000 });
+}
+
+test.each([
+  ['y\n', 'good'],
+  ['YES\n', 'good'],
+  ['\n', 'declined'],
+  ['n\n', 'declined'],
+  ['yep\n', 'declined'],
+  ['\u0003', 'declined'],
+])('the answer %j gives %s', async (answer, outcome) => {
+  const place = makePlace();
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  screen.input.write(answer);
+
+  expect(await attempted).toBe(outcome);
+});
+
+test('the end of the input is a no, and so is whatever is no terminal', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  screen.input.end();
+  expect(await attempted).toBe('declined');
+
+  const pipe = terminal(false);
+  pipe.input.write('y\n');
+  expect(await attempt(askOn(pipe, place), place.hook())).toBe('declined');
+  expect(pipe.shown()).toBe('');
+});
+
+test('when nobody answers in time, the question goes away', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const gate = place.gate({ approve: terminalApprover(screen), approveTimeoutMs: 50 });
+
+  expect(await attempt(gate, place.hook())).toBe('approver-failed');
+  await sleep(20);
+  expect(screen.input.listenerCount('keypress')).toBe(0);
+});
+
+test('all of it is shown, and nothing that could change what is seen', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const item = place.hook({
+    name: 'lint\u001b[2K',
+    args: ['\u001b[1A\u001b[2Kharmless', '\u202egnp.exe', 'a\nb', '\u200bx', `${'x'.repeat(2_000)}END`],
+    env: { 'MODE\u0007': 'fast\r' },
+    reads: ['API_TOKEN'],
+    details: { timeoutMs: 500 },
+    files: ['hooks'],
+  });
+  const asked = attempt(askOn(screen, place), item);
+  const shown = await screen.seen('[y/N]');
+  screen.input.write('n\n');
+  await asked;
+
+  for (const part of [
+    '"./hooks/lint.sh"',
+    'harmless',
+    'END',
+    'API_TOKEN',
+    'timeoutMs: 500',
+    'sha256:',
+    'hooks/lint.sh',
+  ]) {
+    expect(shown).toContain(part);
+  }
+  const body = shown.slice(shown.indexOf('The hook'), shown.indexOf('Allow exactly'));
+  expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(body).toContain(String.raw`\u{202e}gnp.exe`);
+});
+
+test('questions come one after another', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const gate = askOn(screen, place);
+  const first = attempt(gate, place.hook({ name: 'first' }));
+  await screen.seen('[y/N]');
+  const second = attempt(gate, place.hook({ name: 'second' }));
+  await sleep(100);
+  expect(screen.shown()).not.toContain('"second"');
+  screen.input.write('y\n');
+  await screen.seen('"second"');
+  screen.input.write('n\n');
+
+  expect(await Promise.all([first, second])).toEqual(['good', 'declined']);
+});

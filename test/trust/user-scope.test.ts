@@ -1,0 +1,120 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { TrustItem } from '../../src/trust/trust-item.js';
+import type { UserHooksChange } from '../../src/trust/user-watch.js';
+import { script, write } from '../process/support/scratch.js';
+import { allowed, attempt, makePlace, type Place } from './support/place.js';
+
+function usersHook({ stateDir }: Place, more: Partial<TrustItem> = {}): TrustItem {
+  const source = join(stateDir, 'hooks.json');
+  if (!existsSync(source)) write(source, '{}');
+  if (!existsSync(join(stateDir, 'hook.sh'))) script(join(stateDir, 'hook.sh'), '#!/bin/sh\necho mine\n');
+  return { kind: 'hook', scope: 'user', name: 'mine', event: 'before_tool', source, command: './hook.sh', ...more };
+}
+
+test('what the host and the user bring along runs without a question', async () => {
+  const place = makePlace();
+  const gate = place.gate({ approve: () => expect.unreachable() });
+
+  expect(await attempt(gate, usersHook(place))).toBe('mine');
+  expect(await attempt(gate, { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath })).toBe('good');
+});
+
+test('a relative program of the user’s is looked for beside its definition, not in the workspace', async () => {
+  const place = makePlace();
+  script(join(place.workspaceDir, 'hook.sh'), '#!/bin/sh\necho EVIL\n');
+
+  expect(await attempt(place.gate({ approve: undefined }), usersHook(place))).toBe('mine');
+});
+
+test('a program in the workspace makes it the workspace’s', async () => {
+  const place = makePlace();
+  const item = usersHook(place, { command: place.hookPath });
+
+  expect(await place.gate({ approve: undefined }).authorize(item)).toMatchObject({
+    allowed: false,
+    scope: 'workspace',
+  });
+});
+
+test('what moves into the workspace after it was allowed is refused', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(usersHook(place)));
+
+  const moved = { ...decision, item: { ...decision.item, source: join(place.workspaceDir, '.app', 'hooks.json') } };
+
+  expect(await gate.verify(moved)).toMatchObject({ allowed: false, scope: 'workspace' });
+});
+
+test('a missing program of the user’s is told when it is started', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const item = usersHook(place, { command: './missing.sh' });
+
+  const decision = allowed(await gate.authorize(item));
+
+  expect(await gate.verify(decision)).toMatchObject({
+    ...{ allowed: false, reason: 'no-executable', scope: 'user' },
+    failure: { code: 'not-found' },
+  });
+});
+
+test('C22: what changed since it last ran runs, and is told of once', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  const start = () => place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+  const run = async () => {
+    const gate = start();
+    const first = await attempt(gate, usersHook(place));
+    return [first, await attempt(gate, usersHook(place)), changes.splice(0).map(({ what }) => what)];
+  };
+
+  expect(await run()).toEqual(['mine', 'mine', []]);
+  expect(await run()).toEqual(['mine', 'mine', []]);
+  script(join(place.stateDir, 'hook.sh'), '#!/bin/sh\necho other\n');
+  expect(await run()).toEqual(['other', 'other', ['item']]);
+  write(join(place.stateDir, 'hooks.json'), '{"new":1}');
+  expect(await run()).toEqual(['other', 'other', ['file']]);
+  expect(await run()).toEqual(['other', 'other', []]);
+  expect(place.logger.lines.filter((line) => line.startsWith('warn'))).toHaveLength(2);
+});
+
+test('C22: the same hook in another workspace has not changed', async () => {
+  const place = makePlace();
+  const changes: UserHooksChange[] = [];
+  const onUserHooksChanged = (change: UserHooksChange) => void changes.push(change);
+  const other = join(place.root, 'other');
+  write(join(other, 'x'), '');
+
+  await place.gate({ onUserHooksChanged }).authorize(usersHook(place));
+  await place.gate({ onUserHooksChanged, workspaceDir: other }).authorize(usersHook(place));
+
+  expect(changes).toEqual([]);
+});
+
+test('the user’s own runs also where nothing can be noted, and where a listener throws', async () => {
+  const place = makePlace();
+  const item = usersHook(place);
+  const throwing = place.gate({
+    onUserHooksChanged: () => {
+      throw new RangeError('x');
+    },
+  });
+  await attempt(throwing, item);
+  writeFileSync(join(place.stateDir, 'hooks.json'), '{"a":1}');
+
+  expect(
+    await attempt(
+      place.gate({
+        onUserHooksChanged: () => {
+          throw new RangeError('x');
+        },
+      }),
+      item,
+    ),
+  ).toBe('mine');
+  rmSync(join(place.stateDir, 'hooks.json'));
+  expect(await attempt(place.gate(), item)).toBe('mine');
+});
