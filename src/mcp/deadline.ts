@@ -1,25 +1,62 @@
 import type { Clock } from '../internal/clock.js';
 
-/** A time limit that can start anew, and does not end while `isHeld` says that somebody is being asked. */
+/** Whether a person is being asked, and the time limits that do not run out meanwhile. */
+export class Hold {
+  private asked = 0;
+  private readonly deadlines = new Set<Deadline>();
+
+  constructor(readonly clock: Clock) {}
+
+  get isHeld(): boolean {
+    return this.asked > 0;
+  }
+
+  /** Waits for a person. Afterwards every limit of time begins anew. */
+  readonly during = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.asked += 1;
+    try {
+      return await work();
+    } finally {
+      this.asked -= 1;
+      for (const deadline of this.deadlines) deadline.restart();
+    }
+  };
+
+  add(deadline: Deadline): void {
+    this.deadlines.add(deadline);
+  }
+
+  delete(deadline: Deadline): void {
+    this.deadlines.delete(deadline);
+  }
+}
+
+/** A time limit that can start anew, and does not run out while a person is being asked. */
 export class Deadline {
   private timer: unknown = undefined;
-  private readonly clock: Clock;
 
   constructor(
     private readonly ms: number,
     private readonly onEnd: () => void,
-    private readonly system: { readonly clock: Clock; readonly isHeld: () => boolean },
+    private readonly hold: Hold,
   ) {
-    this.clock = system.clock;
-    this.restart();
+    hold.add(this);
+    this.start();
   }
 
   restart(): void {
-    this.clear();
-    this.timer = this.clock.setTimeout(() => (this.system.isHeld() ? this.restart() : this.onEnd()), this.ms);
+    this.hold.clock.clearTimeout(this.timer);
+    this.start();
   }
 
   clear(): void {
-    this.clock.clearTimeout(this.timer);
+    this.hold.delete(this);
+    this.hold.clock.clearTimeout(this.timer);
+  }
+
+  private start(): void {
+    this.timer = this.hold.clock.setTimeout(() => {
+      if (!this.hold.isHeld) this.onEnd();
+    }, this.ms);
   }
 }

@@ -1,7 +1,7 @@
 import { KeelsonError } from '../errors.js';
 import { describeNetworkError } from './http-exchange.js';
 import { McpRequestError } from './mcp-error.js';
-import { BROKEN_OFF, TOO_LONG } from './message-limit.js';
+import { BROKEN_OFF, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
 
 const MAX_TEXT = 10_000;

@@ -96,7 +96,8 @@ function readTools(connection: Connection, { settings, signal, warn }: Handshake
   return readPages({
     ...{ method: 'tools/list', field: 'tools', warn },
     ...{ maxEntries: settings.limits.tools, maxPages: settings.limits.pages },
-    request: (method, params) => connection.request({ method, params, signal }),
+    // A signal for each: the SDK leaves a listener on it.
+    request: (method, params) => connection.request({ method, params, signal: AbortSignal.any([signal]) }),
   });
 }
 

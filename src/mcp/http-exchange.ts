@@ -1,7 +1,7 @@
 import { describeError } from '../errors.js';
 import { watchBody } from './body-watch.js';
 import { McpUnauthorizedError } from './mcp-error.js';
-import { AnswerTooLongError } from './message-limit.js';
+import { AnswerTooLongError } from './message.js';
 
 /** What is to be known of the requests of one connection. */
 export interface HttpExchangeOptions {
@@ -59,8 +59,9 @@ export class HttpExchange {
   }
 
   private countRefusals(url: URL, method: string, { status, ok }: Response): void {
+    if (url.pathname !== this.options.url.pathname) return;
     if (ok) this.refusals.delete(method);
-    if ((status !== 401 && status !== 403) || url.pathname !== this.options.url.pathname) return;
+    if (status !== 401 && status !== 403) return;
     const count = (this.refusals.get(method) ?? 0) + 1;
     this.refusals.set(method, count);
     if (count <= MAX_REFUSALS) return;

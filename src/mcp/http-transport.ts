@@ -5,7 +5,7 @@ import type { Clock } from '../internal/clock.js';
 import { describeNetworkError, HttpExchange } from './http-exchange.js';
 import { McpSessionLostError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
 import type { McpOAuth } from './mcp-options.js';
-import { AnswerTooLongError, brokenOffAnswer, tooLongAnswer } from './message-limit.js';
+import { AnswerTooLongError, brokenOffAnswer, deliver, tooLongAnswer } from './message.js';
 import type { McpSdk } from './sdk.js';
 
 /** A server over HTTP, and how it is reached. */
@@ -132,7 +132,7 @@ export class HttpTransport implements Transport {
 
   private received(message: JSONRPCMessage): void {
     if (!('method' in message) && message.id !== undefined) this.open.delete(message.id);
-    this.onmessage?.(message);
+    deliver(message, (ready) => this.onmessage?.(ready));
   }
 
   private failed(error: Error): void {
@@ -168,9 +168,9 @@ export class HttpTransport implements Transport {
     return error.code === 404 || (error.code === 400 && /session/i.test(error.message));
   }
 
-  /** Closed a moment later, so that whoever sent this learns first that it was not done. */
+  /** Closed a moment later: whoever sent this learns first that it was not done, and what was done may be answered. */
   private sessionLost(error: unknown): McpSessionLostError {
-    this.later(0, () => this.break('the server has forgotten the session'));
+    this.later(SETTLE_MS, () => this.break('the server has forgotten the session'));
     return new McpSessionLostError(this.options.server, error);
   }
 

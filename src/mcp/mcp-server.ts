@@ -1,5 +1,6 @@
 import type { TrustedLaunch } from '../trust/launch.js';
 import type { Connection, ConnectionListener } from './connection.js';
+import { Hold } from './deadline.js';
 import { failureText, requestError } from './failure-text.js';
 import { type Established, shakeHands } from './handshake.js';
 import type { HttpTransport } from './http-transport.js';
@@ -47,8 +48,9 @@ export class McpServer {
   private readonly listener: Omit<ConnectionListener, 'onEnd'>;
   private unauthorized: HttpTransport | undefined = undefined;
   private readonly refresher: Refresher;
-  /** Persons who are being asked. */
-  private held = 0;
+  private readonly hold: Hold;
+  /** A connection whose session the server has forgotten. */
+  private retired: Connection | undefined = undefined;
   private readonly open = new Set<AbortController>();
   private readonly endings = new Set<Promise<void>>();
 
@@ -60,11 +62,12 @@ export class McpServer {
     const warn = (problem: string) => log.write('warn', problem);
     this.offered = new ServerTools({ definition, settings, warn, call: this.call });
     const { name: server } = definition;
+    this.hold = new Hold(settings.system.clock);
     this.refresher = new Refresher(settings.system.clock, () => this.refresh());
     const onToolsChanged = () => this.refresher.request();
-    this.listener = createListener({ server, settings, log, hold: this.hold, onToolsChanged });
+    this.listener = createListener({ server, settings, log, hold: this.hold.during, onToolsChanged });
     this.link = new ServerLink({
-      ...{ definition, settings, log, emit, isHeld: this.isHeld },
+      ...{ definition, settings, log, emit, hold: this.hold },
       open: (trusted, signal) => this.shakeHands(trusted, signal),
       onUp: (established) => this.offer(established.entries),
       onDown: () => this.withdraw(),
@@ -91,10 +94,10 @@ export class McpServer {
 
   /** Asks the server, after the next attempt where it is not connected. Rejects with a typed error. */
   async request(request: ServerRequest): Promise<Answer> {
-    const { timeouts, system } = this.host.settings;
+    const { timeouts } = this.host.settings;
     const { name, callTimeoutMs: callMs = timeouts.callMs } = this.definition;
     const what = `request ${request.method} to MCP server "${name}"`;
-    const time = { what, callMs, totalMs: timeouts.totalMs, clock: system.clock, isHeld: this.isHeld, open: this.open };
+    const time = { what, callMs, totalMs: timeouts.totalMs, hold: this.hold, open: this.open };
     try {
       return await inRequestTime({ ...time, signal: request.signal }, (scope) => this.ask(request, scope));
     } catch (error) {
@@ -137,7 +140,7 @@ export class McpServer {
     this.refresher.cancel();
     for (const controller of this.open)
       controller.abort(new McpUnavailableError(this.definition.name, 'it was closed.'));
-    if (connection) this.track(connection.close());
+    for (const left of [connection, this.retired]) if (left) this.track(left.close());
     while (this.endings.size > 0) await Promise.all(this.endings);
   }
 
@@ -148,17 +151,6 @@ export class McpServer {
       signal,
       onProgress: progress,
     });
-
-  private readonly isHeld = (): boolean => this.held > 0;
-
-  private readonly hold = async <T>(work: () => Promise<T>): Promise<T> => {
-    this.held += 1;
-    try {
-      return await work();
-    } finally {
-      this.held -= 1;
-    }
-  };
 
   /** A server that has forgotten the session has not done it, so it is asked once more. */
   private async ask(request: ServerRequest, scope: RequestScope): Promise<Answer> {
@@ -187,11 +179,17 @@ export class McpServer {
       return answer;
     } catch (error) {
       const { ending } = connection.transport;
-      if (error instanceof McpSessionLostError) this.link.lost(connection, error.message);
+      if (error instanceof McpSessionLostError) this.retire(connection, error);
       if (ending === undefined || error instanceof McpSessionLostError) throw error;
       const message = `The connection to the MCP server "${this.definition.name}" was lost: ${failureText(ending)}`;
       throw new McpRequestError(this.definition.name, message, { cause: error });
     }
+  }
+
+  /** What is still under way on it may come to its end. */
+  private retire(connection: Connection, { message }: McpSessionLostError): void {
+    this.retired = connection;
+    this.link.lost(connection, message);
   }
 
   private async shakeHands(trusted: TrustedLaunch | undefined, signal: AbortSignal): Promise<Established> {
@@ -202,7 +200,7 @@ export class McpServer {
     };
     let current: Connection | undefined;
     const established = await shakeHands({
-      ...{ definition: this.definition, settings, trusted, listener, signal, hold: this.hold },
+      ...{ definition: this.definition, settings, trusted, listener, signal, hold: this.hold.during },
       onDoubt: () => current?.probe(PROBE_MS),
       onUnauthorized: (transport) => {
         this.unauthorized = transport;

@@ -20,7 +20,8 @@ export interface McpSettings
 
 const TIMEOUTS = { connectMs: 10_000, callMs: 60_000, totalMs: 600_000 };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
-const LIMITS: McpLimits = {
+/** What one server may send, where nothing else is said. */
+export const defaultLimits: McpLimits = {
   messageBytes: 16 * 1024 * 1024,
   tools: 1_000,
   pages: 1_000,
@@ -44,7 +45,7 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
     timeouts: numbers('timeouts', TIMEOUTS, options.timeouts),
     // No attempts at all: what was lost stays lost until somebody asks for it.
     reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : reconnectOf(options.reconnect),
-    limits: numbers('limits', LIMITS, options.limits),
+    limits: numbers('limits', defaultLimits, options.limits),
     system: {
       ...{ clock, spawn: system.spawn, env: system.env ?? process.env },
       // Looked up at each call, so that a patched one is honoured.

@@ -6,7 +6,7 @@ import { type OpenProcess, openProcess } from '../process/open-process.js';
 import type { GroupEnd, Spawn } from '../process/process-group.js';
 import { idAtEnds, LineReader } from './line-reader.js';
 import { McpConnectError } from './mcp-error.js';
-import { tooLongAnswer } from './message-limit.js';
+import { deliver, tooLongAnswer } from './message.js';
 import type { McpSdk } from './sdk.js';
 
 /** What is started, and how. */
@@ -64,7 +64,11 @@ export class ProcessTransport implements Transport {
     const { process } = this;
     if (process === undefined || this.closed) return Promise.reject(this.gone());
     return new Promise((resolve, reject) => {
-      process.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(this.gone(error)) : resolve()));
+      process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (!error) return resolve();
+        // A server that can be told nothing more is of no use. How it ended says more than a broken pipe.
+        void process.stop().then(() => reject(this.gone(error)));
+      });
     });
   }
 
@@ -92,7 +96,7 @@ export class ProcessTransport implements Transport {
       this.report(`It wrote a line that is no message of the protocol (${problem}): ${text.slice(0, 200)}`);
       return;
     }
-    this.onmessage?.(message);
+    deliver(message, (ready) => this.onmessage?.(ready));
   }
 
   tooLong(head: string, tail: string): void {

@@ -1,14 +1,12 @@
 import { TimeoutExceededError } from '../errors.js';
-import type { Clock } from '../internal/clock.js';
-import { Deadline } from './deadline.js';
+import { Deadline, type Hold } from './deadline.js';
 
 /** How long one request may take. */
 export interface RequestTime {
   readonly what: string;
   readonly callMs: number;
   readonly totalMs: number;
-  readonly clock: Clock;
-  readonly isHeld: () => boolean;
+  readonly hold: Hold;
   readonly signal: AbortSignal | undefined;
   /** What is under way: whoever closes the connection ends it. */
   readonly open: Set<AbortController>;
@@ -27,8 +25,8 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
   const controller = new AbortController();
   const { signal } = controller;
   const expire = (ms: number) => () => controller.abort(new TimeoutExceededError(time.what, ms));
-  const idle = new Deadline(time.callMs, expire(time.callMs), time);
-  const total = new Deadline(time.totalMs, expire(time.totalMs), time);
+  const idle = new Deadline(time.callMs, expire(time.callMs), time.hold);
+  const total = new Deadline(time.totalMs, expire(time.totalMs), time.hold);
   const onAbort = () => controller.abort(time.signal?.reason);
   time.signal?.addEventListener('abort', onAbort, { once: true });
   if (time.signal?.aborted) onAbort();

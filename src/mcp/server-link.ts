@@ -3,7 +3,7 @@ import type { TrustedLaunch } from '../trust/launch.js';
 import type { AllowedDecision, DeniedDecision } from '../trust/trust-decision.js';
 import { Backoff } from './backoff.js';
 import type { Connection } from './connection.js';
-import { Deadline } from './deadline.js';
+import { Deadline, type Hold } from './deadline.js';
 import { failureText } from './failure-text.js';
 import type { Established } from './handshake.js';
 import type { LogLimiter } from './log-limiter.js';
@@ -21,8 +21,7 @@ export interface LinkOwner {
   readonly settings: McpSettings;
   readonly log: LogLimiter;
   readonly emit: (event: McpEvent) => void;
-  /** Whether limits of time stand still. */
-  readonly isHeld: () => boolean;
+  readonly hold: Hold;
   open(trusted: TrustedLaunch | undefined, signal: AbortSignal): Promise<Established>;
   onUp(established: Established): void;
   onDown(): void;
@@ -128,7 +127,7 @@ export class ServerLink {
     const { connectMs } = settings.timeouts;
     const expire = () =>
       opening.abort(new TimeoutExceededError(`connection to MCP server "${definition.name}"`, connectMs));
-    const deadline = new Deadline(connectMs, expire, { clock: settings.system.clock, isHeld: this.owner.isHeld });
+    const deadline = new Deadline(connectMs, expire, this.owner.hold);
     const opened = this.owner.open(trusted, opening.signal);
     opened.then((late) => opening.signal.aborted && this.owner.discard(late)).catch(() => {});
     try {

@@ -1,13 +1,15 @@
 import { discoverOAuthServerInfo } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 
+/** @typedef {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider} OAuthClientProvider */
+
 /** The document that an authorization server may take in the place of a registration. */
 const CLIENT_METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 
 /**
  * The OAuth side of a host: it keeps what it is given in memory, and a page of the authorization server is "opened" by
  * following its redirect.
- * @implements {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider}
+ * @implements {OAuthClientProvider}
  */
 class BrowserlessProvider {
   redirectUrl = 'http://localhost:3000/callback';
@@ -76,7 +78,10 @@ class EnterpriseProvider extends ClientCredentialsProvider {
     this.context = context;
   }
 
-  /** @returns {any} */
+  /**
+   * @override
+   * @returns {any}
+   */
   prepareTokenRequest() {
     return this.exchange();
   }
@@ -90,7 +95,7 @@ class EnterpriseProvider extends ClientCredentialsProvider {
       ...{ client_id: clientId, audience: String(audience), resource: this.server },
     });
     const response = await fetch(endpoint, { method: 'POST', body });
-    const { access_token: assertion } = await response.json();
+    const { access_token: assertion } = /** @type {{ access_token: string }} */ (await response.json());
     return new URLSearchParams({ grant_type: `${GRANT}:jwt-bearer`, assertion });
   }
 }

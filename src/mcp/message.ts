@@ -1,4 +1,4 @@
-import type { JSONRPCErrorResponse } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { KeelsonError } from '../errors.js';
 
 /** Codes of answers that are made here, in the range that JSON-RPC leaves to implementations. */
@@ -28,4 +28,13 @@ export function brokenOffAnswer(id: number): JSONRPCErrorResponse {
     id,
     error: { code: BROKEN_OFF, message: 'The connection broke off before the answer came.' },
   };
+}
+
+/**
+ * Hands a message to the SDK. It looks at notifications a moment after they came, and at answers at once: an answer waits
+ * for that moment, or the last sign of progress would come too late.
+ */
+export function deliver(message: JSONRPCMessage, to: (message: JSONRPCMessage) => void): void {
+  if ('method' in message) to(message);
+  else queueMicrotask(() => to(message));
 }
