@@ -32,7 +32,7 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
     content: {
       mcpServers: Object.fromEntries(
         Object.entries(replaceTexts(servers, replacements)).flatMap(([name, server]) =>
-          isObject(server) ? [[name, withoutTrust(compatServer(server as JsonObject))]] : [],
+          isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
         ),
       ),
       settings: settingsOf(value.settings, warnings),
@@ -49,6 +49,15 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
 
 function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {
   return server;
+}
+
+/** A command and its arguments in one text, as they are often written there. No shell reads it. */
+function splitCommand(server: JsonObject): JsonObject {
+  const { command, args } = server;
+  if (typeof command !== 'string' || args !== undefined) return server;
+  const words = command.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  const [program = command, ...rest] = words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
+  return { ...server, command: program, args: rest };
 }
 
 function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {

@@ -41,12 +41,15 @@ export class ManifestParts {
     this.logger = this.redactor.logger(settings.logger ?? consoleLogger);
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
-    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate });
+    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.state = new EnableState(join(userDir, STATE_FILE));
     const hooks = new InstalledHooks(this.shell.registry, this.report);
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, this.report));
   }
+
+  /** For what hooks write. */
+  readonly redact = (text: string): string => this.redactor.values(text);
 
   /** Logs a diagnostic, and keeps it for `status()`. */
   readonly report = (diagnostic: ManifestDiagnostic): void => {

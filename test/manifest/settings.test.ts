@@ -315,3 +315,26 @@ test('E1: the variables of a workspace’s settings are listed to whoever approv
   ]);
   expect(allowed.loader.config).toEqual({ extensions: { x: { level: 'sk-test' } } });
 });
+
+test('S0-12.3: what a hook prints of a sensitive value reaches neither the model nor an event', async () => {
+  const place = makePlace();
+  const root = place.user(
+    'x',
+    manifest('x', {
+      settings: [{ name: 'token', description: 'x', sensitive: true }],
+      hooks: [{ name: 'h', event: 'before_agent', command: './h.sh' }],
+    }),
+  );
+  script(
+    join(root, 'h.sh'),
+    `#!/bin/sh\nprintf '{"systemMessage":"it is %s","data":{"k":"%s"}}' "$APP_SETTING_TOKEN" "$APP_SETTING_TOKEN"\n`,
+  );
+  const model = scriptedModel(['done']);
+  const { agent } = await place.load({ config: { extensions: { x: { token: 'plain-secret' } } } }, { model });
+
+  const result = await agent.run('go');
+
+  const shown = inspect([result, model.requests, place.logger.lines], { depth: 20 });
+  expect(shown).toContain('it is [redacted]');
+  expect(shown).not.toContain('plain-secret');
+});
