@@ -6,6 +6,7 @@ import type { RaceOptions } from './driver/race.js';
 import { machine, printTable } from './driver/report.js';
 import { measureAllocation, measureHookBytes } from './measure/allocation.js';
 import { countDispatch, timeDispatch } from './measure/dispatch.js';
+import { measureExtensions } from './measure/extensions.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
@@ -26,6 +27,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   hooks: measureHookedRuns,
   'sync-hooks': measureHooks('sync'),
   'async-hooks': measureHooks('async'),
+  extensions: measureExtensions,
   'hook-bytes': measureHookBytes,
   dispatch: countDispatch,
   'dispatch-time': timeDispatch,

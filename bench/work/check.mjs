@@ -1,3 +1,4 @@
+import { extensionCallsOf } from './extensions.mjs';
 import { callbacksOf, expectedText } from './script.mjs';
 
 /**
@@ -15,7 +16,7 @@ export async function checkSide(side, work, counts) {
     expect('the length of the text', text.length, expectedText(work).length);
     expect('tool runs', counts.tools, work.turns * work.calls);
     expect('deltas', counts.deltas, work.deltas);
-    expect('hook calls', counts.hooks, work.hooks * callbacksOf(work));
+    expect('hook calls', counts.hooks, work.hooks * callbacksOf(work) + extensionCallsOf(work));
   }
 }
 

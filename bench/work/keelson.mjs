@@ -1,18 +1,25 @@
+import { loadersOf } from './extensions.mjs';
 import { noopHooks } from './hooks.mjs';
 import { fakeModel, PROMPT, TOOL } from './script.mjs';
 import { addWith, schema } from './tool.mjs';
 
 /**
  * The library, doing the same work.
- * @param {typeof import('keelson')} library the build that is measured
+ * @param {typeof import('keelson') & Partial<typeof import('keelson/extension')>} library the build that is measured
  * @param {import('./script.mjs').Work} work
  * @param {import('./script.mjs').Counts} counts
  * @returns {import('./script.mjs').Side}
  */
-export function keelsonSide({ Agent, defineTool }, work, counts) {
+export function keelsonSide({ Agent, defineTool, ExtensionRegistry }, work, counts) {
   const add = defineTool({ ...TOOL, input: schema, execute: addWith(counts) });
   const construct = () =>
-    new Agent({ model: fakeModel(work), tools: [add], lifecycle: noopHooks(work, counts), maxTurns: 1000 });
+    new Agent({
+      model: fakeModel(work),
+      tools: [add],
+      lifecycle: noopHooks(work, counts),
+      loaders: loadersOf(ExtensionRegistry, work, counts),
+      maxTurns: 1000,
+    });
   const agent = construct();
   if (work.deltas > 0) return { construct, run: () => readEvents(agent, counts), text: String };
   return {

@@ -9,7 +9,9 @@ const [sideName = '', workJson = ''] = process.argv.slice(2);
 /** @type {import('./script.mjs').Work & { kind: 'run' | 'construct' | 'concurrent' }} */
 const work = { kind: 'run', ...ANSWER, ...JSON.parse(workJson) };
 const counts = { tools: 0, hooks: 0, deltas: 0 };
-const side = sideName === 'floor' ? floorSide(work, counts) : keelsonSide(await import(sideName), work, counts);
+const library = sideName === 'floor' ? undefined : await import(sideName);
+const extension = work.extensions === undefined ? {} : await import(new URL('extension.js', sideName).href);
+const side = library === undefined ? floorSide(work, counts) : keelsonSide({ ...library, ...extension }, work, counts);
 await checkSide(side, work, counts);
 
 const CONCURRENT = 1000;

@@ -7,6 +7,8 @@
  * @property {boolean} paced whether each part comes in a tick of its own
  * @property {number} hooks parts with all six hooks
  * @property {'sync' | 'async'} style what their hooks are
+ * @property {number} [extensions] extensions in a registry of the agent; absent: no registry
+ * @property {'additions' | 'callbacks'} [extensionKind] what each of them has
  * @property {number} burnMs how long each of these parts blocks the process per run: a control
  * @property {number} delayMs how long the model waits before it answers, by a timer
  * @property {number} exactMs the same, by polling the clock: a timer's own error is larger than what is looked for

@@ -50,21 +50,26 @@ export interface StateStats {
 
 /**
  * Where the state of extensions lives, as text under keys. Each call is one atomic step, also beside other processes on
- * the same store: limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`; where
- * `ttlMs` is at least `sessionTtlMs`, it lives exactly as long as its session. What expired is gone from every figure.
+ * the same store: limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`, by the
+ * policy of that use; where `ttlMs` is at least `sessionTtlMs`, it lives exactly as long as its session. What expired is
+ * gone from every figure. A session without values is not remembered.
+ *
+ * A key has 1 to 512 characters, else a StateKeyError is thrown. A scope holds at most 10,000 keys. Ids and keys are any
+ * text, values any text that UTF-8 can hold.
  */
 export interface StateStore {
-  /** The value, whose time then starts anew, as does that of its session; undefined where there is none. */
+  /** The value, whose time then starts anew, as does that of its session; undefined where there is none, and nothing changes. */
   get(scope: StateScope, key: string, policy: StatePolicy): Awaitable<string | undefined>;
-  /** Stores the value. Within `extensionBytes` and `sessionBytes`, or not at all. */
+  /** Stores the value, whose time starts anew, as does that of its session. Within all limits, or not at all. */
   set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
   /** Removes one value, or all of the scope. Returns how many there were. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
-  /** Removes all state of an extension, in every session. Returns how many values there were. */
+  /** Removes all state of an extension, in every session, one after another. Returns how many values there were. */
   clearExtension(extension: string): Awaitable<number>;
   /** Removes all state of a session. Returns how many values there were. */
   clearSession(session: string): Awaitable<number>;
   /** The session was active: its time starts anew, and with it the time of the values that live as long as it does. */
   touch(session: string, policy: StatePolicy): Awaitable<void>;
+  /** What the session takes now. */
   stats(session: string): Awaitable<StateStats>;
 }

@@ -310,6 +310,29 @@ describe('closing', () => {
   });
 });
 
+test('use() puts a lifecycle in the place of another, which the runs that are going on keep', async () => {
+  const log: string[] = [];
+  const part = (name: string) => ({ name, afterModel: () => void log.push(name) });
+  let replace = () => {};
+  const loader: LifecycleLoader = {
+    name: 'l',
+    load(host) {
+      const first = host.use(part('first'));
+      host.use({ ...part('beside'), beforeModel: () => replace() });
+      replace = () => {
+        replace = () => {};
+        host.use(part('second'), first);
+      };
+    },
+  };
+  const agent = new Agent({ model: model(), loaders: [loader] });
+  await agent.run('go');
+  await agent.run('go');
+
+  expect(log).toEqual(['first', 'beside', 'second', 'beside']);
+  expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['second', 'beside']);
+});
+
 describe('status()', () => {
   test('shows what a loader says of itself, from pending to closed', async () => {
     const agent = new Agent({

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { hasRedis } from '../stores/support/redis-server.js';
 import { runScript } from './run-script.js';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
@@ -35,4 +36,14 @@ test('S4-NFR2.AC: the example without hooks says exactly what it always said', a
     'There are 12 ropes. We do not sell sails. (2 turns, 30 tokens)',
     '',
   ]);
+}, 60_000);
+
+test('the session in Redis is gone on with by a second process, or the example says that there is no Redis', async () => {
+  const { stdout } = await runScript('examples/06-redis-session.ts');
+  const without = await runScript('examples/06-redis-session.ts', { env: { PATH: '/nonexistent', REDIS_URL: '' } });
+
+  expect(without).toEqual({ code: 0, stdout: 'No REDIS_URL, no redis-server: nothing done.\n', stderr: '' });
+  if (hasRedis) {
+    expect(stdout).toBe('first process: I have read 1 messages.\nsecond process: I have read 3 messages.\n');
+  }
 }, 60_000);

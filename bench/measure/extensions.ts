@@ -1,0 +1,31 @@
+import { type Figure, figureOf } from '../driver/figure.js';
+import type { LaneSpec } from '../driver/lane.js';
+import { race } from '../driver/race.js';
+import { ratios, type Setting, timesNote } from './measurement.js';
+
+const ROUND = { turns: 1, calls: 1 };
+
+/** A registry without extensions costs nothing; with some, what their points cost. */
+export async function measureExtensions(setting: Setting): Promise<Figure[]> {
+  const side = setting.builds.shipped;
+  const lane = (extensions: number, extensionKind: 'additions' | 'callbacks'): LaneSpec => ({
+    side,
+    work: { ...ROUND, extensions, extensionKind },
+  });
+  const rows = [
+    { name: '0 extensions', lane: lane(0, 'additions'), bound: 1.1 },
+    { name: '1 extension with an addition', lane: lane(1, 'additions') },
+    { name: '5 extensions with an addition', lane: lane(5, 'additions') },
+    { name: '1 extension with a callback', lane: lane(1, 'callbacks') },
+    { name: '5 extensions with a callback', lane: lane(5, 'callbacks') },
+  ];
+  const rounds = await race([{ side, work: ROUND }, ...rows.map((row) => row.lane)], setting.race);
+  return rows.map(({ name, bound }, index) =>
+    figureOf(ratios(rounds, index + 1, 0), {
+      name: `${name}, against no registry`,
+      unit: '×',
+      bound,
+      note: timesNote(rounds, index + 1, 0),
+    }),
+  );
+}

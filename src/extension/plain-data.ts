@@ -1,0 +1,57 @@
+/** A deep copy of plain objects, arrays and bytes, however deep; everything else is kept as it is. */
+export function cloneData<T>(value: T): T {
+  const copies = new Map<object, object>();
+  const open: [from: object, to: object][] = [];
+  const copyOf = (part: unknown): unknown => {
+    if (typeof part !== 'object' || part === null) return part;
+    if (part instanceof Uint8Array) return part.slice();
+    const made = copies.get(part) ?? emptyLike(part);
+    if (made === undefined) return part;
+    if (!copies.has(part)) open.push([part, made]);
+    copies.set(part, made);
+    return made;
+  };
+  const root = copyOf(value);
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [from, to] = pair;
+    for (const [key, part] of Object.entries(from)) setOwn(to, key, copyOf(part));
+  }
+  return root as T;
+}
+
+/** Whether two values hold the same data. Not more than a first look where data is shared within one of them: then false. */
+export function isSameData(a: unknown, b: unknown): boolean {
+  const open: [unknown, unknown][] = [[a, b]];
+  const seen = new Set<unknown>();
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [left, right] = pair;
+    if (Object.is(left, right)) continue;
+    if (!isObject(left) || !isObject(right) || seen.has(left)) return false;
+    if (Object.getPrototypeOf(left) !== Object.getPrototypeOf(right) || !isOpen(left)) return false;
+    seen.add(left);
+    const keys = Object.keys(left);
+    if (keys.length !== Object.keys(right).length || keys.some((key) => !Object.hasOwn(right, key))) return false;
+    for (const key of keys) open.push([left[key], right[key]]);
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether all that a value is shows in its own members. */
+function isOpen(value: object): boolean {
+  return value instanceof Uint8Array || emptyLike(value) !== undefined;
+}
+
+function emptyLike(value: object): object | undefined {
+  if (Array.isArray(value)) return [];
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? Object.create(prototype) : undefined;
+}
+
+/** As an assignment, but never to the setter that `__proto__` is. */
+function setOwn(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+}

@@ -1,0 +1,65 @@
+import type { ExtensionInput, RegisteredExtension, TagHandler } from './extension-definition.js';
+import { cloneData } from './plain-data.js';
+import { normaliseToolConfig } from './tool-config-check.js';
+
+/** An extension in a registry. */
+export interface Registration {
+  readonly extension: RegisteredExtension;
+  /** What was registered: the `this` of its callbacks. */
+  readonly source: object;
+  readonly handlers: readonly TagHandler[];
+  /** Set as it is unregistered: from then on none of its callbacks is called. */
+  removed: boolean;
+}
+
+/** Whether a tag's name is one of these, or begins as one that ends in `*`. */
+export function matchesTag(patterns: string | readonly string[], name: string): boolean {
+  const list = typeof patterns === 'string' ? [patterns] : patterns;
+  return list.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
+/** Whether an extension may read or write state: it has a callback, or a condition that does. */
+export function mayUseState({ promptAdditions, ...extension }: RegisteredExtension): boolean {
+  const { onInputMessages, onPlainText, onTag, onLlmOutput } = extension;
+  if ((onInputMessages ?? onPlainText ?? onTag ?? onLlmOutput) !== undefined) return true;
+  return promptAdditions.some(({ condition }) => typeof condition === 'function' || condition?.type === 'state_value');
+}
+
+/** Whether an extension acts in a session; `undefined` is a run without one. */
+export function actsIn({ extension, removed }: Registration, session: string | undefined): boolean {
+  if (removed) return false;
+  return extension.scope === 'global' || extension.session === undefined || extension.session === session;
+}
+
+/** Takes a checked extension in: a copy, so that nothing that is done to the original later counts. */
+export function createRegistration(source: ExtensionInput, session: string | undefined): Registration {
+  const { id, priority = 50, scope = 'session', onInputMessages, onPlainText, onLlmOutput, onTag, tags } = source;
+  const { promptAdditions = [], toolConfig } = source;
+  const members = {
+    onInputMessages,
+    onPlainText,
+    onTag: Array.isArray(onTag) ? onTag.map(copyHandler) : onTag,
+    tags: typeof tags === 'object' ? [...tags] : tags,
+    onLlmOutput,
+    toolConfig: toolConfig && normaliseToolConfig(toolConfig),
+    session,
+  };
+  const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+  const additions = promptAdditions.map((addition) => Object.freeze(cloneData(addition)));
+  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, promptAdditions: additions, ...present });
+  return { extension, source, handlers: handlersOf(extension), removed: false };
+}
+
+/** By priority, higher first; then as they were registered. */
+export function inCallbackOrder(registrations: readonly Registration[]): Registration[] {
+  return [...registrations].sort((a, b) => b.extension.priority - a.extension.priority);
+}
+
+function handlersOf({ onTag, tags }: RegisteredExtension): readonly TagHandler[] {
+  if (onTag === undefined) return [];
+  return typeof onTag === 'function' ? [{ tags: tags ?? [], handle: onTag }] : onTag;
+}
+
+function copyHandler({ tags, handle }: TagHandler): TagHandler {
+  return Object.freeze({ tags: typeof tags === 'string' ? tags : [...tags], handle });
+}

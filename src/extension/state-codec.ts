@@ -1,0 +1,61 @@
+import { describeError } from '../errors.js';
+import type { JsonValue } from '../internal/json.js';
+import { describeIssues, isStandardSchema, type StandardSchema } from '../tools/standard-schema.js';
+import { StateMismatchError, StateValueError } from './extension-error.js';
+
+/** Turns a value that JSON cannot hold, such as a Map, into one that it can, and back. */
+export interface StateCodec<T> {
+  /** Plain data for a value. */
+  encode(value: T): JsonValue;
+  /** The value of such data. Throws where the data is not of its kind. */
+  decode(data: JsonValue): T;
+}
+
+/** The JSON text of a value. Throws StateValueError where anything of it would be lost or changed in silence. */
+export function encodeState<T>(key: string, value: T, codec: StateCodec<T> | undefined): string {
+  let text: string | undefined;
+  try {
+    const data: unknown = codec === undefined ? value : codec.encode(value);
+    text = JSON.stringify(data, (name, part: unknown) => keep(key, name, part));
+  } catch (error) {
+    if (error instanceof StateValueError) throw error;
+    throw new StateValueError(key, describeError(error), error);
+  }
+  if (text === undefined) throw new StateValueError(key, 'undefined is no value; `clearState` removes one');
+  return text;
+}
+
+/** The value of a JSON text. */
+export async function decodeState<T>(
+  key: string,
+  text: string,
+  as: StandardSchema<unknown, T> | StateCodec<T> | undefined,
+): Promise<T> {
+  try {
+    const data: JsonValue = JSON.parse(text);
+    if (as === undefined) return data as T;
+    if (!isStandardSchema(as)) return (as as StateCodec<T>).decode(data);
+    const result = await as['~standard'].validate(data);
+    if (result.issues === undefined) return result.value as T;
+    throw new StateMismatchError(key, describeIssues(result.issues));
+  } catch (error) {
+    if (error instanceof StateMismatchError) throw error;
+    throw new StateMismatchError(key, describeError(error), error);
+  }
+}
+
+/** Members that are undefined are left out, as JSON does; whatever else it cannot hold is refused. */
+function keep(key: string, name: string, part: unknown): unknown {
+  const problem = problemOf(part);
+  if (problem === undefined) return part;
+  throw new StateValueError(key, name === '' ? `it is ${problem}` : `\`${name}\` is ${problem}`);
+}
+
+function problemOf(part: unknown): string | undefined {
+  if (typeof part === 'function' || typeof part === 'symbol' || typeof part === 'bigint') return `a ${typeof part}`;
+  if (typeof part === 'number') return Number.isFinite(part) ? undefined : String(part);
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined;
+  const prototype: unknown = Object.getPrototypeOf(part);
+  if (prototype === Object.prototype || prototype === null) return undefined;
+  return `an object of class ${part.constructor?.name ?? 'unknown'}`;
+}

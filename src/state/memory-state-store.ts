@@ -1,0 +1,95 @@
+import { type Clock, systemClock } from '../internal/clock.js';
+import { SessionState } from './session-state.js';
+import { checkStateKey } from './state-key.js';
+import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from './state-store.js';
+
+/** How many sessions each call looks at for what has expired: more than it can add, so that dead ones do not pile up. */
+const SWEPT_PER_CALL = 2;
+
+/** What a MemoryStateStore is given. */
+export interface MemoryStateStoreOptions {
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
+}
+
+/** State in this process's memory, gone with it. Has no timer: what expired is freed bit by bit, by the calls that follow. */
+export class MemoryStateStore implements StateStore {
+  private readonly clock: Clock;
+  private readonly sessions: Map<string, SessionState> = new Map();
+  private swept: MapIterator<[string, SessionState]>;
+
+  constructor({ clock = systemClock }: MemoryStateStoreOptions = {}) {
+    this.clock = clock;
+    this.swept = this.sessions.entries();
+  }
+
+  get({ session, extension }: StateScope, key: string, policy: StatePolicy): string | undefined {
+    checkStateKey(key);
+    const now = this.sweep();
+    return this.sessions.get(session)?.get(extension, key, { now, policy });
+  }
+
+  set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): StateChange {
+    checkStateKey(entry.key);
+    const now = this.sweep();
+    const state = this.sessions.get(session) ?? new SessionState();
+    const change = state.set(extension, entry, { now, policy });
+    if (!state.isEmpty) this.sessions.set(session, state);
+    return change;
+  }
+
+  clear({ session, extension }: StateScope, key?: string): number {
+    if (key !== undefined) checkStateKey(key);
+    return this.clearIn(session, (state) => state.clear(extension, key));
+  }
+
+  clearExtension(extension: string): number {
+    let count = 0;
+    for (const session of this.sessions.keys()) count += this.clear({ session, extension });
+    return count;
+  }
+
+  clearSession(session: string): number {
+    return this.clearIn(session, (state) => state.clear());
+  }
+
+  touch(session: string, policy: StatePolicy): void {
+    const now = this.sweep();
+    this.purged(session, now)?.touch({ now, policy });
+  }
+
+  stats(session: string): StateStats {
+    return (this.purged(session, this.sweep()) ?? new SessionState()).stats();
+  }
+
+  private clearIn(session: string, clear: (state: SessionState) => number): number {
+    const state = this.purged(session, this.sweep());
+    if (state === undefined) return 0;
+    const count = clear(state);
+    if (state.isEmpty) this.sessions.delete(session);
+    return count;
+  }
+
+  /** What a session holds now, or nothing. */
+  private purged(session: string, now: number): SessionState | undefined {
+    const state = this.sessions.get(session);
+    state?.purge(now);
+    if (!state?.isEmpty) return state;
+    this.sessions.delete(session);
+    return undefined;
+  }
+
+  /** Frees what expired in the next few sessions. Returns the time. */
+  private sweep(): number {
+    const now = this.clock.now();
+    for (let count = 0; count < SWEPT_PER_CALL; count += 1) {
+      const next = this.swept.next();
+      if (next.done) {
+        this.swept = this.sessions.entries();
+        break;
+      }
+      this.purged(next.value[0], now);
+    }
+    return now;
+  }
+}

@@ -1,0 +1,88 @@
+import type { EvictedState } from './state-store.js';
+
+/** A stored text, and when it was last used. */
+export interface StateValue {
+  readonly key: string;
+  readonly text: string;
+  readonly bytes: number;
+  readonly usedAt: number;
+  /** How long it lives from then on; Infinity where its session decides. */
+  readonly ttlMs: number;
+}
+
+/** How much of a scope may stay. */
+export interface ScopeRoom {
+  readonly bytes: number;
+  readonly keys: number;
+}
+
+/** The values of one extension in one session. No step looks at more values than it removes. */
+export class ScopeState {
+  bytes = 0;
+  /** Longest unused first. */
+  private readonly values: Map<string, StateValue> = new Map();
+  /** The same values by their `ttlMs`. Among equals, who was used first expires first. */
+  private readonly queues: Map<number, Set<StateValue>> = new Map();
+
+  get size(): number {
+    return this.values.size;
+  }
+
+  get(key: string): StateValue | undefined {
+    return this.values.get(key);
+  }
+
+  /** Puts a value last in the order, in the place of what is under its key. */
+  put(value: StateValue): void {
+    this.remove(value.key);
+    this.values.set(value.key, value);
+    this.queueOf(value.ttlMs).add(value);
+    this.bytes += value.bytes;
+  }
+
+  remove(key: string): StateValue | undefined {
+    const value = this.values.get(key);
+    if (value === undefined) return undefined;
+    this.values.delete(key);
+    const queue = this.queueOf(value.ttlMs);
+    queue.delete(value);
+    if (queue.size === 0) this.queues.delete(value.ttlMs);
+    this.bytes -= value.bytes;
+    return value;
+  }
+
+  /** Removes what has expired. */
+  purge(now: number): void {
+    for (const queue of this.queues.values()) {
+      for (const { key, usedAt, ttlMs } of queue) {
+        if (usedAt + ttlMs > now) break;
+        this.remove(key);
+      }
+    }
+  }
+
+  /** Removes values, longest unused first, until the rest has room. */
+  shrink(room: ScopeRoom): EvictedState[] {
+    const evicted: EvictedState[] = [];
+    for (const { key, bytes } of this.values.values()) {
+      if (this.bytes <= room.bytes && this.size <= room.keys) break;
+      this.remove(key);
+      evicted.push({ key, bytes });
+    }
+    return evicted;
+  }
+
+  /** Longest unused first. */
+  list(): Iterable<StateValue> {
+    return this.values.values();
+  }
+
+  private queueOf(ttlMs: number): Set<StateValue> {
+    let queue = this.queues.get(ttlMs);
+    if (queue === undefined) {
+      queue = new Set();
+      this.queues.set(ttlMs, queue);
+    }
+    return queue;
+  }
+}

@@ -1,0 +1,22 @@
+import { OptionInvalidError } from '../errors.js';
+import { type Clock, systemClock } from '../internal/clock.js';
+
+const LOCK_TIMEOUT_MS = 15_000;
+
+/** What each store in files is given. */
+export interface FileOptions {
+  /** Where the files are kept; made where it is not there. Stores of both kinds, and other processes, may share it. */
+  readonly folder: string;
+  /** How long a call waits for another process that is at the same session. Default: 15,000. */
+  readonly lockTimeoutMs?: number | undefined;
+  /** What sessions expire by. Default: the clock of the machine. */
+  readonly clock?: Clock | undefined;
+}
+
+/** The options with their defaults. */
+export function resolveFileOptions({ folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock }: FileOptions) {
+  if (typeof folder !== 'string' || folder === '')
+    throw new OptionInvalidError('folder', 'it is the path of a folder.');
+  if (!(lockTimeoutMs >= 0)) throw new OptionInvalidError('lockTimeoutMs', 'it is a number of milliseconds from 0 on.');
+  return { folder, lockTimeoutMs, clock };
+}

@@ -1,0 +1,230 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Agent, type AgentLifecycle } from 'keelson';
+import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { fakeClock } from '../agent/support/fake-clock.js';
+import { echo } from '../agent/support/sample-tools.js';
+import { rejectionOf, unhandledDuring, until } from '../agent/support/settle.js';
+import { lab } from './support/lab.js';
+
+const hang = () => new Promise<never>(() => {});
+
+describe('a callback that hangs', () => {
+  const members: Readonly<Record<string, Partial<ExtensionInput>>> = {
+    onInputMessages: { onInputMessages: hang },
+    onLlmOutput: { onLlmOutput: hang },
+    onTag: { tags: 't', onTag: hang },
+    onPlainText: { onPlainText: hang },
+    condition: { promptAdditions: [{ position: 'system_prefix', content: 'x', condition: hang }] },
+  };
+
+  test.each(Object.entries(members))('in %s is passed over when its time is up', async (name, member) => {
+    const clock = fakeClock();
+    const { agent, logger } = lab([{ id: 'slow', ...member }], {
+      script: () => 'a<t>b</t>',
+      registry: { timeoutMs: 70 },
+      agent: { clock },
+    });
+    const run = agent.run('go');
+    let text: string | undefined;
+    const done = run.then((result) => {
+      text = result.text;
+    });
+    await until(() => {
+      if (clock.pending() > 0) clock.advance(70);
+      return text !== undefined;
+    });
+
+    await done;
+
+    expect(text).toBe('a<t>b</t>');
+    expect(new Set(clock.delays)).toEqual(new Set([70]));
+    expect(clock.pending()).toBe(0);
+    expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)[0]).toMatch(
+      new RegExp(
+        `^Extension "slow": ${name} failed in session ".*": The ${name} of extension "slow" took longer than 70 ms`,
+      ),
+    );
+  });
+
+  test.each(Object.entries(members))('in %s does not outlive the abort of its run', async (_name, member) => {
+    const controller = new AbortController();
+    const { agent, logger } = lab(
+      [
+        { id: 'slow', ...member },
+        { id: 'next', onPlainText: () => 'never' },
+      ],
+      {
+        script: () => 'a<t>b</t>',
+      },
+    );
+    const run = agent.run('go', { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 5);
+
+    expect(await rejectionOf(run)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(logger.records.filter(({ level }) => level === 'error')).toEqual([]);
+  });
+
+  test('finds its signal aborted, and its context of no use', async () => {
+    const codes: unknown[] = [];
+    const { agent } = lab(
+      [
+        {
+          id: 'slow',
+          async onLlmOutput(_output, { signal, setState }) {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve));
+            codes.push((signal.reason as { code: string }).code);
+            await setState('k', 1).catch((error) => codes.push(error.code));
+            return 'late';
+          },
+        },
+      ],
+      { registry: { timeoutMs: 5 } },
+    );
+    const { text } = await agent.run('go');
+    await until(() => codes.length === 2);
+
+    expect(text).toBe('Aye.');
+    expect(codes).toEqual(['ERR_TIMEOUT', 'ERR_EXTENSION_EXPIRED']);
+  });
+
+  test('does not keep the agent from closing', async () => {
+    const { agent } = lab([{ id: 'slow', onLlmOutput: hang }]);
+    const run = agent.run('go');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const rejection = rejectionOf(run);
+    await agent.close();
+
+    expect(await rejection).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  });
+});
+
+test('an abort inside a callback ends the run, and no later callback is called', async () => {
+  const controller = new AbortController();
+  const log: string[] = [];
+  const { agent, logger } = lab([
+    {
+      id: 'a',
+      onLlmOutput() {
+        controller.abort();
+        throw new Error('boom');
+      },
+    },
+    { id: 'b', onLlmOutput: () => void log.push('b') },
+  ]);
+
+  expect(await rejectionOf(agent.run('go', { signal: controller.signal }))).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  expect({ log, errors: logger.records.filter(({ level }) => level === 'error') }).toEqual({ log: [], errors: [] });
+});
+
+test('what callbacks leave behind is no unhandled rejection', async () => {
+  const late = () => new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error('late')), 8));
+  const { agent } = lab([{ id: 'x', onInputMessages: late, onLlmOutput: late }], { registry: { timeoutMs: 2 } });
+
+  expect(await unhandledDuring(async () => agent.run('go'))).toEqual([]);
+});
+
+describe('the lifecycle of a registry', () => {
+  const additions: ExtensionInput['promptAdditions'] = [{ position: 'system_prefix', content: 'x' }];
+
+  /** What the registry fastens to an agent. */
+  function hooksOf(...extensions: readonly ExtensionInput[]): readonly string[] {
+    const used: AgentLifecycle<never>[] = [];
+    const registry = new ExtensionRegistry({ tools: ['echo'] });
+    for (const extension of extensions) registry.register(extension);
+    const { signal } = new AbortController();
+    registry.load({
+      ...{ agent: 'a', signal, tools: () => [], generate: () => Promise.reject(), logger: console },
+      use(lifecycle) {
+        used.push(lifecycle);
+        return () => {};
+      },
+    });
+    expect(used.length).toBeLessThanOrEqual(1);
+    return Object.keys(used[0] ?? {}).filter((key) => key !== 'name' && key !== 'onFailure');
+  }
+
+  test('has no more hooks than its extensions need', () => {
+    const ends = ['afterAgent', 'onError'];
+    expect(hooksOf()).toEqual([]);
+    expect(hooksOf({ id: 'a' })).toEqual([]);
+    expect(hooksOf({ id: 'a', promptAdditions: additions })).toEqual(['wrapModelCall']);
+    expect(hooksOf({ id: 'a', toolConfig: { toolOrder: ['echo'] } })).toEqual(['wrapModelCall']);
+    expect(hooksOf({ id: 'a', toolConfig: { avoidedTools: ['echo'] } })).toEqual([
+      'wrapModelCall',
+      'beforeToolSelection',
+    ]);
+    expect(hooksOf({ id: 'a', onInputMessages: () => {} })).toEqual(['beforeModel', ...ends]);
+    expect(hooksOf({ id: 'a', onPlainText: () => {} })).toEqual(['holdStream', 'afterModel', ...ends]);
+    expect(hooksOf({ id: 'a', onLlmOutput: () => {} }, { id: 'b', promptAdditions: additions })).toEqual([
+      ...['wrapModelCall', 'holdStream', 'afterModel'],
+      ...ends,
+    ]);
+  });
+
+  test('is one, at 50, and follows what is registered', async () => {
+    const { registry, agent } = lab([]);
+    await agent.ready();
+    const names = () => agent.status().lifecycles.map(({ name, priority }) => `${name} ${priority}`);
+    const counts = [names()];
+    registry.register({ id: 'a', promptAdditions: additions });
+    counts.push(names());
+    registry.register({ id: 'b', onLlmOutput: () => {} });
+    counts.push(names());
+    await registry.unregister('a');
+    await registry.unregister('b');
+    counts.push(names());
+
+    expect(counts).toEqual([[], ['extensions 50'], ['extensions 50'], []]);
+  });
+
+  test('keeps its place in the order, and the runs that are going on, when other hooks are needed', async () => {
+    const log: string[] = [];
+    const registry = new ExtensionRegistry();
+    registry.register({ id: 'a', onLlmOutput: (output) => void log.push(`a ${output}`) });
+    const model = scriptedModel([calls('echo', { text: 'x' }), says('1'), says('2')]);
+    const join = () => void registry.register({ id: 'b', onInputMessages: () => void log.push('b') });
+    const agent = new Agent({ model, loaders: [registry], tools: [{ ...echo, execute: () => String(join()) }] });
+    await agent.ready();
+    agent.use({ name: 'after', afterModel: () => void log.push('after') });
+    await agent.run('go');
+    await agent.run('go');
+
+    expect(log).toEqual(['a ', 'after', 'a 1', 'after', 'b', 'a 2', 'after']);
+    expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['extensions', 'after']);
+  });
+
+  test('does not keep an agent that nobody closed and nobody holds', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const registry = new ExtensionRegistry();
+    registry.register({ id: 'a', onPlainText: () => {} });
+    const make = async () => {
+      const model = scriptedModel(() => 'Aye.', { record: false });
+      await new Agent({ model, loaders: [registry] }).run('go');
+      return new WeakRef(model);
+    };
+    const models = await Promise.all(Array.from({ length: 20 }, make));
+    await until(() => {
+      collect();
+      return models.every((model) => model.deref() === undefined);
+    });
+
+    expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
+  });
+
+  test('serves several agents, and forgets one that was closed', async () => {
+    const { registry, agent } = lab([]);
+    const other = new Agent({ model: scriptedModel(() => 'Two.'), loaders: [registry] });
+    await Promise.all([agent.ready(), other.ready()]);
+    registry.register({ id: 'a', onPlainText: (text) => `${text}!` });
+    const texts = [(await agent.run('go')).text, (await other.run('go')).text];
+    await other.close();
+    registry.register({ id: 'b', onInputMessages: () => {} });
+
+    expect(texts).toEqual(['Aye.!', 'Two.!']);
+    expect((await agent.run('go')).text).toBe('Aye.!');
+  });
+});

@@ -1,0 +1,292 @@
+import { Agent } from 'keelson';
+import { type ExtensionInput, ExtensionInvalidError, ExtensionRegistry, MemoryStateStore } from 'keelson/extension';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { echo } from '../agent/support/sample-tools.js';
+import { gate } from '../agent/support/settle.js';
+import { lab, recordingLogger } from './support/lab.js';
+
+function problemsOf(extension: unknown, registry = new ExtensionRegistry({ tools: ['known'] })): readonly string[] {
+  try {
+    registry.register(extension as ExtensionInput);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ExtensionInvalidError);
+    expect(registry.list()).toEqual([]);
+    return (error as ExtensionInvalidError).problems;
+  }
+  return [];
+}
+
+describe('register', () => {
+  test('S1-1.0: takes extensions of different capabilities, and all act in one run', async () => {
+    const seen: string[] = [];
+    const { registry, agent, model } = lab(
+      [
+        {
+          id: 'calls',
+          onInputMessages: (messages) => void seen.push(`${messages.length} in`),
+          onPlainText: (t) => `${t}!`,
+        },
+        {
+          id: 'prompts',
+          promptAdditions: [{ position: 'system_prefix', content: 'Be short.' }],
+          toolConfig: { preferredTools: ['echo'] },
+        },
+      ],
+      { agent: { tools: [echo] }, registry: { tools: [echo] } },
+    );
+    const { text } = await agent.run('go');
+
+    expect(
+      registry.list().map(({ id, promptAdditions, toolConfig }) => [id, promptAdditions.length, toolConfig]),
+    ).toEqual([
+      ['calls', 0, undefined],
+      ['prompts', 1, { preferredTools: ['echo'] }],
+    ]);
+    expect({ text, seen }).toEqual({ text: 'Aye.!', seen: ['1 in'] });
+    expect(model.requests[0]?.messages[0]).toEqual({
+      role: 'system',
+      content: 'Be short.\n\nGuidance on tools:\n- Preferred where they serve: echo',
+    });
+  });
+
+  test('S1-1.1.1: refuses an id that is taken, and the first is as it was', () => {
+    const registry = new ExtensionRegistry();
+    const first = registry.register({ id: 'a', priority: 7 });
+
+    expect(() => registry.register({ id: 'a', priority: 8 }, { session: 's' })).toThrow(ExtensionInvalidError);
+    expect(registry.list()).toEqual([first]);
+    expect(registry.get('a')?.priority).toBe(7);
+  });
+
+  test('S1-1.1.2, S1-8.1.2, S1-8.1.3: gives back what was registered, whatever is done to the original', () => {
+    const onInputMessages = () => {};
+    const onTag = () => 'x';
+    const tags = ['a', 'b-*'];
+    const additions = [{ position: 'user_suffix' as const, content: 'now' }];
+    const toolConfig = { preferred_tools: ['p'], avoided_tools: ['a'], tool_order: ['x', 'y'], lazy: true };
+    const registry = new ExtensionRegistry();
+    registry.register({ id: 'a', onInputMessages, onTag, tags, promptAdditions: additions, toolConfig });
+    tags.push('c');
+    additions.push({ position: 'user_suffix', content: 'later' });
+    toolConfig.tool_order.push('z');
+
+    expect(registry.get('a')).toEqual({
+      ...{ id: 'a', priority: 50, scope: 'session', onInputMessages, onTag, tags: ['a', 'b-*'] },
+      promptAdditions: [{ position: 'user_suffix', content: 'now' }],
+      toolConfig: { preferredTools: ['p'], avoidedTools: ['a'], toolOrder: ['x', 'y'], lazy: true },
+    });
+  });
+
+  test('S1-1.1.3: acts in its session alone unless its scope is wider', async () => {
+    const log: string[] = [];
+    const registry = new ExtensionRegistry();
+    const extension = (id: string): ExtensionInput => ({
+      id,
+      promptAdditions: [{ position: 'system_prefix', content: id }],
+      async onLlmOutput(_output, context) {
+        log.push(`${id} in ${context.sessionId}: ${await context.getState('last')}`);
+        await context.setState('last', context.sessionId);
+      },
+    });
+    registry.register(extension('narrow'), { session: 'A' });
+    registry.register({ ...extension('wide'), scope: 'global' }, { session: 'A' });
+    const model = scriptedModel(() => 'Aye.');
+    const agent = new Agent({ model, loaders: [registry] });
+    for (const id of ['A', 'B', 'A']) await (await agent.session({ id })).run('go');
+
+    expect(registry.list().map(({ scope, session }) => [scope, session])).toEqual([
+      ['session', 'A'],
+      ['global', 'A'],
+    ]);
+    expect(log).toEqual([
+      ...['narrow in A: undefined', 'wide in A: undefined', 'wide in B: undefined'],
+      ...['narrow in A: A', 'wide in A: A'],
+    ]);
+    expect(model.requests.map(({ messages }) => messages[0]?.content)).toEqual([
+      'narrow\n\nwide',
+      'wide',
+      'narrow\n\nwide',
+    ]);
+  });
+
+  test.each(['a'.repeat(64), 'A-1', '0', '-'])('S1-1.2.1: takes the id %j', (id) => {
+    expect(problemsOf({ id })).toEqual([]);
+  });
+
+  test.each(['a'.repeat(65), '', 'a b', 'a/b', 'a_b', 'ä', 'a\n', '__proto__', 5, undefined])(
+    'S1-1.2.1: refuses the id %j',
+    (id) => {
+      expect(problemsOf({ id })).toEqual([expect.stringContaining('`id` is ')]);
+    },
+  );
+
+  test.each([
+    [{ onInputMessages: 'x' }, '`onInputMessages` is "x", not a function'],
+    [{ onPlainText: {} }, '`onPlainText` is an object, not a function'],
+    [{ onLlmOutput: 1 }, '`onLlmOutput` is 1, not a function'],
+    [{ onTag: 1, tags: 'a' }, '`onTag` is 1, neither a function nor a list of handlers'],
+    [{ onTag: () => '' }, '`tags` of `onTag` names no tag'],
+    [{ onTag: () => '', tags: [] }, '`tags` of `onTag` names no tag'],
+    [{ onTag: [{ handle: () => '' }] }, '`onTag[0].tags` names no tag'],
+    [{ onTag: [{ tags: 'a' }] }, '`onTag[0].handle` is undefined, not a function'],
+    [{ tags: 'a' }, '`tags` stands without `onTag`'],
+    [{ on_input_messages: () => {} }, '`on_input_messages` is no member of an extension'],
+    [JSON.parse('{"__proto__":1}'), '`__proto__` is no member of an extension'],
+    [
+      new (class {
+        id = 'x';
+        onTags() {}
+      })(),
+      '`onTags` is no member of an extension',
+    ],
+  ])('S1-1.2.2: %j is refused, and the key named', (members, problem) => {
+    const extension = Object.getPrototypeOf(members) === Object.prototype ? { id: 'x', ...members } : members;
+    if (Object.hasOwn(members, '__proto__'))
+      Object.defineProperty(extension, '__proto__', { value: 1, enumerable: true });
+
+    expect(problemsOf(extension)).toEqual([problem]);
+  });
+
+  test.each(['a b', 'a*b', '<a>', '1', '', '**', 5])('S1-1.2.2: refuses the tag pattern %j', (tags) => {
+    expect(problemsOf({ id: 'x', tags, onTag: () => '' })).toHaveLength(1);
+  });
+
+  test('S1-1.2.2: takes all four callbacks, also as methods of a class that keep their `this`', async () => {
+    class Counter implements ExtensionInput {
+      readonly id = 'counter';
+      readonly tags = 't';
+      count = 0;
+      onInputMessages() {
+        this.count += 1;
+      }
+      onLlmOutput() {
+        this.count += 10;
+      }
+      onTag() {
+        this.count += 100;
+      }
+      onPlainText() {
+        this.count += 1000;
+      }
+    }
+    const counter = new Counter();
+    const { agent } = lab([counter], { script: () => 'a<t/>' });
+    await agent.run('go');
+
+    expect(counter.count).toBe(1111);
+  });
+
+  test('S1-1.2.3: lists everything that is wrong, and stores nothing of it', async () => {
+    const registry = new ExtensionRegistry({ tools: ['known'] });
+    const problems = problemsOf(
+      {
+        id: 'a b',
+        priority: 101,
+        scope: 'wide',
+        onLlmOutput: 1,
+        extra: 1,
+        promptAdditions: [{ position: 'top', content: 5 }],
+        toolConfig: { preferredTools: ['known', 'gone'] },
+      },
+      registry,
+    );
+    const model = scriptedModel(() => 'Aye.');
+    const agent = new Agent({ model, loaders: [registry] });
+    await agent.run('go');
+
+    expect(problems).toHaveLength(8);
+    expect(agent.status().lifecycles).toEqual([]);
+    expect(model.requests[0]?.messages).toHaveLength(1);
+  });
+
+  test.each([0, 100, 50, undefined])('S1-9.1.1: takes priority %j', (priority) => {
+    const registry = new ExtensionRegistry();
+    registry.register({ id: 'a', priority });
+
+    expect(registry.get('a')?.priority).toBe(priority ?? 50);
+  });
+
+  test.each([-1, 101, 1.5, Number.NaN, '50', null])('S1-9.1.1: refuses priority %j', (priority) => {
+    expect(problemsOf({ id: 'a', priority })).toEqual([expect.stringContaining('`priority` is ')]);
+  });
+});
+
+describe('unregister', () => {
+  test('S1-1.3.1: has no callback called any more, also in a run that is going on', async () => {
+    const log: string[] = [];
+    const say = (id: string): ExtensionInput => ({ id, onLlmOutput: () => void log.push(id) });
+    const { registry, agent } = lab([say('gone'), say('stays')], {
+      script: [calls('echo', { text: 'x' }), says('1'), says('2')],
+      agent: { tools: [{ ...echo, execute: async () => String(await registry.unregister('gone')) }] },
+    });
+    await agent.run('go');
+    await agent.run('go');
+
+    expect(log).toEqual(['gone', 'stays', 'stays', 'stays']);
+    expect(registry.get('gone')).toBeUndefined();
+    expect(await registry.unregister('gone')).toBe(false);
+  });
+
+  test('S1-1.3.1: drops what a callback that is still running will return', async () => {
+    const { pass, open } = gate();
+    const { registry, agent } = lab([{ id: 'slow', onLlmOutput: () => pass().then(() => 'late') }]);
+    const run = agent.run('go');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await registry.unregister('slow');
+    open();
+
+    expect((await run).text).toBe('Aye.');
+  });
+
+  test('S1-1.3.2: removes its state in every session, and nobody else’s', async () => {
+    const state = new MemoryStateStore();
+    const writes = (id: string): ExtensionInput => ({ id, onLlmOutput: (_o, context) => context.setState('k', 'v') });
+    const { registry, agent } = lab([writes('a'), writes('b')], { registry: { state } });
+    for (const id of ['s1', 's2']) await (await agent.session({ id })).run('go');
+    await registry.unregister('a');
+
+    expect(await registry.stats('s1')).toEqual({ bytes: 3, extensions: { b: 3 } });
+    expect(await registry.stats('s2')).toEqual({ bytes: 3, extensions: { b: 3 } });
+  });
+
+  test('S1-1.3.2: a write that comes after it, or was on its way, leaves nothing behind', async () => {
+    const { pass, open } = gate();
+    const late: unknown[] = [];
+    const { registry, agent } = lab([
+      {
+        id: 'a',
+        async onLlmOutput(_output, context) {
+          await context.setState('k', 1);
+          await pass();
+          await context.setState('k', 2).catch((error) => late.push(error.code));
+        },
+      },
+    ]);
+    const session = await agent.session({ id: 's' });
+    const run = session.run('go');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await registry.unregister('a');
+    open();
+    await run;
+
+    expect(late).toEqual(['ERR_EXTENSION_EXPIRED']);
+    expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
+  });
+
+  test('S1-1.3.3, S1-10.1.2: is logged, as registering is', async () => {
+    const logger = recordingLogger();
+    const registry = new ExtensionRegistry({ logger });
+    registry.register({ id: 'a', priority: 7 });
+    await registry.unregister('a');
+
+    expect(logger.records).toEqual([
+      {
+        level: 'info',
+        message: 'Extension "a" is registered.',
+        details: { extensionId: 'a', priority: 7, scope: 'session', session: undefined },
+      },
+      { level: 'info', message: 'Extension "a" is unregistered.', details: { extensionId: 'a' } },
+    ]);
+  });
+});

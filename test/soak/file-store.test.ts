@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { FileSessionStore, FileStateStore } from '../../src/stores/file.js';
+import { startStoreProcess } from '../stores/support/store-process.js';
+import { soakCount } from '../support/soak-count.js';
+
+const KILLS = soakCount(50);
+const WRITES = 1_000;
+const policy = { ttlMs: 3_600_000, sessionTtlMs: 3_600_000, extensionBytes: 1_000_000, sessionBytes: 1_000_000 };
+
+/** Has two processes write, kills both after about so many writes, and gives what they had acknowledged. */
+async function killWriters(folder: string, after: number) {
+  const state = startStoreProcess<{ key: string; at: number }>({ folder, task: 'state', name: 'e', count: WRITES });
+  const session = startStoreProcess<{ at: number }>({ folder, task: 'session', name: 'm', count: WRITES });
+  const ends = [state, session].map(async (it) => {
+    await it.said(after);
+    // Anywhere in a write, not just at its end.
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
+    it.child.kill('SIGKILL');
+    return it.ended;
+  });
+  expect(await Promise.all(ends)).toEqual(['SIGKILL', 'SIGKILL']);
+  return { state: state.lines, session: session.lines };
+}
+
+test(`of ${WRITES} writes that are cut off by a kill, those that were acknowledged are there, whole, ${KILLS} times`, async () => {
+  for (let round = 0; round < KILLS; round += 1) {
+    const folder = await mkdtemp(join(tmpdir(), 'keelson-kill-'));
+    const acknowledged = await killWriters(folder, 1 + Math.floor(Math.random() * (WRITES - 100)));
+    const began = performance.now();
+
+    const store = new FileStateStore({ folder, logger: neverCalled });
+    const latest = new Map(acknowledged.state.map(({ key, at }) => [key, at]));
+    for (const [key, at] of latest) {
+      const value = (await store.get({ extension: 'e', session: 's' }, key, policy)) ?? '';
+      const [found = '', padding] = value.split(' ');
+      expect(padding).toBe('x'.repeat(1_000));
+      // One write of each key may have been done that was not acknowledged any more.
+      expect([at, at + 20]).toContain(Number(found));
+    }
+
+    const sessions = new FileSessionStore({ folder });
+    const { messages = [], revision = 0 } = (await sessions.load('m')) ?? {};
+    const saved = acknowledged.session.length;
+    expect([saved, saved + 1]).toContain(revision);
+    const hundred = Math.floor((revision - 1) / 100) * 100;
+    expect(messages.map(({ content }) => content)).toEqual(
+      Array.from({ length: revision - hundred }, (_, at) => `${hundred + at} ${'x'.repeat(1_000)}`),
+    );
+
+    await sessions.save('m', { keep: 0, append: [] }, revision);
+    // Nobody waited for the locks of the dead, and nothing of theirs is left.
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const names = await readdir(folder, { recursive: true });
+    expect(names.map((name) => name.replace(/[0-9a-f]{64}/, '#')).sort()).toEqual([
+      'session-#',
+      'session-#/free',
+      'session-#/log',
+      'state-#',
+      'state-#/free',
+      'state-#/log',
+    ]);
+    await rm(folder, { recursive: true });
+  }
+}, 600_000);
+
+const never = (message: string) => expect.unreachable(message);
+const neverCalled = { debug: never, info: never, warn: never, error: never };

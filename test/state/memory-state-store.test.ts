@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MemoryStateStore } from '../../src/state/memory-state-store.js';
+import { resolveStatePolicy } from '../../src/state/state-policy.js';
+import { fakeClock } from '../agent/support/fake-clock.js';
+import { anySteps, outcomesOf } from './state-model.js';
+import { testStateStore } from './state-store-contract.js';
+
+const MINUTE_MS = 60_000;
+const scope = { extension: 'a', session: 's' };
+
+function open() {
+  const clock = fakeClock();
+  return { store: new MemoryStateStore({ clock }), pass: (ms: number) => clock.advance(ms), clock };
+}
+
+/** How many sessions and values the store still holds on to. */
+function heldBy(store: MemoryStateStore): number {
+  const { sessions } = store as unknown as { sessions: Map<string, { list(): Iterable<unknown> }> };
+  return [...sessions.values()].reduce((sum, session) => sum + 1 + [...session.list()].length, 0);
+}
+
+// covers: S1-6.1.2, S1-6.2.2
+testStateStore('MemoryStateStore', open);
+
+test('any sequence of calls does what the plain rules say', async () => {
+  await fc.assert(
+    fc.asyncProperty(anySteps, async (steps) => {
+      const { store, pass } = open();
+      const [found, expected] = await outcomesOf(steps, { open: () => store, pass });
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+describe('time', () => {
+  test('S1-11.1.1: a value lives an hour unless the policy says otherwise', () => {
+    const { store, clock } = open();
+    const brief = resolveStatePolicy({ ttlMs: MINUTE_MS });
+    store.set(scope, { key: 'default', value: 'x' }, resolveStatePolicy());
+    store.set(scope, { key: 'brief', value: 'x' }, brief);
+
+    clock.advance(MINUTE_MS - 1);
+    expect(store.stats('s').bytes).toBe(2);
+    clock.advance(1);
+    expect(store.stats('s').bytes).toBe(1);
+    clock.advance(59 * MINUTE_MS - 1);
+    expect(store.stats('s').bytes).toBe(1);
+    clock.advance(1);
+    expect(store.stats('s').bytes).toBe(0);
+  });
+
+  test('S1-11.1.2: a read after 59 minutes keeps the value for an hour more', () => {
+    const { store, clock } = open();
+    const policy = resolveStatePolicy();
+    for (const key of ['read', 'left']) store.set(scope, { key, value: key }, policy);
+
+    clock.advance(59 * MINUTE_MS);
+    expect(store.get(scope, 'read', policy)).toBe('read');
+    clock.advance(2 * MINUTE_MS);
+
+    expect(store.get(scope, 'left', policy)).toBe(undefined);
+    expect(store.get(scope, 'read', policy)).toBe('read');
+  });
+
+  test('S1-11.1.3, S1-6.4.2: what expired is freed, also in sessions that nobody asks for again, and without a timer', () => {
+    const { store, clock } = open();
+    const policy = resolveStatePolicy();
+    for (let at = 0; at < 1000; at += 1) {
+      store.set({ extension: 'a', session: `${at}` }, { key: 'k', value: 'x' }, policy);
+    }
+    expect(heldBy(store)).toBe(2000);
+
+    clock.advance(60 * MINUTE_MS);
+    for (let at = 0; at < 1000; at += 1) store.set(scope, { key: 'k', value: 'x' }, policy);
+
+    expect(heldBy(store)).toBe(2);
+    expect(clock.pending()).toBe(0);
+    expect(clock.delays).toEqual([]);
+  });
+
+  test('S1-6.4.1: activity alone keeps values that live as long as the session, and no others', () => {
+    const { store, clock } = open();
+    const policy = resolveStatePolicy({ ttlMs: 10 * MINUTE_MS, sessionTtlMs: 10 * MINUTE_MS });
+    const brief = resolveStatePolicy({ ttlMs: 9 * MINUTE_MS, sessionTtlMs: 10 * MINUTE_MS });
+    store.set(scope, { key: 'session', value: 'x' }, policy);
+    for (const key of ['untouched', 'touched']) store.set(scope, { key, value: 'x' }, brief);
+
+    for (let at = 0; at < 20; at += 1) {
+      clock.advance(5 * MINUTE_MS);
+      store.touch('s', policy);
+      store.get(scope, 'touched', brief);
+    }
+
+    expect(['session', 'untouched', 'touched'].map((key) => store.get(scope, key, policy))).toEqual([
+      'x',
+      undefined,
+      'x',
+    ]);
+    clock.advance(10 * MINUTE_MS);
+    expect(store.stats('s')).toEqual({ bytes: 0, extensions: {} });
+  });
+});
+
+describe('limits', () => {
+  test('S1-11.2.1: of 11 MB in an extension, the values read longest ago make room for the limit of 10 MB', () => {
+    const { store } = open();
+    const policy = resolveStatePolicy();
+    const value = 'x'.repeat(1_000_000);
+    for (let at = 0; at < 10; at += 1) store.set(scope, { key: `${at}`, value }, policy);
+    store.get(scope, '0', policy);
+
+    const { evicted } = store.set(scope, { key: '10', value }, policy);
+
+    expect(evicted).toEqual([{ key: '1', bytes: 1_000_000 }]);
+    expect(store.stats('s').bytes).toBe(10_000_000);
+    expect(store.get(scope, '0', policy)).toBe(value);
+  });
+
+  test('S1-11.3.1: the stats of a session are the sum over its extensions', () => {
+    const { store } = open();
+    const policy = resolveStatePolicy();
+    store.set(scope, { key: 'k', value: 'é' }, policy);
+    store.set({ ...scope, extension: '__proto__' }, { key: 'k', value: 'xyz' }, policy);
+
+    const { bytes, extensions } = store.stats('s');
+
+    expect(bytes).toBe(5);
+    expect(Object.entries(extensions)).toEqual([
+      ['a', 2],
+      ['__proto__', 3],
+    ]);
+  });
+
+  test('S1-11.3.3: a session of 1 MiB never holds more, whoever writes, and only the writer gives way', () => {
+    const { store } = open();
+    const policy = resolveStatePolicy({ sessionBytes: 1_048_576 });
+    const other = { extension: 'b', session: 's' };
+    store.set(other, { key: 'k', value: 'x'.repeat(500_000) }, policy);
+    store.set(scope, { key: 'old', value: 'old' }, policy);
+
+    const sizes = Array.from({ length: 100 }, (_, at) => {
+      store.set(scope, { key: `${at}`, value: 'x'.repeat(1000 * at) }, policy);
+      return store.stats('s').bytes;
+    });
+    const refused = store.set(scope, { key: '99', value: 'x'.repeat(548_577) }, policy);
+
+    expect(Math.max(...sizes)).toBeGreaterThan(900_000);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_048_576);
+    expect(refused).toMatchObject({ stored: false, evicted: [] });
+    expect(store.get(scope, '99', policy)).toBe('x'.repeat(99_000));
+    expect(store.stats('s').extensions.b).toBe(500_000);
+    expect(store.set(scope, { key: '99', value: 'x'.repeat(548_576) }, policy)).toMatchObject({
+      bytesAfter: 1_048_576,
+    });
+  });
+
+  test('S1-6.3.1: clear removes all of an extension in one session, and nothing else', () => {
+    const { store } = open();
+    const policy = resolveStatePolicy();
+    const scopes = [scope, { ...scope, session: 't' }, { ...scope, extension: 'b' }];
+    for (const it of scopes) for (const key of ['1', '2']) store.set(it, { key, value: 'x' }, policy);
+
+    expect(store.clear(scope)).toBe(2);
+
+    expect(scopes.map((it) => ['1', '2'].map((key) => store.get(it, key, policy)))).toEqual([
+      [undefined, undefined],
+      ['x', 'x'],
+      ['x', 'x'],
+    ]);
+  });
+
+  test.each([
+    ['ttlMs', 0],
+    ['sessionTtlMs', Number.POSITIVE_INFINITY],
+    ['extensionBytes', -1],
+    ['sessionBytes', 1.5],
+    ['ttlMs', Number.NaN],
+    ['ttlMs', '5'],
+  ])('a policy whose %s is %s is refused', (option, value) => {
+    expect(() => resolveStatePolicy({ [option]: value })).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
+    );
+  });
+});

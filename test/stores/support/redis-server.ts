@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@redis/client';
+import { describe, expect, test, vi } from 'vitest';
+
+const PATIENCE = { timeout: 10_000, interval: 20 };
+/** Whether there is a redis-server to test with. */
+export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
+
+/** As `describe`, where redis-server is installed. Elsewhere the tests are skipped, and in CI they fail. */
+export function describeWithRedis(title: string, tests: () => void): void {
+  if (hasRedis) return void describe(title, tests);
+  if (process.env.CI === 'true') {
+    return void test(title, () => expect.fail('redis-server is not installed: apt-get install redis-server'));
+  }
+  console.log(`Skipped, since redis-server is not installed: ${title}`);
+  describe.runIf(false)(title, tests);
+}
+
+/** A redis-server of its own on a free port, with its data in a folder of its own. */
+export interface RedisServer {
+  readonly port: number;
+  readonly url: string;
+  /** Ends the process at once; what is in the append-only file stays. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and the same data. */
+  start(): Promise<void>;
+  /** Lets it stand still, with its connections open, and go on. */
+  freeze(): void;
+  thaw(): void;
+  /** Ends it and removes its data. */
+  remove(): Promise<void>;
+}
+
+export async function startRedis(...args: readonly string[]): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-redis-'));
+  const port = await freePort();
+  const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...args];
+  let child: ChildProcess | undefined;
+  const server = {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    async start() {
+      child = spawn('redis-server', settings, { stdio: 'ignore' });
+      await answers(server.url).catch(async (error) => {
+        await server.kill();
+        throw error;
+      });
+    },
+    async kill() {
+      if (child?.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    async remove() {
+      await server.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** A cluster of one node that has all slots. */
+export async function startRedisCluster(): Promise<RedisServer> {
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
+  const server = await startRedis(...cluster, '--cluster-port', `${await freePort()}`);
+  const client = await createClient({ url: server.url }).connect();
+  await client.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
+  await vi.waitFor(async () => expect(await client.sendCommand(['CLUSTER', 'INFO'])).toContain('state:ok'), PATIENCE);
+  client.destroy();
+  return server;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
+
+async function answers(url: string): Promise<void> {
+  const client = createClient({ url, socket: { reconnectStrategy: 20 } }).on('error', () => {});
+  await client.connect();
+  await vi.waitFor(() => client.ping(), PATIENCE);
+  client.destroy();
+}
