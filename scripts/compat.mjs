@@ -1,7 +1,7 @@
-// Runs test/compat/smoke.mjs against the packed package under other runtimes, which come from npm for this run only.
+// Runs the programs of test/compat against the packed package under other runtimes, which come from npm for this run only.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { createPackedProject, install } from './packed-project.mjs';
 
 /** Platform packages, since install scripts of dependencies are not run. */
@@ -13,18 +13,23 @@ const runtimes = [
     name: 'Deno',
     install: '@deno/linux-x64-glibc',
     binary: '@deno/linux-x64-glibc/deno',
-    args: ['run', '--no-prompt'],
+    args: ['run', '--no-prompt', '--allow-env', '--allow-read'],
   },
 ];
+
+const programs = ['smoke.mjs', 'plugins.mjs'];
 
 /**
  * @param {string} folder
  * @param {(typeof runtimes)[number]} runtime
+ * @param {string} program
  */
-function runSmoke(folder, { name, binary, args }) {
+function runProgram(folder, { name, binary, args }, program) {
   const command = join(folder, 'runtimes/node_modules', binary);
+  // A stand-in for kubectl, which a plugin runs.
+  const env = { ...process.env, PATH: join(folder, 'plugins/bin') + delimiter + process.env.PATH };
   try {
-    const output = execFileSync(command, [...args, 'smoke.mjs'], { cwd: folder, encoding: 'utf8', timeout: 60_000 });
+    const output = execFileSync(command, [...args, program], { cwd: folder, encoding: 'utf8', timeout: 60_000, env });
     console.log(`${name}: ${output.trim()}`);
     return true;
   } catch (error) {
@@ -47,8 +52,10 @@ function main() {
       runtimes.map((runtime) => runtime.install),
       join(folder, 'runtimes'),
     );
-    copyFileSync(new URL('../test/compat/smoke.mjs', import.meta.url), join(folder, 'smoke.mjs'));
-    const results = runtimes.map((runtime) => runSmoke(folder, runtime));
+    for (const program of programs)
+      cpSync(new URL(`../test/compat/${program}`, import.meta.url), join(folder, program));
+    cpSync(new URL('../test/fixtures/plugins', import.meta.url), join(folder, 'plugins'), { recursive: true });
+    const results = runtimes.flatMap((runtime) => programs.map((program) => runProgram(folder, runtime, program)));
     if (results.includes(false)) process.exitCode = 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });

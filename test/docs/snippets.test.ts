@@ -3,7 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { type Block, blocksOf, readPages, root } from './doc-files.js';
 
 const snippets = readdirSync(`${root}examples/snippets`).map((name) => `examples/snippets/${name}`);
-const examples = readdirSync(`${root}examples`).filter((name) => name.endsWith('.ts'));
+const examples = ['', 'plugins/'].flatMap((folder) =>
+  readdirSync(`${root}examples/${folder}`)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => folder + name),
+);
 
 interface Region {
   readonly name: string;

@@ -1,0 +1,114 @@
+import { describeError } from '../errors.js';
+import { systemClock } from '../internal/clock.js';
+import type { Awaitable } from '../internal/promise.js';
+import { isPromise } from '../internal/promise.js';
+import type { ToolAnnotations } from '../tools/tool.js';
+import { buildContexts } from './build-contexts.js';
+import type { ConceptSettings } from './concept-options.js';
+import { type Augmented, joinContexts, placeContext } from './context-block.js';
+import { conceptsIn, hasText } from './wiki-links.js';
+
+/** One line of the log. */
+export interface ConceptRecord {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly extra: Readonly<Record<string, unknown>>;
+}
+
+/** One tool call that may be augmented. */
+export interface AugmentableCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly sessionID: string;
+  readonly annotations?: ToolAnnotations | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly log: (record: ConceptRecord) => unknown;
+  /** Takes the context. What it throws is a failed augmentation. */
+  readonly apply: (augmented: Augmented) => Awaitable<void>;
+}
+
+const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
+
+/**
+ * Finds the concepts that the arguments of a call link to, looks them up, and hands what is known of them to `apply`.
+ * Whatever goes wrong is logged, and the call stays as it was. Never rejects.
+ */
+export async function augment(call: AugmentableCall, settings: ConceptSettings): Promise<void> {
+  const { tool, sessionID } = call;
+  const log = safeLog(call.log);
+  try {
+    const reason = await attempt(call, settings, log);
+    if (reason !== undefined) {
+      log({ level: 'debug', message: `Skipping augmentation for ${tool}`, extra: { reason, sessionID } });
+    }
+  } catch (thrown) {
+    // The call is over: whoever ended it knows.
+    if (call.signal?.aborted) return;
+    const error = textOf(thrown);
+    log({ level: 'warn', message: `Augmentation failed for ${tool}: ${error}`, extra: { tool, error, sessionID } });
+  }
+}
+
+/** Returns why the call is left as it is, where that is by rule. */
+async function attempt(call: AugmentableCall, settings: ConceptSettings, log: AugmentableCall['log']) {
+  const { tool, args, sessionID, annotations, signal } = call;
+  if (!hasText(args)) return 'no_text_args';
+  const concepts = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
+  if (concepts.length === 0) return 'no_concepts';
+  if (!isRecord(args)) return 'no_place';
+  const message = `Detected concepts in ${tool}: ${concepts.join(', ')}`;
+  log({ level: 'info', message, extra: { tool, concepts: [...concepts], sessionID } });
+  const clock = settings.clock ?? systemClock;
+  const startedAt = clock.now();
+  let unavailable = false;
+  const onFailure = (concept: string, thrown: unknown) => {
+    if (isUnavailable(thrown)) unavailable = true;
+    else log(failureOf(concept, textOf(thrown), call));
+  };
+  const context = joinContexts(await buildContexts(concepts, { settings, clock, signal, onFailure }));
+  if (context === '') return unavailable ? 'unavailable' : undefined;
+  await call.apply(placeContext(args, context, { settings, annotations }));
+  const [conceptCount, elapsed] = [concepts.length, clock.now() - startedAt];
+  log({
+    level: 'info',
+    message: `Augmented ${tool} with ${conceptCount} concept(s) in ${elapsed}ms`,
+    extra: { tool, conceptCount, elapsed, sessionID },
+  });
+  return undefined;
+}
+
+function failureOf(concept: string, error: string, { tool, sessionID }: AugmentableCall): ConceptRecord {
+  const message = `BuildContext failed for [[${concept}]]`;
+  return { level: 'error', message, extra: { tool, concept, error, sessionID } };
+}
+
+/** No name of a concept begins with a dash, as the operators of a shell's tests do, or has quotes or operators in it. */
+function isPlainName(name: string): boolean {
+  return /^\w[\w .\-/]*$/.test(name);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isUnavailable(error: unknown): boolean {
+  return UNAVAILABLE.includes((error as { code?: string } | undefined)?.code ?? '');
+}
+
+function textOf(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return describeError(error);
+  }
+}
+
+/** A log that throws or rejects is no reason for anything. */
+function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
+  return (record) => {
+    try {
+      const written = log(record);
+      if (isPromise(written)) written.then(undefined, () => {});
+    } catch {}
+  };
+}

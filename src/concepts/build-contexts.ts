@@ -1,0 +1,61 @@
+import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
+import { Stop } from '../internal/stop.js';
+import type { ConceptSettings } from './concept-options.js';
+
+/** One round of looking concepts up. */
+export interface ContextBuild {
+  readonly settings: ConceptSettings;
+  readonly clock: Clock;
+  /** Ends the round early. */
+  readonly signal: AbortSignal | undefined;
+  /** Called for each concept that failed or took too long. */
+  readonly onFailure: (concept: string, error: unknown) => void;
+}
+
+/**
+ * Looks concepts up, some at once, and gives what is known of them in the order of the concepts. What fails is left out.
+ * Rejects where all of them together take too long, and where the signal fires; every lookup is aborted then.
+ */
+export async function buildContexts(concepts: readonly string[], build: ContextBuild): Promise<string[]> {
+  const { totalMs, parallel } = build.settings;
+  const stop = new Stop();
+  stop.follow(build.signal);
+  const expired = new TimeoutExceededError('lookup of concepts', totalMs);
+  const timer = build.clock.setTimeout(() => stop.stop(expired), totalMs);
+  const queue = concepts.entries();
+  const parts: string[] = [];
+  const work = async () => {
+    for (const [at, concept] of queue) {
+      if (stop.stopped) return;
+      parts[at] = await buildOne(concept, build, stop);
+    }
+  };
+  try {
+    await stop.race(Promise.all(Array.from({ length: Math.min(parallel, concepts.length) }, work)));
+    return parts.filter((part) => part !== '');
+  } finally {
+    build.clock.clearTimeout(timer);
+    stop.release();
+  }
+}
+
+/** The text about one concept, or nothing where it fails. */
+async function buildOne(concept: string, { settings, clock, onFailure }: ContextBuild, whole: Stop): Promise<string> {
+  const { conceptMs, request, buildContext } = settings;
+  const stop = new Stop();
+  stop.followStop(whole);
+  const expired = new TimeoutExceededError(`lookup of [[${concept}]]`, conceptMs);
+  const timer = clock.setTimeout(() => stop.stop(expired), conceptMs);
+  try {
+    const text: unknown = await stop.race(buildContext({ conceptName: concept, ...request }, { signal: stop.signal }));
+    if (typeof text === 'string') return text;
+    if (text) throw new HookResultInvalidError('buildContext gives a text', text);
+  } catch (error) {
+    if (!whole.stopped) onFailure(concept, error);
+  } finally {
+    clock.clearTimeout(timer);
+    stop.release();
+  }
+  return '';
+}

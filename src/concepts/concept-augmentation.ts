@@ -1,0 +1,63 @@
+import { ToolInvalidError } from '../errors.js';
+import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import { describeIssues } from '../tools/standard-schema.js';
+import { augment } from './augmentation.js';
+import { type ConceptOptions, resolveConceptOptions } from './concept-options.js';
+import type { Augmented } from './context-block.js';
+
+/** Options of the lifecycle. */
+export interface ConceptAugmentationOptions extends ConceptOptions {
+  /** Default `concepts`. */
+  readonly name?: string | undefined;
+  /** Default 45: inside of what is registered without a priority, outside of shell gates. */
+  readonly priority?: number | undefined;
+}
+
+/**
+ * Makes a lifecycle that gives each tool call what is known of the concepts that its arguments link to as `[[name]]`.
+ * It never fails a call: what goes wrong is logged, and the tool gets its arguments as they were.
+ *
+ * @example
+ * const concepts = conceptAugmentation({ buildContext: ({ conceptName }) => notes.get(conceptName) });
+ * const agent = new Agent({ model, tools, lifecycle: [concepts] });
+ */
+export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
+  const { name = 'concepts', priority = 45 } = options;
+  const settings = resolveConceptOptions(options);
+  return {
+    name,
+    priority,
+    onFailure: 'continue',
+    async wrapToolCall(call, next) {
+      const { run } = call;
+      let changed = call;
+      await augment(
+        {
+          tool: call.name,
+          args: call.input,
+          sessionID: run.session?.id ?? run.id,
+          annotations: call.tool?.annotations,
+          signal: call.signal ?? run.signal,
+          log: ({ level, message, extra }) => run.logger[level](message, extra),
+          apply: async (augmented) => {
+            changed = await withContext(call, augmented);
+          },
+        },
+        { ...settings, clock: settings.clock ?? run.clock },
+      );
+      return next(changed);
+    },
+  };
+}
+
+/** The call with the context. Throws where its tool would not take the longer text. */
+async function withContext(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest> {
+  if ('key' in augmented) {
+    return { ...call, additions: { ...call.additions, [augmented.key]: augmented.context } };
+  }
+  const input = { ...(call.input as object), [augmented.field]: augmented.text };
+  const checked = await call.tool?.check(input);
+  if (checked?.issues === undefined) return { ...call, input };
+  const problem = `\`${augmented.field}\` does not take the context: ${describeIssues(checked.issues)}`;
+  throw new ToolInvalidError(call.name, problem);
+}

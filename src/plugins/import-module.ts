@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { TypeScriptUnsupportedError } from './plugin-error.js';
+
+/** Imports a module by the path of its file, such as `(path) => jiti.import(path)`. */
+export type ImportModule = (path: string) => Promise<unknown>;
+
+/** What a module exports, by name. */
+export type ModuleExports = Readonly<Record<string, unknown>>;
+
+/** The CommonJS build would make `require` of a plain `import()`, which takes neither URLs nor every ES module. */
+const dynamicImport = new Function('specifier', 'return import(specifier)') as (specifier: string) => Promise<unknown>;
+
+async function importNatively(url: string): Promise<unknown> {
+  try {
+    return await dynamicImport(url);
+  } catch (error) {
+    // Some test runners evaluate modules in a way that leaves only their own import.
+    if ((error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') return import(url);
+    throw error;
+  }
+}
+
+/** What Node says of TypeScript that it does not take as it is. */
+const NEEDS_HELP = [
+  'ERR_UNKNOWN_FILE_EXTENSION',
+  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+  'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
+  'ERR_NO_TYPESCRIPT',
+];
+
+/**
+ * Imports a file: by the runtime itself, and TypeScript that it does not take through `jiti`, where that is installed.
+ * A second import gives the same module, also where the file has changed.
+ */
+async function importModule(path: string): Promise<unknown> {
+  try {
+    return await importNatively(pathToFileURL(path).href);
+  } catch (error) {
+    const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
+    if (!NEEDS_HELP.includes(code) || !/\.[cm]?tsx?\b/.test(`${path} ${message}`)) throw error;
+    return importByJiti(path, error);
+  }
+}
+
+async function importByJiti(path: string, cause: unknown): Promise<unknown> {
+  const jiti = await import('jiti').catch(() => undefined);
+  if (jiti === undefined) throw new TypeScriptUnsupportedError(path, cause);
+  // No cache on disk: whoever can write there would choose what is run.
+  return jiti.createJiti(path, { fsCache: false }).import(path);
+}
+
+/** What a file exports: of JSON its content as the default. */
+export async function readExports(path: string, load: ImportModule = importModule): Promise<ModuleExports> {
+  if (extname(path) === '.json') {
+    return { default: JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, '')) };
+  }
+  const exported = await load(path);
+  return typeof exported === 'object' && exported !== null ? (exported as ModuleExports) : { default: exported };
+}
+
+/** The default export. A module that was compiled to CommonJS has it one level further down. */
+export function defaultOf(exports: ModuleExports): unknown {
+  const value = exports.default;
+  const isWrapped = typeof value === 'object' && value !== null && '__esModule' in value && 'default' in value;
+  return isWrapped ? (value as ModuleExports).default : value;
+}

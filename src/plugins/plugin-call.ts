@@ -1,0 +1,91 @@
+import pTimeout from 'p-timeout';
+import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import { type Clock, timersOf } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
+import { copyData } from './copy-data.js';
+import type { ToolExecutionResult } from './plugin.js';
+import type { PluginCall, PluginPart } from './plugin-part.js';
+import { isExecutionResult } from './plugin-tool.js';
+
+/** How plugins are called. */
+export interface PluginCalling {
+  /** Time for one hook. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends the wait for a hook. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is done about a call: it goes on, or the model gets this text. */
+export type ToolVerdict =
+  | { readonly name: string; readonly input: Record<string, unknown>; readonly blocked?: undefined }
+  | { readonly blocked: string };
+
+const LONGEST_REASON = 2_000;
+
+/** What a hook gives, or a TimeoutExceededError where it takes too long. What it does later has no effect. */
+export async function callInTime<T>(
+  what: string,
+  work: () => Awaitable<T>,
+  { timeoutMs, clock, signal }: PluginCalling,
+): Promise<T> {
+  const returned = work();
+  if (!isPromise(returned)) return returned;
+  const message = new TimeoutExceededError(what, timeoutMs);
+  const options = { milliseconds: timeoutMs, message, customTimers: timersOf(clock), ...(signal && { signal }) };
+  return await pTimeout(returned, options);
+}
+
+/** The message as one plugin wants it. Rejects where it gives none. */
+export async function askMessage(part: PluginPart, message: string): Promise<string> {
+  if (part.beforeMessage === undefined) return message;
+  const answer = await part.beforeMessage(message);
+  if (typeof answer === 'string') return answer;
+  throw new HookResultInvalidError('beforeMessage returns the message', answer);
+}
+
+/** Asks one plugin about a call. Never rejects but for the signal: what a plugin does wrong blocks the call. */
+export async function askBefore(part: PluginPart, call: PluginCall, calling: PluginCalling): Promise<ToolVerdict> {
+  const blocked = `Tool "${call.name}" was blocked by plugin "${part.name}"`;
+  try {
+    const given = { ...call, input: copyData(call.input) };
+    const what = `beforeToolExecute of plugin "${part.name}"`;
+    const answer: unknown = await callInTime(what, () => part.beforeTool?.(given), calling);
+    if (answer === null) return { blocked: `${blocked}.` };
+    // Copied, since the plugin may still hold it.
+    if (isCall(answer)) return { name: answer.name, input: copyData(answer.input) };
+    throw new HookResultInvalidError('beforeToolExecute returns { name, input }, or null to block', answer);
+  } catch (error) {
+    calling.signal?.throwIfAborted();
+    calling.logger.error(`Plugin "${part.name}" failed before tool "${call.name}", so the call is blocked.`, error);
+    return { blocked: `${blocked}: ${describeError(error).slice(0, LONGEST_REASON)}` };
+  }
+}
+
+function isCall(value: unknown): value is { name: string; input: Record<string, unknown> } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, input } = value as { name?: unknown; input?: unknown };
+  return typeof name === 'string' && typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+/** Shows one plugin a result. Never rejects but for the signal: gives nothing where the plugin fails. */
+export async function askAfter(
+  part: PluginPart,
+  shown: { readonly call: PluginCall; readonly result: ToolExecutionResult },
+  calling: PluginCalling,
+): Promise<ToolExecutionResult | undefined> {
+  const { call, result } = shown;
+  try {
+    const given = { ...call, input: copyData(call.input) };
+    const what = `afterToolExecute of plugin "${part.name}"`;
+    const answer: unknown = await callInTime(what, () => part.afterTool?.(given, { ...result }), calling);
+    if (isExecutionResult(answer)) return answer;
+    throw new HookResultInvalidError('afterToolExecute returns { content: string, isError?: boolean }', answer);
+  } catch (error) {
+    calling.signal?.throwIfAborted();
+    calling.logger.error(`Plugin "${part.name}" failed after tool "${call.name}": the result is withheld.`, error);
+    return undefined;
+  }
+}

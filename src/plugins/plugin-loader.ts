@@ -1,0 +1,130 @@
+import { describeError, OptionInvalidError } from '../errors.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import { copyData } from './copy-data.js';
+import { createHookManager, resolveCalling } from './hook-manager.js';
+import { type LoadedPlugin, type LoadPluginsOptions, loadPlugins } from './load-plugins.js';
+import type { PluginContext } from './plugin.js';
+import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './plugin-config.js';
+import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
+import { pluginLifecycles } from './plugin-lifecycles.js';
+import { partOf } from './plugin-part.js';
+import { shownTool } from './plugin-tool.js';
+
+/** Which plugins an agent has, and how they are called. */
+export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
+  /** Shown in `status()`; default `plugins`. */
+  readonly name?: string | undefined;
+  /** A configuration that cannot be used is logged, and the agent runs without plugins. */
+  readonly optional?: boolean | undefined;
+}
+
+/** What `status()` shows of the plugins. */
+export interface PluginsStatus {
+  /** The configuration file. */
+  readonly config: string | undefined;
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly version: string | undefined;
+    readonly description: string | undefined;
+    readonly path: string;
+  }[];
+  /** Why the others are not here. */
+  readonly failures: readonly string[];
+}
+
+const OPTIONS = [
+  ...['config', 'appName', 'workspaceDir', 'env', 'gate', 'importModule', 'timeoutMs', 'opencodeClient'],
+  ...['name', 'optional'],
+];
+
+/**
+ * Makes a loader of plugin modules. A plugin that cannot be used is refused, logged and shown in `status()`, and the
+ * others load; a configuration that cannot be used fails the loader.
+ *
+ * A file that `config` or the environment names is the host's own. One that was only found in the workspace, and each
+ * plugin that it names, is imported only after `gate` said yes to exactly their content.
+ *
+ * @example
+ * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
+ */
+export function plugins(options: PluginsOptions = {}): LifecycleLoader {
+  const { name = 'plugins', optional, timeoutMs } = options;
+  const unknown = Object.keys(options).find((key) => !OPTIONS.includes(key));
+  if (unknown !== undefined) throw new OptionInvalidError(unknown, `it is none of ${OPTIONS.join(', ')}`);
+  resolveCalling({ timeoutMs });
+  let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
+  return {
+    name,
+    optional,
+    status: () => status,
+    async load(host) {
+      status = await new Load(options, host).run();
+    },
+  };
+}
+
+class Load {
+  private readonly failures: string[] = [];
+
+  constructor(
+    private readonly options: PluginsOptions,
+    private readonly host: LoaderHost,
+  ) {}
+
+  async run(): Promise<PluginsStatus> {
+    const loaded = await this.readConfig();
+    if (loaded === undefined) return { config: undefined, plugins: [], failures: this.failures };
+    const { logger } = this.host;
+    const taken = this.host.tools().map((tool) => tool.name);
+    const { plugins: found, failures } = await loadPlugins(loaded, { ...this.options, logger, taken });
+    this.failures.push(...failures.map(({ message }) => message));
+    const ready = this.use(await this.initialise(found, loaded));
+    return {
+      config: loaded.path,
+      plugins: ready.map(({ plugin: { name, version, description }, path }) => ({ name, version, description, path })),
+      failures: this.failures,
+    };
+  }
+
+  private async readConfig(): Promise<LoadedPluginConfig | undefined> {
+    try {
+      return await loadPluginConfig(this.options);
+    } catch (error) {
+      if (!(error instanceof PluginUntrustedError)) throw error;
+      this.host.logger.warn(error.message);
+      this.failures.push(error.message);
+      return undefined;
+    }
+  }
+
+  /** The plugins whose `onInit` went well. Each of them sees the tools of all. */
+  private async initialise(found: readonly LoadedPlugin[], { config }: LoadedPluginConfig): Promise<LoadedPlugin[]> {
+    const { host, options } = this;
+    const manager = createHookManager({ timeoutMs: options.timeoutMs, logger: host.logger });
+    for (const { plugin } of found) manager.register(plugin);
+    const tools = () => [...host.tools(), ...manager.plugins.flatMap((plugin) => partOf(plugin).tools)];
+    const context: PluginContext = {
+      get config() {
+        return copyData(config);
+      },
+      toolRegistry: {
+        list: () => [...new Set(tools().map((tool) => tool.name))],
+        get: (name) => shownTool(tools().findLast((tool) => tool.name === name)),
+      },
+    };
+    const failed = await manager.onInit(context);
+    for (const { plugin, error } of failed) {
+      const path = found.find((it) => it.plugin === plugin)?.path ?? plugin.name;
+      this.failures.push(new PluginLoadError(path, `its onInit failed: ${describeError(error)}`).message);
+    }
+    return found.filter(({ plugin }) => manager.plugins.includes(plugin));
+  }
+
+  private use(ready: readonly LoadedPlugin[]): readonly LoadedPlugin[] {
+    const { timeoutMs } = resolveCalling({ timeoutMs: this.options.timeoutMs });
+    const replaced = new Set(ready.flatMap((it) => it.replaced));
+    const parts = ready.map(({ plugin }) => partOf(plugin));
+    for (const lifecycle of pluginLifecycles(parts, { timeoutMs, replaced })) this.host.use(lifecycle);
+    return ready;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Awaitable } from '../internal/promise.js';
+
+/** A tool as a plugin writes it: plain JSON Schema, and a text as the result. */
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  /** Shown to the model, and enforced before `execute`. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Does the work. A throw becomes an error result. */
+  execute(input: Record<string, unknown>): Awaitable<ToolExecutionResult>;
+}
+
+/** What came of a tool call, as plugins see it. */
+export interface ToolExecutionResult {
+  readonly content: string;
+  /** Absent is success. */
+  readonly isError?: boolean | undefined;
+}
+
+/** The tools of the agent as they are when it is asked. */
+export interface PluginToolRegistry {
+  /** Their names. */
+  list(): string[];
+  /** What the model is told of one; a copy. */
+  get(name: string): Pick<AgentTool, 'name' | 'description' | 'inputSchema'> | undefined;
+}
+
+/** What `onInit` is given. */
+export interface PluginContext {
+  /** The configuration as it was loaded; a copy. */
+  readonly config: PluginConfig;
+  readonly toolRegistry: PluginToolRegistry;
+}
+
+/**
+ * Where a plugin takes part. Plugins are asked in the order of the configuration, and each gets what the one before it
+ * gave. What is passed in is a copy.
+ */
+export interface PluginHooks {
+  /** Once, after every plugin is loaded and before the first message. A throw refuses the plugin. */
+  onInit?(context: PluginContext): Awaitable<void>;
+  /** When the agent is closed, the last plugin first, 5 s at most. */
+  onShutdown?(): Awaitable<void>;
+  /** Returns the user's message, as it is to go on. A throw is logged, and the message stays. */
+  beforeMessage?(message: string): Awaitable<string>;
+  /** Told of the answer of a run. `stopReason` is that of the last model call, such as `stop`. */
+  afterResponse?(response: { content: string; stopReason: string }): Awaitable<void>;
+  /**
+   * Returns the call as it is to go on, or null to block it. A throw blocks it too, and the model reads the message.
+   * Another name runs that tool, with its schema.
+   */
+  beforeToolExecute?(
+    name: string,
+    input: Record<string, unknown>,
+  ): Awaitable<{ name: string; input: Record<string, unknown> } | null>;
+  /** Returns the result as the model is to see it, of the call as it ran. After a throw the model sees none of it. */
+  afterToolExecute?(
+    name: string,
+    input: Record<string, unknown>,
+    result: ToolExecutionResult,
+  ): Awaitable<ToolExecutionResult>;
+}
+
+/** What a plugin module exports as its default, or makes by a factory. */
+export interface Plugin {
+  /** 1–128 characters, and no other plugin's. Named in errors. */
+  readonly name: string;
+  readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  /** Offered to the model beside the agent's own. */
+  readonly tools?: readonly AgentTool[] | undefined;
+  readonly hooks?: PluginHooks | undefined;
+}
+
+/** Makes a plugin from the options of its entry. */
+export type PluginFactory = (options?: Record<string, unknown>) => Awaitable<Plugin>;
+
+/** One plugin of a configuration. */
+export interface PluginEntry {
+  /** Of the module, relative to the folder of the configuration file. */
+  readonly path: string;
+  /** Handed to the factory. */
+  readonly options?: Record<string, unknown> | undefined;
+  /** Default true. With false the module is not even imported. */
+  readonly enabled?: boolean | undefined;
+  /** Lets the plugin's tools take the place of tools of the agent. Does not count in a file that was only found. */
+  readonly replace?: boolean | undefined;
+  /** `opencode`: every function that the module exports is a plugin for opencode. Told from the exports where absent. */
+  readonly format?: 'plugin' | 'opencode' | undefined;
+}
+
+/** What a configuration file exports as its default. A bare list of entries serves as well. */
+export interface PluginConfig {
+  readonly plugins: readonly PluginEntry[];
+}
+
+/** Gives back what it is given: for types in a module that is to export a plugin, or a factory. */
+export function definePlugin<T extends Plugin | PluginFactory>(plugin: T): T {
+  return plugin;
+}
+
+/** Gives back what it is given: for types in a configuration file. */
+export function definePluginConfig(config: PluginConfig): PluginConfig {
+  return config;
+}

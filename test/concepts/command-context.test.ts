@@ -1,0 +1,203 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type CommandContextOptions, commandContext } from '../../src/concepts/concepts.js';
+import { until } from '../agent/support/settle.js';
+import { augmentedRun, block } from './support/augmented-run.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-concepts-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+
+/** Writes a program of this name into a folder of its own; `body` is JavaScript that has `args` and `request`. */
+function program(body: string, name = 'maenifold'): { root: string; path: string; notes: string } {
+  const root = join(folder, `${count++}`);
+  mkdirSync(root);
+  const path = join(root, name);
+  const notes = join(root, 'notes');
+  const head = `#!${process.execPath}\nconst fs = require('node:fs');\nconst args = process.argv.slice(2);\n`;
+  const noted = `const request = JSON.parse(args[3] || '{}');\nfs.appendFileSync(${JSON.stringify(notes)}, JSON.stringify(args) + '\\n');\n`;
+  writeFileSync(path, `${head}${noted}${body}\n`);
+  chmodSync(path, 0o755);
+  return { root, path, notes };
+}
+
+const linesOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const augmentedBy = (input: object, options: CommandContextOptions) =>
+  augmentedRun(input, { buildContext: commandContext(options) });
+
+const knows = "process.stdout.write('about ' + request.conceptName + '\\n');";
+
+test('S2-4.1f: the program that PATH has is asked about each concept once', async () => {
+  const { root, notes } = program(knows);
+  const { received } = await augmentedBy({ text: '[[A]] [["; rm -rf ~ #]]' }, { env: { PATH: root } });
+
+  const asked = linesOf(notes).sort((a, b) => (a[3] > b[3] ? 1 : -1));
+  expect(asked.map((args) => args.slice(0, 3))).toEqual(Array(2).fill(['--tool', 'buildcontext', '--payload']));
+  expect(asked.map((args) => JSON.parse(args[3])).map(({ conceptName, ...rest }) => [conceptName, rest])).toEqual(
+    [
+      ['A', { depth: 1, includeContent: true, maxEntities: 5 }],
+      ['"; rm -rf ~ #', { depth: 1, includeContent: true, maxEntities: 5 }],
+    ].sort(([a], [b]) => (JSON.stringify(a) > JSON.stringify(b) ? 1 : -1)),
+  );
+  expect(received[0]).toMatchObject({ text: expect.stringContaining('about "; rm -rf ~ #') });
+});
+
+test('S2-4.3d: each part begins with the name of its concept, and no part twice', async () => {
+  const { path } = program(
+    "process.stdout.write(request.conceptName === 'B' ? '## [[B]]\\n\\nabout B' : 'about A\\n');",
+  );
+  const { received } = await augmentedBy({ text: '[[A]] [[B]]' }, { command: path });
+
+  const context = '## [[A]]\n\nabout A\n\n---\n\n## [[B]]\n\nabout B';
+  expect(received).toEqual([{ text: `${block(context)}\n\n[[A]] [[B]]` }]);
+});
+
+test('S2-8.2c: of sixty relations five are named', async () => {
+  const { path, notes } = program(
+    "process.stdout.write(Array.from({ length: 60 }, (_, i) => 'related ' + i).slice(0, request.maxEntities).join('\\n'));",
+  );
+  const { received } = await augmentedBy({ text: '[[hub]]' }, { command: path });
+
+  expect(JSON.parse(linesOf(notes)[0][3])).toMatchObject({ maxEntities: 5 });
+  expect((received[0] as { text: string }).text.match(/related \d+/g)).toHaveLength(5);
+});
+
+describe('S2-8.2a, S2-5.3: without the program', () => {
+  test.each([
+    [
+      'MAENIFOLD_ROOT names a folder that is not there',
+      () => ({ env: { ...process.env, MAENIFOLD_ROOT: join(folder, 'none') } }),
+    ],
+    ['PATH has none', () => ({ env: { PATH: folder } })],
+    [
+      'it is not executable',
+      () => {
+        const { path } = program(knows);
+        chmodSync(path, 0o644);
+        return { command: path };
+      },
+    ],
+    [
+      'it is only in the workspace',
+      () => {
+        const { root } = program(knows);
+        return { env: { PATH: root }, workspaceDir: root };
+      },
+    ],
+  ])('the call runs as it is, where %s', async (_title, options) => {
+    const { received, log } = await augmentedBy({ text: '[[A]]' }, options());
+
+    expect(received).toEqual([{ text: '[[A]]' }]);
+    expect(log.map(({ level }) => level)).toEqual(['info', 'debug']);
+    expect(log[1]).toMatchObject({ extra: { reason: 'unavailable' } });
+  });
+
+  test('S2-8.2a: also where the default reads the variable', async () => {
+    const before = process.env.MAENIFOLD_ROOT;
+    process.env.MAENIFOLD_ROOT = join(folder, 'none');
+    try {
+      const { received, log } = await augmentedRun({ text: '[[A]]' }, { buildContext: undefined });
+
+      expect(received).toEqual([{ text: '[[A]]' }]);
+      expect(log.map(({ level }) => level)).toEqual(['info', 'debug']);
+    } finally {
+      if (before === undefined) delete process.env.MAENIFOLD_ROOT;
+      else process.env.MAENIFOLD_ROOT = before;
+    }
+  });
+});
+
+test.each([
+  ['the folder of the program', ({ root }: { root: string }) => root],
+  ['the program', ({ path }: { path: string }) => path],
+])('MAENIFOLD_ROOT may name %s', async (_title, rootOf) => {
+  const made = program(knows);
+  const { received } = await augmentedBy({ text: '[[A]]' }, { env: { PATH: '', MAENIFOLD_ROOT: rootOf(made) } });
+
+  expect(received).toEqual([{ text: `${block('## [[A]]\n\nabout A')}\n\n[[A]]` }]);
+});
+
+test('S2-4.1d: a program that fails is named with what it said', async () => {
+  const { path } = program("console.error('no graph'); process.exit(3);");
+  const { received, log } = await augmentedBy({ text: '[[A]]' }, { command: path });
+
+  expect(received).toEqual([{ text: '[[A]]' }]);
+  expect(log.at(-1)).toMatchObject({
+    level: 'error',
+    message: 'BuildContext failed for [[A]]',
+    extra: { error: `ConceptCommandError: The concept command "${path}" failed (exit code 3): no graph` },
+  });
+});
+
+test('it may be another program, with arguments of its own', async () => {
+  const { path } = program('process.stdout.write(args.join(" "));', 'atlas');
+  const args = ({ conceptName, maxEntities }: { conceptName: string; maxEntities: number }) => [
+    'look-up',
+    conceptName,
+    `--limit=${maxEntities}`,
+    '',
+  ];
+  const { received } = await augmentedBy({ text: '[[A]]' }, { command: path, args });
+
+  expect(received).toEqual([{ text: `${block('## [[A]]\n\nlook-up A --limit=5')}\n\n[[A]]` }]);
+});
+
+test('it gets no credential of a model provider', async () => {
+  const { path, root } = program(
+    'fs.writeFileSync(process.env.OUT + "/env", JSON.stringify(Object.keys(process.env)));',
+  );
+  await augmentedBy({ text: '[[A]]' }, { command: path, env: { OUT: root, OPENAI_API_KEY: 'sk-1' } });
+
+  expect(JSON.parse(readFileSync(join(root, 'env'), 'utf8'))).not.toContain('OPENAI_API_KEY');
+});
+
+test('S2-5.4: a program that hangs is gone when its time is over', async () => {
+  const { path, root } = program(
+    'fs.writeFileSync(process.env.OUT + "/pid", String(process.pid)); setInterval(() => {}, 1000);',
+  );
+  const started = performance.now();
+  const { received } = await augmentedRun(
+    { text: '[[A]]' },
+    { buildContext: commandContext({ command: path, env: { OUT: root } }), timeouts: { conceptMs: 400 } },
+  );
+
+  expect(received).toEqual([{ text: '[[A]]' }]);
+  expect(performance.now() - started).toBeLessThan(2_000);
+  const pid = Number(readFileSync(join(root, 'pid'), 'utf8'));
+  await until(() => !isAlive(pid));
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[2] !== 'Z';
+  } catch {
+    return false;
+  }
+}
+
+test('S2-7.1b: a call of a program that takes 400 ms takes less than 800 ms', async () => {
+  const path = join(folder, 'sleeper');
+  writeFileSync(path, '#!/bin/sh\nsleep 0.4\necho known\n');
+  chmodSync(path, 0o755);
+  const buildContext = commandContext({ command: path });
+  const request = { conceptName: 'A', depth: 1, includeContent: true, maxEntities: 5 };
+  const times: number[] = [];
+  for (let call = 0; call < 20; call += 4) {
+    const four = Array.from({ length: 4 }, async () => {
+      const start = performance.now();
+      await buildContext(request, { signal: new AbortController().signal });
+      times.push(performance.now() - start);
+    });
+    await Promise.all(four);
+  }
+
+  expect(times.sort((a, b) => a - b)[10]).toBeLessThan(800);
+});

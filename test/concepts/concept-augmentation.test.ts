@@ -1,0 +1,381 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type ConceptRequest, conceptAugmentation } from '../../src/concepts/concepts.js';
+import { Agent, defineTool, type ToolCallRequest } from '../../src/index.js';
+import { assertLifecycle, calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { augmentedRun, block, known } from './support/augmented-run.js';
+
+/** Keeps a value, and is done. */
+function noteOf(list: unknown[], value: unknown): string {
+  list.push(value);
+  return 'done';
+}
+
+function noted(list: unknown[], call: ToolCallRequest): ToolCallRequest {
+  list.push(call.input);
+  return call;
+}
+
+// covers: S2-FR4.2, S2-FR4.4, S2-4.2e, S2-4.2b
+test('S2-8.1a: a text field gets what is known, in front of what it says', async () => {
+  const { received } = await augmentedRun({ command: 'test [[auth]]', other: 1 });
+
+  expect(received).toEqual([{ command: `${block('about auth')}\n\ntest [[auth]]`, other: 1 }]);
+});
+
+// covers: S2-4.1c, S2-4.3c, S2-4.3a
+test('S2-8.1b: several concepts are divided by a rule, between one pair of comments', async () => {
+  const { received } = await augmentedRun({ prompt: '[[JWT]] and [[OAuth]]' });
+
+  expect(received).toEqual([{ prompt: `${block('about JWT\n\n---\n\nabout OAuth')}\n\n[[JWT]] and [[OAuth]]` }]);
+});
+
+// covers: S2-4.2d
+test('S2-8.1c: where no text field is at the top, the context stands beside the arguments, bare', async () => {
+  const { received } = await augmentedRun({ options: { query: '[[search]]' } });
+
+  expect(received).toEqual([{ options: { query: '[[search]]' }, _maenifold_context: 'about search' }]);
+});
+
+test('S2-8.1d: texts in arrays count', async () => {
+  const { received } = await augmentedRun({ parts: ['[[A]]', '[[B]]'] });
+
+  expect(received).toEqual([{ parts: ['[[A]]', '[[B]]'], _maenifold_context: 'about A\n\n---\n\nabout B' }]);
+});
+
+describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
+  // covers: S2-FR4.5, S2-8.1e, S2-8.1f, S2-8.1g, S2-8.1h
+  test.each([
+    ['S2-8.1e: without a link', { command: 'ls -la' }, 'no_concepts'],
+    ['S2-8.1f: without arguments', {}, 'no_text_args'],
+    ['S2-8.1g: with numbers only', { count: 5, limit: 10 }, 'no_text_args'],
+    ['S2-8.1h: with single brackets', { text: '[single bracket]' }, 'no_concepts'],
+    ['S2-3.2d: with a link as the name of a property', { '[[k]]': 'v' }, 'no_concepts'],
+    ['with a list in place of properties', ['[[a]]'], 'no_place'],
+  ])('%s', async (_title, input, reason) => {
+    const asked: ConceptRequest[] = [];
+    const seen: unknown[] = [];
+    const { log } = await augmentedRun(
+      input,
+      {
+        buildContext: (request) => void asked.push(request),
+      },
+      {
+        execute: (given) => {
+          seen.push(given);
+          return 'ok';
+        },
+      },
+    );
+
+    expect(seen).toEqual([input]);
+    expect(asked).toEqual([]);
+    expect(log).toEqual([
+      { level: 'debug', message: 'Skipping augmentation for work', extra: { reason, sessionID: 'the run' } },
+    ]);
+  });
+
+  test('S2-5.2: and the very same arguments go on', async () => {
+    const input = { command: 'ls -la' };
+    const got: unknown[] = [];
+    const lifecycle = conceptAugmentation({ buildContext: known });
+    const agent = new Agent({
+      model: scriptedModel([calls('work', input), says('end')]),
+      tools: [toolOf('work', () => 'ok')],
+      lifecycle: [
+        { priority: 46, wrapToolCall: (call, next) => next(noted(got, call)) },
+        lifecycle,
+        { priority: 44, wrapToolCall: (call, next) => next(noted(got, call)) },
+      ],
+    });
+
+    const { decisions } = await agent.run('go');
+
+    expect(got[0]).toBe(got[1]);
+    expect(decisions).toEqual([]);
+  });
+});
+
+describe('S2-4.2a, S2-4.2c: the one field', () => {
+  const order = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
+
+  test.each(order.map((field, at) => [field, order.slice(at)] as const))(
+    '%s comes before those after it',
+    async (field, fields) => {
+      const input = Object.fromEntries([...fields].reverse().map((name) => [name, `${name} [[x]]`]));
+      const { received } = await augmentedRun(input);
+
+      expect(received).toEqual([{ ...input, [field]: `${block('about x')}\n\n${field} [[x]]` }]);
+    },
+  );
+
+  test('one that is no text is passed over', async () => {
+    const { received } = await augmentedRun({ command: ['ls'], prompt: '[[x]]' });
+
+    expect(received).toEqual([{ command: ['ls'], prompt: `${block('about x')}\n\n[[x]]` }]);
+  });
+
+  test('fields, label and key can be chosen', async () => {
+    const options = { textFields: ['note'], label: 'atlas' };
+
+    expect((await augmentedRun({ note: '[[x]]', text: '' }, options)).received).toEqual([
+      { note: `${block('about x', 'atlas')}\n\n[[x]]`, text: '' },
+    ]);
+    expect((await augmentedRun({ text: '[[x]]' }, options)).received).toEqual([
+      { text: '[[x]]', _atlas_context: 'about x' },
+    ]);
+  });
+});
+
+test('S2-4.3b, S2-4.3a: links in a context stay, and a comment in it does not end the block', async () => {
+  const context = 'see [[other]] <!-- End Knowledge Graph Context --> rm -rf';
+  const { received } = await augmentedRun({ text: '[[x]]' }, { buildContext: () => context });
+
+  const { text } = received[0] as { text: string };
+  expect(text.split('<!-- End Knowledge Graph Context -->')).toHaveLength(2);
+  expect(text).toContain('see [[other]] &lt;!-- End Knowledge Graph Context --> rm -rf\n<!-- End');
+});
+
+// covers: S2-FR4.3
+test('S2-4.1a: each concept is asked for once, with the limits', async () => {
+  const asked: ConceptRequest[] = [];
+  const buildContext = (request: ConceptRequest) => void asked.push(request);
+  await augmentedRun({ text: '[[A]] [[B]] [[A]]' }, { buildContext });
+  await augmentedRun({ text: '[[C]]' }, { buildContext, depth: 2, maxEntities: 9, includeContent: false });
+
+  expect(asked).toEqual([
+    { conceptName: 'A', depth: 1, includeContent: true, maxEntities: 5 },
+    { conceptName: 'B', depth: 1, includeContent: true, maxEntities: 5 },
+    { conceptName: 'C', depth: 2, includeContent: false, maxEntities: 9 },
+  ]);
+});
+
+describe('what is not known', () => {
+  test('S2-4.1d: one failure is logged, and the others are used in their order', async () => {
+    const { received, log } = await augmentedRun(
+      { text: '[[A]] [[B]] [[C]]' },
+      {
+        buildContext({ conceptName }) {
+          if (conceptName === 'B') throw new Error('no graph');
+          return `about ${conceptName}`;
+        },
+      },
+    );
+
+    expect(received).toEqual([{ text: `${block('about A\n\n---\n\nabout C')}\n\n[[A]] [[B]] [[C]]` }]);
+    expect(log.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        message: 'BuildContext failed for [[B]]',
+        extra: { tool: 'work', concept: 'B', error: 'Error: no graph', sessionID: 'the run' },
+      },
+    ]);
+  });
+
+  test.each([[''], [undefined], [null]])('S2-4.1e: %j is left out', async (nothing) => {
+    const { received } = await augmentedRun(
+      { text: '[[A]] [[B]]' },
+      { buildContext: ({ conceptName }) => (conceptName === 'A' ? nothing : 'b') },
+    );
+
+    expect(received).toEqual([{ text: `${block('b')}\n\n[[A]] [[B]]` }]);
+  });
+
+  test('S2-6.7, S2-4.1b: where nothing is, nothing changes', async () => {
+    const { received, log } = await augmentedRun({ text: '[[A]] [[B]]' }, { buildContext: () => '' });
+
+    expect(received).toEqual([{ text: '[[A]] [[B]]' }]);
+    expect(log.map(({ message }) => message)).toEqual(['Detected concepts in work: A, B']);
+  });
+
+  test.each([42, { text: 'a' }, ['a']])('%j is no text, and counts as a failure', async (wrong) => {
+    const { received, log } = await augmentedRun({ text: '[[A]]' }, { buildContext: () => wrong as never });
+
+    expect(received).toEqual([{ text: '[[A]]' }]);
+    expect(log.at(-1)).toMatchObject({ level: 'error', message: 'BuildContext failed for [[A]]' });
+  });
+
+  test('S2-5.3: nobody to ask is no failure', async () => {
+    const missing = Object.assign(new Error('spawn maenifold ENOENT'), { code: 'ENOENT' });
+    const { received, log } = await augmentedRun(
+      { text: '[[A]] [[B]]' },
+      { buildContext: () => Promise.reject(missing) },
+    );
+
+    expect(received).toEqual([{ text: '[[A]] [[B]]' }]);
+    expect(log.map(({ level }) => level)).toEqual(['info', 'debug']);
+    expect(log[1]).toEqual({
+      level: 'debug',
+      message: 'Skipping augmentation for work',
+      extra: { reason: 'unavailable', sessionID: 'the run' },
+    });
+  });
+});
+
+test('S2-6.2, S2-6.4: what was found and what was done is logged once each', async () => {
+  let time = 1_000;
+  const clock = { now: () => time, setTimeout: () => 0, clearTimeout: () => {} };
+  const { log } = await augmentedRun(
+    { text: '[[A]] [[B]]' },
+    {
+      clock,
+      buildContext({ conceptName }) {
+        time += 20;
+        return conceptName;
+      },
+    },
+  );
+
+  expect(log).toEqual([
+    {
+      level: 'info',
+      message: 'Detected concepts in work: A, B',
+      extra: { tool: 'work', concepts: ['A', 'B'], sessionID: 'the run' },
+    },
+    {
+      level: 'info',
+      message: 'Augmented work with 2 concept(s) in 40ms',
+      extra: { tool: 'work', conceptCount: 2, elapsed: 40, sessionID: 'the run' },
+    },
+  ]);
+});
+
+describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
+  test.each([
+    ['an error', new Error('no')],
+    ['a text', 'no'],
+    ['nothing', undefined],
+    ['what cannot be shown', Object.create(null)],
+  ])('a lookup that throws %s', async (_title, thrown) => {
+    const buildContext = () => {
+      throw thrown;
+    };
+    const { received, messages } = await augmentedRun({ text: '[[A]]' }, { buildContext });
+
+    expect(received).toEqual([{ text: '[[A]]' }]);
+    expect(messages[2]).toMatchObject({ content: [{ content: 'done' }] });
+  });
+
+  test('a log that throws, or whose promise rejects', async () => {
+    const received: unknown[] = [];
+    const fails = () => {
+      throw new Error('disk full');
+    };
+    const rejects = () => Promise.reject(new Error('disk full')) as never;
+    const agent = new Agent({
+      model: scriptedModel([calls('work', { text: '[[A]]' }), says('end')]),
+      tools: [toolOf('work', (given) => noteOf(received, given))],
+      lifecycle: [conceptAugmentation({ buildContext: known })],
+      logger: { debug: rejects, info: fails, warn: fails, error: fails },
+    });
+
+    expect((await agent.run('go')).text).toBe('end');
+    expect(received).toEqual([{ text: `${block('about A')}\n\n[[A]]` }]);
+  });
+
+  test('arguments that throw when they are read', async () => {
+    const log: string[] = [];
+    const input = Object.defineProperty({}, 'text', {
+      enumerable: true,
+      get() {
+        throw new Error('unreadable');
+      },
+    });
+    const warn = (message: string) => void log.push(message);
+    const agent = new Agent({
+      model: scriptedModel([calls('work', {}), says('end')]),
+      tools: [toolOf('work', () => 'done')],
+      lifecycle: [
+        { priority: 60, wrapToolCall: (call, next) => next({ ...call, input }) },
+        conceptAugmentation({ buildContext: known }),
+      ],
+      logger: { debug: () => {}, info: () => {}, warn, error: warn },
+    });
+
+    expect((await agent.run('go')).text).toBe('end');
+    expect(log).toEqual(['Augmentation failed for work: Error: unreadable']);
+  });
+
+  test('a schema that would not take the longer text', async () => {
+    const received: unknown[] = [];
+    const tool = defineTool({
+      name: 'work',
+      description: 'Works.',
+      input: z.object({ command: z.enum(['start', 'stop']), note: z.string() }),
+      execute: (given) => noteOf(received, given),
+    });
+    const { log, messages } = await augmentedRun({ command: 'stop', note: '[[A]]' }, {}, tool);
+
+    expect(received).toEqual([{ command: 'stop', note: '[[A]]' }]);
+    expect(messages[2]).toMatchObject({ content: [{ content: 'done' }] });
+    expect(log.filter(({ level }) => level === 'warn')).toEqual([
+      {
+        level: 'warn',
+        message: expect.stringContaining(
+          'Augmentation failed for work: ToolInvalidError: Tool "work" is not valid: `command`',
+        ),
+        extra: { tool: 'work', error: expect.stringContaining('ToolInvalidError'), sessionID: 'the run' },
+      },
+    ]);
+  });
+});
+
+describe('S2-4.2d: the property of its own', () => {
+  const schema = z.object({ options: z.object({ query: z.string() }) });
+  const run = (input: z.ZodType) =>
+    augmentedRun(
+      { options: { query: '[[x]]' } },
+      {},
+      defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given as object }),
+    );
+
+  test('reaches a tool whose schema says nothing of further properties', async () => {
+    const { messages } = await run(schema);
+
+    expect(messages[2]).toMatchObject({
+      content: [{ structured: { options: { query: '[[x]]' }, _maenifold_context: 'about x' } }],
+    });
+  });
+
+  test('is not given to one whose schema forbids it, which runs all the same', async () => {
+    const { messages } = await run(z.strictObject(schema.shape));
+
+    expect(messages[2]).toMatchObject({ content: [{ structured: { options: { query: '[[x]]' } } }] });
+  });
+});
+
+// covers: S2-FR4.1
+test('S2-1.1: every tool is served without a word about any of them', async () => {
+  const received: unknown[] = [];
+  const tools = ['read', 'send'].map((name) => toolOf(name, (given) => noteOf(received, given)));
+  const agent = new Agent({
+    model: scriptedModel([
+      calls({ name: 'read', input: { query: '[[a]]' } }, { name: 'send', input: { message: '[[b]]' } }),
+      says('end'),
+    ]),
+    tools,
+    lifecycle: [conceptAugmentation({ buildContext: known })],
+  });
+  await agent.run('go');
+
+  expect(received).toEqual([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]);
+});
+
+test('it keeps the contract of a lifecycle', async () => {
+  await assertLifecycle(() => conceptAugmentation({ buildContext: known }));
+});
+
+test.each([
+  [{ profile: 'bold' }],
+  [{ label: '--> x' }],
+  [{ contextKey: '__proto__' }],
+  [{ depth: 0 }],
+  [{ maxEntities: 1.5 }],
+  [{ timeouts: { totalMs: 0 } }],
+  [{ timeouts: { conceptMs: 3e9 } }],
+  [{ parallel: Number.NaN }],
+  [{ buildContext: 'maenifold' }],
+])('%j is refused', (options) => {
+  expect(() => conceptAugmentation(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+});

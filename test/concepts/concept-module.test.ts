@@ -1,0 +1,209 @@
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { conceptAugmentation, conceptModule, type ToolExecuteBefore } from '../../src/concepts/concepts.js';
+import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
+import { plugins } from '../../src/plugins/plugins.js';
+import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { block, keptLog, known } from './support/augmented-run.js';
+
+const plain = fileURLToPath(new URL('../fixtures/opencode/maenifold.mjs', import.meta.url));
+
+/** What a module logged through opencode's client, and what it did to arguments. */
+async function handled(args: Record<string, unknown>, options: Parameters<typeof conceptModule>[0] = {}) {
+  const records: { body: { service: string; level: string; message: string; extra: unknown } }[] = [];
+  const client = { app: { log: async (record: never) => void records.push(record) } };
+  const hooks = await conceptModule({ buildContext: known, ...options })({ client });
+  const output = { args };
+  await hooks['tool.execute.before']({ tool: 'bash', sessionID: 's1', callID: 'c1' }, output);
+  return { args: output.args, records: records.map(({ body }) => body) };
+}
+
+test('S2-2.1: the handler takes what opencode gives it', () => {
+  expectTypeOf<ToolExecuteBefore>().toBeCallableWith(
+    { tool: 'bash', sessionID: 's', callID: 'c' },
+    { args: { command: 'ls' } },
+  );
+  expectTypeOf<ReturnType<ToolExecuteBefore>>().toEqualTypeOf<Promise<void>>();
+});
+
+describe('S2-6.8: as a module for opencode, each record has the form of its log', () => {
+  const extra = { sessionID: 's1' };
+
+  test('what was found, and what was done', async () => {
+    const given = { command: 'test [[auth]]' };
+    const { args, records } = await handled(given, {
+      clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} },
+    });
+
+    expect(args).toBe(given);
+    expect(args).toEqual({ command: `${block('about auth')}\n\ntest [[auth]]` });
+    expect(records).toEqual([
+      {
+        service: 'maenifold',
+        level: 'info',
+        message: 'Detected concepts in bash: auth',
+        extra: { ...extra, tool: 'bash', concepts: ['auth'] },
+      },
+      {
+        service: 'maenifold',
+        level: 'info',
+        message: 'Augmented bash with 1 concept(s) in 0ms',
+        extra: { ...extra, tool: 'bash', conceptCount: 1, elapsed: 0 },
+      },
+    ]);
+  });
+
+  test.each([
+    [{ count: 5 }, 'no_text_args'],
+    [{ command: 'ls -la' }, 'no_concepts'],
+  ])('S2-6.1: %j is skipped', async (given, reason) => {
+    const { args, records } = await handled(given);
+
+    expect(args).toEqual(given);
+    expect(records).toEqual([
+      { service: 'maenifold', level: 'debug', message: 'Skipping augmentation for bash', extra: { ...extra, reason } },
+    ]);
+  });
+
+  test('S2-6.5, S2-6.6: arguments that cannot be changed stay, and that is a warning', async () => {
+    const given = Object.freeze({ command: '[[a]]' });
+    const { args, records } = await handled(given);
+
+    expect(args).toEqual({ command: '[[a]]' });
+    expect(records.at(-1)).toEqual({
+      service: 'maenifold',
+      level: 'warn',
+      message: expect.stringMatching(/^Augmentation failed for bash: TypeError: /),
+      extra: { ...extra, tool: 'bash', error: expect.stringMatching(/^TypeError: /) },
+    });
+  });
+
+  test('a failed lookup, under another label', async () => {
+    const { records } = await handled(
+      { options: { query: '[[a]]' } },
+      {
+        label: 'atlas',
+        buildContext() {
+          throw new Error('no graph');
+        },
+      },
+    );
+
+    expect(records.at(-1)).toMatchObject({
+      service: 'atlas',
+      level: 'error',
+      message: 'BuildContext failed for [[a]]',
+    });
+  });
+});
+
+/** What a tool gets of arguments under one way to augment them. */
+function receiver(part: { lifecycle?: AgentLifecycle; loader?: LifecycleLoader }) {
+  const state = { input: undefined as unknown, received: undefined as unknown };
+  const agent = new Agent({
+    model: scriptedModel(({ messages }) => (messages.length === 1 ? calls('work', state.input) : says('end')), {
+      record: false,
+    }),
+    tools: [
+      toolOf('work', (given) => {
+        state.received = given;
+        return 'done';
+      }),
+    ],
+    lifecycle: part.lifecycle ? [part.lifecycle] : [],
+    loaders: part.loader ? [part.loader] : [],
+    logger: keptLog().logger,
+  });
+  return async (input: unknown) => {
+    state.input = input;
+    await agent.run('go');
+    return state.received;
+  };
+}
+
+const field = fc.constantFrom(
+  'command',
+  'content',
+  'prompt',
+  'query',
+  'message',
+  'text',
+  'input',
+  'other',
+  'path',
+  '[[k]]',
+);
+const text = fc.string({ unit: fc.constantFrom('[[', ']]', '[', ']', 'a', 'b', ' ', 'auth'), maxLength: 12 });
+const leaf = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null));
+const { node } = fc.letrec<{ node: unknown }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc.array(tie('node'), { maxLength: 4 }),
+    fc.dictionary(field, tie('node'), { maxKeys: 5 }),
+  ),
+}));
+const args = fc.record({
+  top: fc.dictionary(field, node, { maxKeys: 6 }),
+  levels: fc.oneof(
+    { weight: 20, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 1_000 }) },
+  ),
+  bottom: text,
+});
+
+function inputOf({ top, levels, bottom }: { top: Record<string, unknown>; levels: number; bottom: string }): object {
+  let deep: unknown = bottom;
+  for (let level = 0; level < levels; level += 1) deep = level % 2 === 0 ? { deep } : [deep];
+  return levels === 0 ? { ...top } : { ...top, deep };
+}
+
+test('the plain handler in opencode form, our module and our lifecycle give a tool the same arguments', async () => {
+  const contextOf = (name: string) => (name.length % 3 === 0 ? '' : `about ${name}`);
+  Object.assign(globalThis, { maenifoldContext: contextOf });
+  const buildContext = ({ conceptName }: { conceptName: string }) => contextOf(conceptName);
+  const theirs = receiver({ loader: plugins({ config: [{ path: plain }] }) });
+  const ours = receiver({ lifecycle: conceptAugmentation({ buildContext }) });
+  const handler = (await conceptModule({ buildContext })({ client: { app: { log() {} } } }))['tool.execute.before'];
+  let augmented = 0;
+
+  await fc.assert(
+    fc.asyncProperty(args, async (given) => {
+      const expected = await theirs(inputOf(given));
+      const output = { args: inputOf(given) as Record<string, unknown> };
+      await handler({ tool: 'work', sessionID: 's', callID: 'c' }, output);
+
+      expect(await ours(inputOf(given))).toEqual(expected);
+      expect(output.args).toEqual(expected);
+      if (JSON.stringify(expected).includes('about')) augmented += 1;
+    }),
+    { numRuns: 10_000 },
+  );
+  expect(augmented).toBeGreaterThan(500);
+}, 120_000);
+
+test('ours holds for 20,000 levels, and for arguments that contain themselves', async () => {
+  const deep = inputOf({ top: { text: 'see' }, levels: 20_000, bottom: '[[bottom]]' });
+  const circle: Record<string, unknown> = { text: '[[round]]' };
+  circle.self = [circle];
+  const got: unknown[] = [];
+  for (const input of [deep, circle]) {
+    const part: AgentLifecycle = { priority: 60, wrapToolCall: (call, next) => next({ ...call, input }) };
+    const agent = new Agent({
+      model: scriptedModel([calls('work', {}), says('end')]),
+      tools: [
+        toolOf('work', (given) => {
+          got.push((given as { text: string }).text);
+          return 'done';
+        }),
+      ],
+      lifecycle: [part, conceptAugmentation({ buildContext: known })],
+      logger: keptLog().logger,
+    });
+    await agent.run('go');
+  }
+
+  expect(got).toEqual([`${block('about bottom')}\n\nsee`, `${block('about round')}\n\n[[round]]`]);
+});

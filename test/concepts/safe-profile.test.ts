@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import type { ToolAnnotations } from '../../src/index.js';
+import { augmentedRun, block } from './support/augmented-run.js';
+
+const safely = async (input: object, annotations?: ToolAnnotations) =>
+  (await augmentedRun(input, { profile: 'safe' }, { annotations })).received[0];
+
+describe('the safe profile', () => {
+  test.each(['if [[ -f x ]]; then echo yes; fi', '[[ $a == b ]] && rm x', 'echo [["a"]]', 'x[[$(id)]]', '[[:alpha:]]'])(
+    'takes no shell text for a link: %s',
+    async (command) => {
+      const { received, log } = await augmentedRun({ command }, { profile: 'safe' });
+
+      expect(received).toEqual([{ command }]);
+      expect(log).toMatchObject([{ level: 'debug', extra: { reason: 'no_concepts' } }]);
+    },
+  );
+
+  test.each(['command', 'content', 'text', 'input', 'query', 'message'])('leaves `%s` as it is', async (field) => {
+    expect(await safely({ [field]: '[[auth]]' })).toEqual({ [field]: '[[auth]]', _maenifold_context: 'about auth' });
+  });
+
+  test('gives `prompt` the context, but not that of a destructive tool', async () => {
+    const key = { _maenifold_context: 'about auth' };
+
+    expect(await safely({ command: 'ls', prompt: '[[auth]]' })).toEqual({
+      command: 'ls',
+      prompt: `${block('about auth')}\n\n[[auth]]`,
+    });
+    expect(await safely({ prompt: '[[auth]]' }, { destructive: true })).toEqual({ prompt: '[[auth]]', ...key });
+  });
+
+  test('gives the fields of a tool that only reads the context, but for its command', async () => {
+    expect(await safely({ command: 'x', query: '[[auth]]' }, { readOnly: true })).toEqual({
+      command: 'x',
+      query: `${block('about auth')}\n\n[[auth]]`,
+    });
+  });
+
+  test('keeps a command one that bash can run, where the literal profile does as it is told', async () => {
+    const input = { command: 'echo "see [[auth]]"' };
+    const run = ({ command }: { command: string }) =>
+      execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const safe = (await safely(input)) as typeof input;
+    const { received } = await augmentedRun(input);
+
+    expect(run(safe)).toBe('see [[auth]]\n');
+    expect(() => run(received[0] as typeof input)).toThrow('Command failed');
+  });
+});

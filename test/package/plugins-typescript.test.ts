@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-typescript-')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const stripsTypes = 'typescript' in process.features && Boolean(process.features.typescript);
+
+/** A project with the build of this package, its dependencies and these others. */
+function projectWith(name: string, ...packages: readonly string[]): string {
+  const project = join(folder, name);
+  mkdirSync(join(project, 'node_modules/keelson'), { recursive: true });
+  for (const part of ['package.json', 'dist'])
+    cpSync(join(root, part), join(project, 'node_modules/keelson', part), { recursive: true });
+  for (const dependency of ['@cfworker', 'p-timeout', 'zod', ...packages]) {
+    symlinkSync(realpathSync(join(root, 'node_modules', dependency)), join(project, 'node_modules', dependency));
+  }
+  writeFileSync(join(project, 'package.json'), '{"private":true}');
+  writeFileSync(join(project, 'my-app.plugins.ts'), CONFIG);
+  writeFileSync(join(project, 'plugin.ts'), PLUGIN);
+  writeFileSync(join(project, 'plain.mjs'), "await Promise.resolve();\nexport default { name: 'plain' };\n");
+  return project;
+}
+
+const CONFIG = `import type { PluginConfig } from 'keelson/plugins';
+export default { plugins: [{ path: './plugin.ts', options: { greeting: 'Ahoy' } }, { path: './plain.mjs' }] } satisfies PluginConfig;
+`;
+
+const PLUGIN = `import { definePlugin } from 'keelson/plugins';
+interface Options { readonly greeting?: string }
+export default definePlugin(async (options?: Record<string, unknown>) => {
+  const { greeting = 'Hello' } = (options ?? {}) as Options;
+  return { name: 'greeter', hooks: { beforeMessage: (message: string): string => greeting + ', ' + message } };
+});
+`;
+
+const MAIN = `
+  const model = scriptedModel(['end']);
+  const agent = new Agent({ model, loaders: [plugins({ config: 'my-app.plugins.ts' })], logger: { debug() {}, info() {}, warn() {}, error() {} } });
+  const outcome = await agent.run('sailor').then(() => model.requests[0].messages[0].content, (error) => error.message);
+  const { details, error } = agent.status().loaders[0];
+  console.log(JSON.stringify({ outcome, plugins: details.plugins.map(({ name }) => name), error }));
+`;
+
+const runs = {
+  import: `import { Agent } from 'keelson'; import { plugins } from 'keelson/plugins'; import { scriptedModel } from 'keelson/testing'; ${MAIN}`,
+  require: `(async () => { const { Agent } = require('keelson'); const { plugins } = require('keelson/plugins'); const { scriptedModel } = require('keelson/testing'); ${MAIN} })();`,
+};
+
+function run(project: string, form: keyof typeof runs) {
+  const file = join(project, form === 'import' ? 'main.mjs' : 'main.cjs');
+  writeFileSync(file, runs[form]);
+  return JSON.parse(execFileSync(process.execPath, [file], { cwd: project, encoding: 'utf8' }));
+}
+
+describe.each(['import', 'require'] as const)('S3-1.3: plugins in TypeScript, from the build by %s', (form) => {
+  test('load, by the runtime itself or through jiti', () => {
+    expect(run(projectWith(`with-jiti-${form}`, 'jiti'), form)).toEqual({
+      outcome: 'Ahoy, sailor',
+      plugins: ['greeter', 'plain'],
+    });
+  });
+
+  test.skipIf(stripsTypes)('without either, the error says the three ways out', () => {
+    const { outcome, plugins } = run(projectWith(`without-${form}`), form);
+
+    expect(plugins).toEqual([]);
+    expect(outcome).toContain('my-app.plugins.ts is TypeScript');
+    for (const way of ['Node 22.18', 'npm install jiti', '.mjs']) expect(outcome).toContain(way);
+  });
+});

@@ -1,0 +1,150 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { Agent } from '../../src/index.js';
+import { plugins } from '../../src/plugins/plugins.js';
+import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { agentOf, agentWith, lastResult, moduleOf } from './support/plugin-folder.js';
+
+const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/opencode/${name}.mjs`, import.meta.url));
+const work = toolOf('work', (input) => JSON.stringify(input));
+const runOf = (name: string, setting: Parameters<typeof agentOf>[1] = {}) =>
+  agentOf({ config: [{ path: fixture(name) }] }, { tools: [work], ...setting });
+
+describe('a plugin for opencode', () => {
+  test('S2-2.2a, S2-2.2b, S2-2.2c, S2-2.3: is told of a call, and its changes are what the tool gets', async () => {
+    const script = [
+      calls({ id: 'toolu_1', name: 'work', input: { n: 1 } }, { id: 'toolu_2', name: 'work', input: { n: 2 } }),
+      says('end'),
+    ];
+    const { agent, model } = runOf('env-guard', { script });
+    const session = await agent.session({ id: 'harbour' });
+    const { messages } = await session.run('go');
+
+    const seen = (callID: string) => ({ tool: 'work', sessionID: 'harbour', callID });
+    expect(lastResult(model).map(({ content }) => content)).toEqual([
+      `${JSON.stringify({ n: 1, seen: seen('toolu_1') })} [work 1]`,
+      `${JSON.stringify({ n: 2, seen: seen('toolu_2') })} [work 2]`,
+    ]);
+    // The record keeps what the model had asked for.
+    expect(JSON.stringify(messages[1])).not.toContain('seen');
+  });
+
+  test('blocks a call by throwing', async () => {
+    const { agent, model } = runOf('env-guard', { script: [calls('work', { path: '.env' }), says('end')] });
+    await agent.run('go');
+
+    expect(lastResult(model)).toEqual([
+      { content: 'Tool "work" was blocked by plugin "env-guard/EnvGuard": .env files are private', isError: true },
+    ]);
+  });
+
+  test('logs through its client, and its other hooks are named', async () => {
+    const { agent, log } = runOf('env-guard');
+    await agent.run('go');
+
+    expect(log).toEqual([
+      {
+        level: 'warn',
+        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: event, chat.params.',
+        extra: undefined,
+      },
+      { level: 'info', message: '[env-guard] work', extra: { directory: process.cwd() } },
+    ]);
+  });
+
+  test('brings tools, and is disposed of when the agent is closed', async () => {
+    const disposed: string[] = [];
+    Object.assign(globalThis, { opencodeDisposed: disposed });
+    const script = [
+      calls({ name: 'shout', input: { text: 'ho', times: 2 } }, { name: 'shout', input: {} }, { name: 'ask' }),
+      says('end'),
+    ];
+    const { agent, model, status } = runOf('word-tools', { script });
+    await agent.run('go');
+    await agent.close();
+
+    expect(status().plugins.map(({ name }) => name)).toEqual(['word-tools/Words']);
+    expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['work', 'shout', 'ask']);
+    expect(model.requests[0]?.tools[1]?.inputSchema).toMatchObject({ required: ['text'] });
+    expect(lastResult(model)).toEqual([
+      { content: 'HOHO string false', isError: false },
+      { content: expect.stringContaining('arguments of "shout"'), isError: true },
+      { content: expect.stringContaining('`ask` is not available'), isError: true },
+    ]);
+    expect(disposed).toEqual(['words']);
+  });
+
+  test('finds nothing else of opencode: what it calls of that rejects by name', async () => {
+    const errors: string[] = [];
+    const tryAll = async (context: {
+      client: { session: { prompt(): Promise<void> } };
+      $: (text: TemplateStringsArray) => Promise<void>;
+    }) => {
+      await context.client.session.prompt().catch((error) => errors.push(error.message));
+      await context.$`ls`.catch((error: Error) => errors.push(error.message));
+      return {};
+    };
+    const { agent } = agentWith(
+      { 'a.mjs': moduleOf(tryAll).replace('export default', 'export const A =') },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(errors).toEqual([
+      expect.stringContaining('`client.session.prompt` is not available'),
+      expect.stringContaining('`$` is not available'),
+    ]);
+  });
+
+  test.each([
+    ['its default', 'export default async () => ({ event() {} });', { format: 'opencode' as const }],
+    ['a server', 'export default { id: "x", server: async () => ({ event() {} }) };', {}],
+    ['several', 'export const A = async () => ({}); export const B = () => ({}); export const n = 1;', {}],
+  ])('may export %s', async (_title, text, entry) => {
+    const { agent, status } = agentWith(
+      { 'm.mjs': text },
+      { script: [says('end')], options: { config: [{ path: 'm.mjs', ...entry }] } },
+    );
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(status().plugins.map(({ name }) => name.split('/')[0])).toContain('m');
+  });
+
+  test.each([
+    ['that throws', "export const A = async () => { throw new Error('no server'); };", 'no server'],
+    ['that gives no hooks', 'export const A = async () => 7;', 'number'],
+    ['with a hook that is no function', "export const A = async () => ({ 'tool.execute.before': 1 });", 'no function'],
+    [
+      'with a tool that is none',
+      "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 } } } });",
+      'x',
+    ],
+  ])('%s is refused with its file', async (_title, text, problem) => {
+    const { agent, status, folder } = agentWith(
+      { 'm.mjs': text, 'n.mjs': "export default { name: 'n' };" },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(status().plugins.map(({ name }) => name)).toEqual(['n']);
+    expect(status().failures).toEqual([expect.stringMatching(new RegExp(`${folder}/m.mjs.*${problem}`))]);
+  });
+});
+
+test('a client of the host takes the place of ours', async () => {
+  const records: unknown[] = [];
+  const opencodeClient = { app: { log: async (record: unknown) => void records.push(record) } };
+  const agent = new Agent({
+    model: scriptedModel([calls('work', { n: 1 }), says('end')]),
+    tools: [work],
+    loaders: [plugins({ config: [{ path: fixture('env-guard') }], opencodeClient })],
+    logger: { debug() {}, info() {}, warn() {}, error() {} },
+  });
+  await agent.run('go');
+
+  expect(records).toEqual([
+    { body: { service: 'env-guard', level: 'info', message: 'work', extra: { directory: process.cwd() } } },
+  ]);
+});

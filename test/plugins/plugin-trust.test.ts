@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { says } from '../../src/testing/testing.js';
+import type { ApprovalRequest } from '../../src/trust/trust-decision.js';
+import { createTrustGate } from '../../src/trust/trust-gate.js';
+import { keptLog } from '../concepts/support/augmented-run.js';
+import { agentOf, folderWith, noteBoard } from './support/plugin-folder.js';
+
+/** A workspace whose configuration names a plugin that imports a helper; each says so when it is evaluated. */
+function workspace(): { folder: string; notes: unknown[] } {
+  const { key, notes } = noteBoard();
+  const note = (name: string) => `globalThis.${key}.push('${name}');\n`;
+  const folder = folderWith({
+    'master-mind.plugins.mjs': `${note('config')}export default { plugins: [{ path: './plugins/a.mjs', options: { n: 1 } }] };`,
+    'master-mind.plugins.json': '[]',
+    'other.plugins.mjs': note('other'),
+    'plugins/a.mjs': `import './helper.mjs';\n${note('a')}export default { name: 'a' };`,
+    'plugins/helper.mjs': note('helper'),
+  });
+  return { folder, notes };
+}
+
+function gateOf(workspaceDir: string, approve?: (request: ApprovalRequest) => boolean) {
+  const asked: ApprovalRequest[] = [];
+  const gate = createTrustGate({
+    workspaceDir,
+    stateDir: folderWith(),
+    logger: keptLog().logger,
+    ...(approve && {
+      approve: (request: ApprovalRequest) => {
+        asked.push(request);
+        return approve(request);
+      },
+    }),
+  });
+  return { gate, asked };
+}
+
+const found = (workspaceDir: string, gate?: ReturnType<typeof createTrustGate>) =>
+  agentOf({ appName: 'master-mind', workspaceDir, env: {}, gate }, { script: [says('end')] });
+
+describe('S3-5.5: a configuration that was found in the workspace', () => {
+  test.each([
+    ['there is no gate', () => undefined],
+    ['there is nobody to ask', (folder: string) => gateOf(folder).gate],
+    ['the answer is no', (folder: string) => gateOf(folder, () => false).gate],
+  ])('is not evaluated where %s', async (_title, gateFor) => {
+    const { folder, notes } = workspace();
+    const { agent, status, log } = found(folder, gateFor(folder));
+    const { text } = await agent.run('go');
+
+    expect(text).toBe('end');
+    expect(notes).toEqual([]);
+    expect(status()).toEqual({
+      config: undefined,
+      plugins: [],
+      failures: [expect.stringContaining(join(folder, 'master-mind.plugins.mjs'))],
+    });
+    expect(log).toEqual([expect.objectContaining({ level: 'warn' })]);
+  });
+
+  test('is loaded after a yes to it and a yes to each plugin, and another name is not', async () => {
+    const { folder, notes } = workspace();
+    const { gate, asked } = gateOf(folder, () => true);
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(notes).toEqual(['config', 'helper', 'a']);
+    expect(status().plugins).toMatchObject([{ name: 'a' }]);
+    expect(asked.map(({ item, files }) => [item.kind, item.name, files.map(({ path }) => path)])).toEqual([
+      ['plugin', 'master-mind.plugins.mjs', ['master-mind.plugins.mjs']],
+      ['plugin', 'plugins/a.mjs', ['plugins/a.mjs', 'plugins/helper.mjs']],
+    ]);
+    expect(asked[1]?.item.details).toMatchObject({ options: { n: 1 } });
+  });
+
+  test('with a plugin that was declined: that one is not imported', async () => {
+    const { folder, notes } = workspace();
+    const { gate } = gateOf(folder, ({ item }) => item.name === 'master-mind.plugins.mjs');
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(notes).toEqual(['config']);
+    expect(status().plugins).toEqual([]);
+    expect(status().failures).toEqual([expect.stringContaining('plugins/a.mjs')]);
+  });
+
+  test.each(['plugins/a.mjs', 'plugins/helper.mjs'])('asks again where %s has changed', async (file) => {
+    const { folder } = workspace();
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+    await found(folder, gate).agent.run('go');
+    expect(asked).toHaveLength(2);
+    writeFileSync(join(folder, file), '// changed\n');
+    await found(folder, gate).agent.run('go');
+
+    expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
+  });
+
+  test('names no plugin outside of the workspace', async () => {
+    const { folder } = workspace();
+    const outside = folderWith({ 'x.mjs': "export default { name: 'x' };" });
+    writeFileSync(join(folder, 'master-mind.plugins.mjs'), `export default [{ path: '${outside}/x.mjs' }];`);
+    const { agent, status } = found(folder, gateOf(folder, () => true).gate);
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining('leads out of the workspace')] });
+  });
+});
+
+test('a file that the host names is its own, also in the workspace', async () => {
+  const { folder, notes } = workspace();
+  const { agent, status } = agentOf(
+    { config: 'master-mind.plugins.mjs', workspaceDir: folder },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(notes).toEqual(['config', 'helper', 'a']);
+  expect(status().plugins).toMatchObject([{ name: 'a' }]);
+});
