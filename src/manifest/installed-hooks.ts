@@ -1,8 +1,6 @@
-import { describeError } from '../errors.js';
 import type { HookRegistration, ShellHook } from '../shell-hooks/hook-definition.js';
 import type { HookRegistry } from '../shell-hooks/hook-registry.js';
 import type { Extension } from './extension.js';
-import type { ManifestDiagnostic } from './manifest-problem.js';
 
 /** The hooks of one extension. */
 export interface ExtensionHooks {
@@ -20,14 +18,11 @@ interface Registered {
 export class InstalledHooks {
   private registered: readonly Registered[] = [];
 
-  constructor(
-    readonly registry: HookRegistry,
-    private readonly report: (diagnostic: ManifestDiagnostic) => void,
-  ) {}
+  constructor(readonly registry: HookRegistry) {}
 
-  /** Registers hooks behind those that are there. */
+  /** Registers hooks, which were checked, behind those that are there. */
   add({ extension, hooks }: ExtensionHooks): void {
-    this.registered = [...this.registered, ...hooks.flatMap((hook) => this.register(extension, hook))];
+    this.registered = [...this.registered, ...hooks.map((hook) => this.register(extension, hook))];
   }
 
   /** Takes the hooks of an extension out: none of them starts again. */
@@ -54,22 +49,8 @@ export class InstalledHooks {
     this.registered = this.registered.filter((entry) => !gone.includes(entry));
   }
 
-  /** One that cannot be used is told, and does not stop the others. */
-  private register({ name, source }: Extension, registration: HookRegistration): Registered[] {
-    try {
-      return [{ key: keyOf(registration), extension: name, hook: this.registry.register(registration) }];
-    } catch (error) {
-      const problem = describeError(error);
-      const message = `Extension "${name}" (${source}): ${problem}`;
-      this.report({
-        level: 'error',
-        message,
-        extension: name,
-        source,
-        problems: [{ path: 'hooks', message: problem }],
-      });
-      return [];
-    }
+  private register({ name }: Extension, registration: HookRegistration): Registered {
+    return { key: keyOf(registration), extension: name, hook: this.registry.register(registration) };
   }
 }
 

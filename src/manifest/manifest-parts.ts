@@ -44,7 +44,7 @@ export class ManifestParts {
     this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.state = new EnableState(join(userDir, STATE_FILE));
-    const hooks = new InstalledHooks(this.shell.registry, this.report);
+    const hooks = new InstalledHooks(this.shell.registry);
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, this.report));
   }
 

@@ -1,4 +1,5 @@
-import type { HookRegistration } from '../shell-hooks/hook-definition.js';
+import { describeError } from '../errors.js';
+import { type HookRegistration, resolveHook } from '../shell-hooks/hook-definition.js';
 import type { TrustGate } from '../trust/trust-gate.js';
 import type { TrustItem } from '../trust/trust-item.js';
 import type { Extension, ExtensionScope } from './extension.js';
@@ -44,9 +45,13 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  const hooks = registrationsOf(judged, settings);
+  const hooks = registrationsOf(judged, settings).filter((hook) => {
+    const problem = problemOfHook(hook);
+    if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
+    return problem === undefined;
+  });
   if (scope === 'workspace') {
-    for (const hook of hooks) denied.push(...(await denialOf(gate, hookItem(hook, options.workspaceDir))));
+    for (const hook of hooks) denied.push(...(await denialOf(gate, await hookItem(hook, options.workspaceDir))));
   }
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
@@ -77,6 +82,20 @@ async function readSettings(
     }
   }
   return resolved;
+}
+
+function problemOfHook(hook: HookRegistration): string | undefined {
+  try {
+    resolveHook(hook, 'unregistered');
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+function hookDiagnostic({ name, source }: Extension, problem: string): ManifestDiagnostic {
+  const message = `Extension "${name}" (${source}): ${problem}`;
+  return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
 }
 
 async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
