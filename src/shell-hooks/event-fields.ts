@@ -39,7 +39,7 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
 }
 
 /** What the model is sent: the instructions first. */
-export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
+function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
   return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
 }
 

@@ -26,11 +26,6 @@ export function isGateEvent(event: HookEvent): boolean {
   return event !== 'session_start' && event !== 'session_end';
 }
 
-/** Whether the event is about one tool, so that a matcher looks at its name. */
-export function isToolEvent(event: HookEvent): boolean {
-  return event === 'before_tool' || event === 'after_tool';
-}
-
 /** The name that was most likely meant. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const ranked = names.map((other) => [distance(name.toLowerCase(), other.toLowerCase()), other] as const);

@@ -14,7 +14,7 @@ const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[
 };
 
 /** The variables of a dialect that name a folder: those of the project, then those of the extension. */
-export function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
+function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
   const { project, extension } = FOLDER_VARIABLES[dialect];
   return Object.fromEntries([
     ...project.map((name) => [name, workspaceDir]),

@@ -9,7 +9,6 @@ export type HookProblemKind =
   | 'exit-code'
   | 'output-limit'
   | 'malformed'
-  | 'input'
   | 'untrusted'
   | 'aborted';
 

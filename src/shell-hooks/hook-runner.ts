@@ -1,3 +1,4 @@
+import { describeError } from '../errors.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
@@ -11,7 +12,7 @@ import { failed, type HookReading, SILENT } from './hook-effects.js';
 import { hookEnvironment } from './hook-environment.js';
 import { hookInput, shownToolName } from './hook-input.js';
 import { denialOf, HookPermits } from './hook-permit.js';
-import { type HookProblem, malformed } from './hook-problem.js';
+import type { HookProblem } from './hook-problem.js';
 import { startHook } from './hook-process.js';
 import type { HookRegistry } from './hook-registry.js';
 import { HookReports } from './hook-reports.js';
@@ -101,7 +102,7 @@ export class HookRunner {
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
     } catch (error) {
-      const problem: HookProblem = malformed(String((error as Error)?.message ?? error));
+      const problem: HookProblem = { kind: 'not-started', message: `It could not be run: ${describeError(error)}` };
       return this.finish(hook, failed(problem), { status: 'failed', durationMs: this.clock.now() - startedAt });
     }
   }

@@ -116,15 +116,15 @@ class ShellHooksLoader implements ShellHooks {
 
   async reload(): Promise<void> {
     const { discover, files, workspaceDir } = this.settings;
-    const found = discover.flatMap((dialect) =>
-      standardFiles(dialect, { ...this.settings, appName: this.settings.appName }),
-    );
+    const found = discover.flatMap((dialect) => standardFiles(dialect, this.settings));
     const contents = [];
     for (const file of found) contents.push(await this.readLeniently(file));
     for (const file of files)
       contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
-    for (const id of this.fileHooks) this.registry.unregister(id);
+    const before = this.fileHooks;
+    // The new ones first: a run that is going on is never without its guards.
     this.fileHooks = contents.flatMap(({ hooks }) => hooks.flatMap((hook) => this.register(hook)));
+    for (const id of before) this.registry.unregister(id);
     this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
   }
 

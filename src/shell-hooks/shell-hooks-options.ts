@@ -37,7 +37,7 @@ export interface ShellHooksOptions {
   /** Names the folders of state and configuration, `~/.<appName>` and `.<appName>`. Default `keelson`. */
   readonly appName?: string | undefined;
   /** Hooks of the host's own, which are trusted: a list, or by event. */
-  readonly hooks?: readonly HookDefinition[] | HookMap | undefined;
+  readonly hooks?: readonly HookRegistration[] | HookMap | undefined;
   /** Files of hooks. One that cannot be read fails the loader. */
   readonly files?: readonly (string | HookFile)[] | undefined;
   /** Whose files are looked for where they are kept by custom, at home and in the workspace. Default: nobody's. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Validator } from '@cfworker/json-schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -220,6 +221,12 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     expect(problemsOf(manifest('x', { settings: secret, hooks }))).toEqual([]);
   });
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is what such texts look like
+});
+
+test('the schema for editors is the one that is published', () => {
+  const published = readFileSync(new URL('../../docs/manifest.schema.json', import.meta.url), 'utf8');
+
+  expect(JSON.parse(published)).toEqual(manifestJsonSchema());
 });
 
 describe('any JSON', () => {

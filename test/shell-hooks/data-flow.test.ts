@@ -145,6 +145,72 @@ test('with no hook nothing is switched on, and with one only what it needs', asy
   ]);
 });
 
+test('an event without a hook for it spawns nothing and writes nothing down', async () => {
+  let spawned = 0;
+  const spawn = (() => {
+    spawned += 1;
+    throw new TypeError('spawned');
+  }) as never;
+  const { tool } = countingTool('look');
+  const unreadable = {
+    get at(): never {
+      throw new TypeError('serialised');
+    },
+  };
+  const hooks = hooksIn(lab, {
+    hooks: [records('before_tool', { matcher: 'other' }), records('after_tool', { matcher: 'other' })],
+    machine: { spawn },
+  });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('look', {}), says('ok')],
+    tools: [{ ...tool, check: () => ({ value: unreadable }) }],
+  });
+
+  expect((await agent.run('go')).text).toBe('ok');
+  expect([spawned, lab.logs]).toEqual([0, []]);
+});
+
+test('a run that is going on keeps its guards while the files are read again', async () => {
+  lab.write(
+    'hooks.json',
+    JSON.stringify({
+      hooks: { before_tool: [{ name: 'no', command: 'sh', args: ['-c', `echo '{"continue":false}'`] }] },
+    }),
+  );
+  const hooks = hooksIn(lab, { files: [{ path: 'hooks.json', scope: 'builtin' }] });
+  const first = countingTool('first');
+  const second = countingTool('second');
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('first', {}), calls('second', {}), says('ok')],
+    tools: [first.tool, second.tool],
+    lifecycle: [{ beforeModel: async (_messages, run) => void (run.turn === 2 && (await hooks.reload())) }],
+  });
+  await agent.run('go');
+
+  expect([first.inputs, second.inputs, hooks.status().hooks.length]).toEqual([[], [], 1]);
+});
+
+test('options that cannot be used are refused at once', () => {
+  const problem = (options: object) => {
+    try {
+      hooksIn(lab, options);
+      return undefined;
+    } catch (error) {
+      return (error as { code?: string }).code;
+    }
+  };
+
+  expect(problem({ hooks: { timeout: 0 } })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ hooks: 'x' })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ hook: [] })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ discover: ['cursor'] })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ appName: '../x' })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ hooks: { befor_tool: [] } })).toBe('ERR_HOOK_INVALID');
+  expect(problem({ hooks: { before_tool: [{ name: 'x' }] } })).toBe('ERR_HOOK_INVALID');
+  expect(problem({ hooks: [{ event: 'before_tool', name: 'x' }] })).toBe('ERR_HOOK_INVALID');
+  expect(problem({ hooks: { timeout: 1_000, before_tool: [] } })).toBeUndefined();
+});
+
 test('the gates judge what other parts left, and after_tool what they made of the result', async () => {
   const { tool } = countingTool('look', () => 'the key is 1234');
   const hooks = hooksIn(lab, { hooks: [records('before_tool'), records('after_tool')] });
@@ -177,10 +243,11 @@ test('a matcher decides for which tools a hook runs', async () => {
   const { agent } = agentWith(lab, hooks, { script, tools });
   await agent.run('go');
 
-  expect(recorded(lab).map(({ event, tool_name }) => [event, tool_name])).toEqual([
-    ['before_tool', 'a'],
-    ['after_tool', 'c'],
-  ]);
+  expect(
+    recorded(lab)
+      .map(({ event, tool_name }) => `${event} ${tool_name}`)
+      .sort(),
+  ).toEqual(['after_tool c', 'before_tool a']);
 });
 
 test('one loader serves one agent', async () => {

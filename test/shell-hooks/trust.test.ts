@@ -114,31 +114,28 @@ test('S0-4.6: approvals lie in ~/.ollm/trusted-hooks.json for ollm, and hold for
 });
 
 const noes: Record<string, Approver | undefined> = {
-  'nobody is asked': undefined,
-  'it says no': () => false,
-  'it throws': () => {
+  'C1: without anybody to ask': undefined,
+  'C2: after a no': () => false,
+  'C2: after a throw': () => {
     throw new TypeError('broken');
   },
-  'it rejects': () => Promise.reject(new TypeError('broken')),
-  'it says nothing': () => undefined as never,
-  'it says something else': () => 'yes' as never,
+  'C2: after a rejection': () => Promise.reject(new TypeError('broken')),
+  'C2: after no answer': () => undefined as never,
+  'C2: after another answer': () => 'yes' as never,
 };
 
-test.each(Object.entries(noes))(
-  'S0-4.7, C1, C2: where %s, the hook is skipped and the event goes on',
-  async (_how, approve) => {
-    lab.write('guard.sh', RUN);
-    const { start } = workspaceHook({ onFailure: 'block' });
-    const { registry } = start();
-    const result = await hooksIn(lab, { registry, approve }).runner.run(occasion);
+test.each(Object.entries(noes))('S0-4.7, %s the hook is skipped and the event goes on', async (_how, approve) => {
+  lab.write('guard.sh', RUN);
+  const { start } = workspaceHook({ onFailure: 'block' });
+  const { registry } = start();
+  const result = await hooksIn(lab, { registry, approve }).runner.run(occasion);
 
-    expect(result).toMatchObject({
-      cancelled: false,
-      outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
-    });
-    expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
-  },
-);
+  expect(result).toMatchObject({
+    cancelled: false,
+    outcomes: [{ status: 'skipped', problem: { kind: 'untrusted' } }],
+  });
+  expect([runs(), lab.logged('warn').at(-1)?.message]).toEqual([0, expect.stringContaining('was skipped')]);
+});
 
 test('C2: an approver that never answers is a no, in time', async () => {
   lab.write('guard.sh', RUN);

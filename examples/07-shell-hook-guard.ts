@@ -1,0 +1,58 @@
+// A hook of the workspace, a program of its own, guards deletions. It runs only once a person has seen and approved it.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, defineTool } from 'keelson';
+import { type Approver, shellHooks } from 'keelson/shell-hooks';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { z } from 'zod';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-guard-'));
+// Approvals are kept at home: here, in a home of the example's own.
+process.env.HOME = join(folder, 'home');
+const workspaceDir = join(folder, 'project');
+mkdirSync(join(workspaceDir, '.keelson'), { recursive: true });
+
+// #region hook
+const guard = `
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+const { data } = JSON.parse(text);
+const isLog = /^logs\\/[\\w-]+\\.txt$/.test(data.args.path);
+console.log(JSON.stringify(isLog ? {} : { continue: false, reason: 'Only logs may be deleted.' }));
+`;
+const hooks = {
+  before_tool: [{ name: 'guard', command: 'node', args: ['guard.mjs'], matcher: 'delete_file', onFailure: 'block' }],
+};
+// #endregion
+writeFileSync(join(workspaceDir, 'guard.mjs'), guard);
+writeFileSync(join(workspaceDir, '.keelson', 'hooks.json'), JSON.stringify({ hooks }));
+
+const deleted: string[] = [];
+const deleteFile = defineTool({
+  name: 'delete_file',
+  description: 'Deletes a file.',
+  input: z.object({ path: z.string() }),
+  execute: ({ path }) => `deleted ${deleted.push(path)} files`,
+});
+
+// #region agent
+const approve: Approver = ({ why, argv, scripts }) => {
+  console.log(`${why}: ${argv.join(' ')}`, scripts);
+  return true; // In a terminal: `terminalApprover()`, which asks, and takes Enter for a no.
+};
+const loader = shellHooks({ workspaceDir, discover: ['native'], approve });
+const model = scriptedModel([
+  calls('delete_file', { path: 'main.ts' }),
+  calls('delete_file', { path: 'logs/old.txt' }),
+  says('The old log is gone. The source stays.'),
+]);
+const agent = new Agent({ model, tools: [deleteFile], loaders: [loader] });
+const { text } = await agent.run('Clean up.');
+// #endregion
+
+console.log(text);
+assert.deepEqual(deleted, ['logs/old.txt']);
+assert.equal((await loader.approvals()).length, 1);
+rmSync(folder, { recursive: true });

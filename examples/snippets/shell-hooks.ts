@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, defineTool } from 'keelson';
+import { shellHooks, terminalApprover } from 'keelson/shell-hooks';
+import { calls, says, scriptedModel } from 'keelson/testing';
+import { z } from 'zod';
+
+const workspaceDir = mkdtempSync(join(tmpdir(), 'keelson-snippet-'));
+const model = scriptedModel([calls('look', { at: 'quay' }), says('Nothing there.'), says('Still nothing.')]);
+const look = defineTool({
+  name: 'look',
+  description: 'Looks.',
+  input: z.object({ at: z.string() }),
+  execute: () => 'nothing',
+});
+
+// #region own
+const hooks = shellHooks({
+  workspaceDir,
+  hooks: {
+    timeout: 5_000,
+    before_tool: [{ name: 'audit', command: 'sh', args: ['-c', 'cat >> audit.jsonl'] }],
+  },
+});
+const agent = new Agent({ model, tools: [look], loaders: [hooks] });
+await agent.run('What is at the quay?');
+// #endregion
+
+const [line] = readFileSync(join(workspaceDir, 'audit.jsonl'), 'utf8').split('\n');
+assert.deepEqual(JSON.parse(line ?? '').data.args, { at: 'quay' });
+
+// #region registry
+const branch = { event: 'before_agent', name: 'branch', command: 'git', args: ['branch', '--show-current'] } as const;
+hooks.registry.register({ ...branch, dialect: 'claude' });
+hooks.registry.unregister('audit');
+// #endregion
+
+assert.deepEqual(
+  hooks.status().hooks.map(({ name }) => name),
+  ['branch'],
+);
+await agent.close();
+
+// #region discover
+const found = shellHooks({
+  workspaceDir,
+  discover: ['native', 'claude'],
+  toolNames: { claude: { run_command: 'Bash', write_file: 'Write' } },
+  approve: terminalApprover(),
+  onDiagnostic: ({ level, message }) => console.error(`${level}: ${message}`),
+});
+// #endregion
+
+assert.deepEqual(found.status().hooks, []);
+rmSync(workspaceDir, { recursive: true });
