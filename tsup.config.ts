@@ -1,3 +1,4 @@
+import { copyFile } from 'node:fs/promises';
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
@@ -24,4 +25,6 @@ export default defineConfig({
   external: [/^node:/],
   dts: true,
   clean: true,
+  // For editors, beside the code that checks the same.
+  onSuccess: () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
 });

@@ -1,1 +1,199 @@
-export {};
+import { OptionInvalidError } from './errors.js';
+import { consoleLogger, type Logger } from './internal/logger.js';
+import type { LifecycleLoader } from './lifecycle/lifecycle.js';
+import { type ManifestOptions, type Manifests, type ManifestsStatus, manifests } from './manifest/manifest.js';
+import { resolveManifestOptions } from './manifest/manifest-options.js';
+import { RelayHost } from './manifest/relay-host.js';
+import { type McpServerStatus, type McpServers, type McpServersOptions, mcpServers } from './mcp/mcp.js';
+import { type PluginsOptions, plugins } from './plugins/plugins.js';
+import {
+  type ShellHooks,
+  type ShellHooksOptions,
+  type ShellHooksStatus,
+  shellHooks,
+} from './shell-hooks/shell-hooks.js';
+import type { SessionStore } from './state/session-store.js';
+import { FileSessionStore } from './stores/file.js';
+import type { Approver } from './trust/trust-decision.js';
+import { createTrustGate, type TrustGate } from './trust/trust-gate.js';
+
+export type { TerminalApproverOptions } from './trust/terminal-approver.js';
+export { terminalApprover } from './trust/terminal-approver.js';
+export type { ApprovalRequest, Approver } from './trust/trust-decision.js';
+
+/** What `loadRuntime` takes. All of it is optional. */
+export interface RuntimeOptions {
+  /** Names the folders, files and variables of the application. Default `keelson`. */
+  readonly appName?: string | undefined;
+  /** The folder that is worked in. Default: the current one. Nothing in it is trusted by itself. */
+  readonly cwd?: string | undefined;
+  /** Asks the user about what comes from that folder. Without it nothing of it is used that was not approved before. */
+  readonly approve?: Approver | undefined;
+  /** Digests that are allowed without a question, for where there is nobody to ask. */
+  readonly allow?: readonly string[] | undefined;
+  /** The user's folder, absolute. Default `~/.<appName>`. */
+  readonly userDir?: string | undefined;
+  /** Other programs whose extensions and hooks are read as they are. Default: none. */
+  readonly compat?: ManifestOptions['compat'];
+  /** The application's own configuration: `hooks` (with `timeout`), `mcpServers`, and `extensions` with settings. */
+  readonly config?: RuntimeConfig | undefined;
+  /** More of each part; `false` leaves plugins out. */
+  readonly manifests?: Omit<
+    ManifestOptions,
+    'workspaceDir' | 'appName' | 'userDir' | 'gate' | 'config' | 'hooks' | 'mcp'
+  >;
+  readonly hooks?: Omit<ShellHooksOptions, 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'hooks' | 'redact'>;
+  readonly mcp?: Omit<McpServersOptions, 'workspaceDir' | 'gate' | 'approve' | 'servers'>;
+  readonly plugins?: Omit<PluginsOptions, 'workspaceDir' | 'appName' | 'gate'> | false | undefined;
+  /** Where sessions live. Default: files in `sessions` of the user's folder. */
+  readonly store?: SessionStore | undefined;
+  /** Whether SIGINT and SIGTERM close the runtime before they end the process. Default false. */
+  readonly closeOnSignals?: boolean | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+/** The configuration of an application, as far as a runtime reads it. */
+export interface RuntimeConfig {
+  readonly hooks?: ShellHooksOptions['hooks'];
+  readonly mcpServers?: McpServersOptions['servers'];
+  readonly extensions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  readonly [key: string]: unknown;
+}
+
+/** Everything that a runtime has, as it stands. */
+export interface RuntimeStatus {
+  readonly extensions: ManifestsStatus;
+  readonly hooks: ShellHooksStatus;
+  readonly servers: readonly McpServerStatus[];
+  /** What the loader of plugins says; absent before an agent has loaded them. */
+  readonly plugins: unknown;
+}
+
+/** What a host application has of `loadRuntime`. */
+export interface Runtime {
+  readonly gate: TrustGate;
+  readonly extensions: Manifests;
+  readonly hooks: ShellHooks;
+  readonly mcp: McpServers;
+  readonly store: SessionStore;
+  /**
+   * The options of one agent: `new Agent({ model, ...runtime.agentOptions() })`. Call it anew for each; plugins are
+   * loaded with each.
+   */
+  agentOptions(): {
+    readonly loaders: readonly LifecycleLoader[];
+    readonly store: SessionStore;
+    readonly logger: Logger;
+  };
+  /** Starts nothing, contacts nobody and asks nobody. */
+  status(): RuntimeStatus;
+  /** Ends every process and connection. Agents that live on have nothing of it any more. */
+  close(): Promise<void>;
+  /** As `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Puts together what a host application needs beside a model: extensions, shell hooks, MCP servers (also those of
+ * `.mcp.json`), plugins, skills and sessions, behind one gate and with one status. Resolves when everything that needs
+ * an answer of the user has one, and each server is connected or has failed.
+ *
+ * @example
+ * await using runtime = await loadRuntime({ appName: 'my-agent', approve: terminalApprover() });
+ * const agent = new Agent({ model, ...runtime.agentOptions() });
+ */
+export async function loadRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const runtime = new LoadedRuntime(options);
+  await runtime.load();
+  return runtime;
+}
+
+const KEYS: readonly string[] = [
+  ...['appName', 'cwd', 'approve', 'allow', 'userDir', 'compat', 'config', 'manifests', 'hooks', 'mcp', 'plugins'],
+  ...['store', 'closeOnSignals', 'logger'],
+];
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+class LoadedRuntime implements Runtime {
+  readonly gate: TrustGate;
+  readonly extensions: Manifests;
+  readonly hooks: ShellHooks;
+  readonly mcp: McpServers;
+  readonly store: SessionStore;
+  private readonly host: RelayHost;
+  private readonly logger: Logger;
+  private readonly place: { readonly appName: string; readonly workspaceDir: string };
+  private latestPlugins: LifecycleLoader | undefined = undefined;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(private readonly options: RuntimeOptions) {
+    const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+    if (unknown !== undefined)
+      throw new OptionInvalidError(unknown, `there is no such option; there are ${KEYS.join(', ')}`);
+    const { cwd = process.cwd(), config = {}, compat = [], approve, allow } = options;
+    const given = { appName: options.appName, userDir: options.userDir, compat };
+    const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...given, workspaceDir: cwd });
+    this.place = { appName, workspaceDir };
+    this.logger = options.logger ?? consoleLogger;
+    this.gate = createTrustGate({ ...this.place, stateDir: userDir, approve, allow, logger: this.logger });
+    const shared = { ...this.place, gate: this.gate };
+    const redact = (text: string): string => this.extensions.redact(text);
+    const ownHooks = config.hooks && { hooks: config.hooks };
+    this.hooks = shellHooks({ discover: ['native', ...compat], ...options.hooks, ...ownHooks, ...shared, redact });
+    this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
+    const parts = { hooks: this.hooks, mcp: this.mcp, config, userDir, logger: this.logger };
+    this.extensions = manifests({ ...options.manifests, ...shared, ...parts, compat });
+    this.store = options.store ?? new FileSessionStore({ folder: `${userDir}/sessions` });
+    this.host = new RelayHost(this.extensions.redactingLogger(this.logger));
+  }
+
+  async load(): Promise<void> {
+    try {
+      await this.extensions.load(this.host);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    if (this.options.closeOnSignals) for (const signal of SIGNALS) process.once(signal, this.onSignal);
+  }
+
+  agentOptions() {
+    const loaders = [this.host.loader(() => this.status())];
+    if (this.options.plugins !== false) {
+      this.latestPlugins = plugins({ optional: true, ...this.options.plugins, ...this.place, gate: this.gate });
+      loaders.push(this.latestPlugins);
+    }
+    return { loaders, store: this.store, logger: this.host.logger };
+  }
+
+  status(): RuntimeStatus {
+    return this.extensions.redact({
+      extensions: this.extensions.status(),
+      hooks: this.hooks.status(),
+      servers: this.mcp.status(),
+      plugins: this.latestPlugins?.status?.(),
+    });
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.end();
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async end(): Promise<void> {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+    this.host.close();
+    await this.extensions.close?.();
+  }
+
+  /** Closes, and lets the signal do what it would have done, where nobody else has taken it. */
+  private readonly onSignal = (signal: NodeJS.Signals): void => {
+    void this.close()
+      .catch((error) => this.logger.error('The runtime failed to close.', error))
+      .finally(() => process.listenerCount(signal) === 0 && process.kill(process.pid, signal));
+  };
+}

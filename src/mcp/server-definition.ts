@@ -55,7 +55,10 @@ export interface McpServerOrigin {
   /** The extension that brings it along, and its folder, absolute. */
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
-  /** What its servers get in their environment that is neither shown nor hashed, such as settings. */
+  /**
+   * Variables with values that are neither shown nor hashed, such as settings: its servers get them in their environment,
+   * and texts may name them.
+   */
   readonly settings?: Readonly<Record<string, string>> | undefined;
   /** Whether a server that is started has to name its arguments, if only as an empty list. */
   readonly argsRequired?: boolean | undefined;

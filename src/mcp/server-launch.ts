@@ -57,7 +57,7 @@ export async function prepareLaunch(
   settings: McpSettings,
 ): Promise<ServerLaunch> {
   const { name } = definition;
-  const expansion = new Expansion(settings.system.env);
+  const expansion = new Expansion({ ...settings.system.env, ...definition.origin.settings });
   if (definition.transport === 'stdio') {
     const launch = trusted ?? (await ownLaunch(definition, settings));
     const args = launch.args.map((text) => expansion.text(text));

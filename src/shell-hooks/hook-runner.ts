@@ -38,6 +38,7 @@ export interface HookRunnerOptions {
   readonly inheritEnv: boolean;
   readonly sensitive: readonly string[];
   readonly toolNames: ToolNames;
+  readonly redact?: ((text: string) => string) | undefined;
   readonly logger: Logger;
   readonly report: Report;
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
@@ -119,7 +120,9 @@ export class HookRunner {
       stdin: jsonText(input),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
-    return startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
+    const result = await startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
+    const { redact } = options;
+    return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
   }
 
   /** A failure of one that has to block cancels what the event is about. */

@@ -90,6 +90,7 @@ class ShellHooksLoader implements ShellHooks {
       ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
       ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
       toolNames: settings.toolNames ?? {},
+      redact: settings.redact,
       timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
     });
   }

@@ -52,6 +52,8 @@ export interface ShellHooksOptions {
   readonly toolNames?: ToolNames | undefined;
   /** Names of fields that are redacted for all hooks that do not declare them, however they are spelt. */
   readonly sensitive?: readonly string[] | undefined;
+  /** Takes what is secret out of whatever hooks write, before anybody reads it. JSON has to stay JSON. */
+  readonly redact?: ((text: string) => string) | undefined;
   /** Whether hooks of the user's get the credentials of model providers too. Default false. */
   readonly inheritEnv?: boolean | undefined;
   /** Told of everything that somebody should know of. */
@@ -64,7 +66,7 @@ export interface ShellHooksOptions {
 
 const KEYS: readonly string[] = [
   ...['workspaceDir', 'appName', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
-  ...['sensitive', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
+  ...['sensitive', 'redact', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
 ];
 const DIALECTS: readonly HookDialect[] = ['native', 'claude', 'codex', 'gemini'];
 

@@ -1,0 +1,140 @@
+import { basename, join } from 'node:path';
+import type { JsonValue } from '../internal/json.js';
+import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
+import type { HookRegistration } from '../shell-hooks/hook-definition.js';
+import { parseHooks } from '../shell-hooks/parse-hooks.js';
+import { readClaudeManifest } from './claude-manifest.js';
+import type { ManifestFormat, ManifestHook, SettingDefinition } from './extension.js';
+import { readBytes } from './file-text.js';
+import { type CompatManifest, readGeminiManifest } from './gemini-manifest.js';
+import type { ManifestProblem } from './manifest-problem.js';
+import { extensionName } from './manifest-schema.js';
+import type { ReadManifest } from './native-manifest.js';
+import { resolveInside } from './relative-path.js';
+import { settingReferences } from './setting-reference.js';
+import { isObject, parseJsonObject } from './strict-json.js';
+
+/** A manifest of another program, and where it lies. */
+export interface CompatSource {
+  readonly value: { readonly [key: string]: JsonValue };
+  readonly root: string;
+  readonly format: Exclude<ManifestFormat, 'native'>;
+  readonly workspaceDir: string;
+}
+
+const MAX_BYTES = 1_048_576;
+
+/** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
+export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
+  const { value, root, format, workspaceDir } = source;
+  const { name = basename(root), version, description } = value;
+  const named = extensionName.safeParse(name);
+  if (!named.success)
+    return { problems: [{ path: 'name', message: named.error.issues[0]?.message ?? 'it is missing' }] };
+  const files = new JsonFiles(root);
+  const compat =
+    format === 'gemini'
+      ? readGeminiManifest(value, workspaceDir)
+      : await readClaudeManifest({ manifest: value, workspaceDir, readJson: (path) => files.read(path) });
+  const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: named.data }, files);
+  const isVersion = typeof version === 'string' && version !== '';
+  const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
+  return {
+    content: {
+      ...compat.content,
+      name: named.data,
+      version: isVersion ? version : '0.0.0',
+      description: typeof description === 'string' ? description : '',
+      hooks,
+    },
+    errors: [...files.problems, ...errors],
+    warnings: [...(isVersion ? [] : [noVersion]), ...compat.warnings, ...warnings],
+  };
+}
+
+/** Other JSON files of an extension. One that is there and cannot be read is a problem. */
+class JsonFiles {
+  readonly problems: ManifestProblem[] = [];
+
+  constructor(private readonly root: string) {}
+
+  async read(path: string): Promise<JsonValue | undefined> {
+    const found = await readBytes(join(this.root, path), MAX_BYTES);
+    if ('problem' in found) {
+      if (!found.isAbsent) this.problems.push({ path, message: found.problem });
+      return undefined;
+    }
+    if ((await resolveInside(this.root, path)) === undefined) {
+      this.problems.push({ path, message: 'it leads out of the folder of the extension' });
+      return undefined;
+    }
+    const parsed = parseJsonObject(found.bytes);
+    if ('value' in parsed) return parsed.value;
+    this.problems.push(
+      ...parsed.problems.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })),
+    );
+    return undefined;
+  }
+}
+
+interface FoundHooks {
+  readonly hooks: readonly ManifestHook[];
+  readonly errors: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+async function readHooks(
+  compat: CompatManifest,
+  { root, format, extension }: CompatSource & { extension: string },
+  files: JsonFiles,
+): Promise<FoundHooks> {
+  const hooks: ManifestHook[] = [];
+  const errors: ManifestProblem[] = [];
+  const warnings: ManifestProblem[] = [];
+  const take = (value: JsonValue, path: string) => {
+    const report = ({ level, message }: HookDiagnostic) => {
+      if (level !== 'info') (level === 'error' ? errors : warnings).push({ path, message });
+    };
+    if (!isObject(value)) return report({ level: 'error', code: '', message: 'it is no object' });
+    // Inline they may stand without the key that files have around them.
+    const document = isObject(value.hooks) ? value : { hooks: value };
+    const parsed = parseHooks(document, {
+      dialect: format,
+      scope: 'workspace',
+      source: join(root, path),
+      extension,
+      report,
+    });
+    for (const hook of parsed.hooks) {
+      const refused = settingIn(hook, compat.content.settings);
+      if (refused === undefined) hooks.push(manifestHookOf(hook));
+      else
+        report({
+          level: 'error',
+          code: '',
+          message: `the hook "${hook.name}" is left out: ${refused} would put a setting into its command`,
+        });
+    }
+  };
+  for (const path of new Set(compat.hookFiles)) {
+    const value = await files.read(path);
+    if (value !== undefined) take(value, path);
+  }
+  for (const value of compat.inlineHooks) take(value, 'hooks');
+  return { hooks, errors, warnings };
+}
+
+/** Where it comes from is said anew when it is registered. */
+function manifestHookOf(registration: HookRegistration): ManifestHook {
+  const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
+  return hook;
+}
+
+/** The part of a command that asks for the value of a setting. A shell may look up a variable by itself. */
+function settingIn(
+  { command, args = [], shell }: HookRegistration,
+  settings: readonly SettingDefinition[],
+): string | undefined {
+  const found = settingReferences([command, ...args].join('\n'), settings);
+  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
+}

@@ -1,0 +1,37 @@
+import type { JsonValue } from '../internal/json.js';
+import { EXTENSION_PATH } from '../trust/trust-item.js';
+
+type JsonObject = Readonly<Record<string, JsonValue>>;
+
+/** What stands in a text of another program for something of ours. */
+export type Replacements = Readonly<Record<string, string>>;
+
+/** A copy of a JSON value with its texts replaced: `${name}` by what `replacements` has for it. */
+export function replaceTexts<T extends JsonValue>(value: T, replacements: Replacements): T {
+  if (typeof value === 'string') {
+    return value.replace(/\$\{([^${}]+)\}/g, (whole, name: string) =>
+      Object.hasOwn(replacements, name) ? (replacements[name] ?? whole) : whole,
+    ) as T;
+  }
+  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, replacements)) as unknown as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, replaceTexts(item as JsonValue, replacements)]),
+  ) as T;
+}
+
+/** A server of another program's map: its folder is relative to the extension, and it need not list arguments. */
+export function compatServer(server: JsonObject): JsonObject {
+  const { cwd, ...rest } = server;
+  const isRemote = rest.url !== undefined || rest.httpUrl !== undefined;
+  return {
+    ...rest,
+    ...(rest.args === undefined && !isRemote && { args: [] }),
+    ...(typeof cwd === 'string' && { cwd: relativeToExtension(cwd) }),
+  };
+}
+
+/** `${extensionPath}/bin` is `./bin`: the gate knows what it is relative to. */
+export function relativeToExtension(path: string): string {
+  return path.startsWith(EXTENSION_PATH) ? `.${path.slice(EXTENSION_PATH.length)}` : path;
+}

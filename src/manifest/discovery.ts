@@ -1,0 +1,113 @@
+import type { Dirent } from 'node:fs';
+import { readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isInside, realLocation } from '../process/location.js';
+import type { Extension, ExtensionScope } from './extension.js';
+import { type FolderReading, readExtensionFolder } from './extension-folder.js';
+import type { ManifestDiagnostic } from './manifest-problem.js';
+
+/** Where extensions are looked for. */
+export interface DiscoveryOptions extends Pick<FolderReading, 'compat' | 'workspaceDir'> {
+  /** The folders that hold extensions, the user's first. */
+  readonly roots: readonly { readonly scope: ExtensionScope; readonly folder: string }[];
+  /** Whether a link in the user's folder may lead to an extension elsewhere. */
+  readonly followLinks: boolean;
+}
+
+/** What was found, in the order of loading, and what was passed over. */
+export interface Discovery {
+  readonly extensions: readonly Extension[];
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+const AT_ONCE = 16;
+
+/** Finds the extensions of the user, then those of the workspace, each by the names of their folders. Never rejects. */
+export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
+  const diagnostics: ManifestDiagnostic[] = [];
+  const byName = new Map<string, Extension>();
+  const seen = new Set<string>();
+  for (const root of options.roots) {
+    const { folders, diagnostics: passedOver } = await listFolders(root, options);
+    diagnostics.push(...passedOver);
+    const fresh = folders.filter(({ path }) => !seen.has(path));
+    for (const { path } of fresh) seen.add(path);
+    const results = await inBatches(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
+    for (const { extension, diagnostics: told } of results) {
+      diagnostics.push(...told);
+      if (extension === undefined) continue;
+      const key = extension.name.toLowerCase();
+      const taken = byName.get(key);
+      if (taken === undefined) byName.set(key, extension);
+      else diagnostics.push(nameTaken(extension, taken));
+    }
+  }
+  return { extensions: [...byName.values()], diagnostics };
+}
+
+interface Folder {
+  readonly path: string;
+  readonly scope: ExtensionScope;
+}
+
+interface FolderList {
+  readonly folders: readonly Folder[];
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+async function listFolders(root: DiscoveryOptions['roots'][number], options: DiscoveryOptions): Promise<FolderList> {
+  const { scope, folder } = root;
+  const real = await realLocation(folder);
+  const workspace = await realLocation(options.workspaceDir);
+  const found = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => error);
+  if (!Array.isArray(found)) {
+    const isThere = found.code !== 'ENOENT';
+    return {
+      folders: [],
+      diagnostics: isThere ? [passedOver(folder, `it could not be listed: ${found.message}`)] : [],
+    };
+  }
+  const diagnostics: ManifestDiagnostic[] = [];
+  const located = await inBatches(sorted(found), (entry) => locate(real, entry));
+  const folders = located.flatMap(({ path, entry }): Folder[] => {
+    if (path === undefined) return [];
+    const isLink = entry.isSymbolicLink();
+    if (isLink && !isInside(path, real) && !(scope === 'user' && options.followLinks)) {
+      diagnostics.push(passedOver(join(folder, entry.name), `it leads to ${path}, out of the folder of extensions`));
+      return [];
+    }
+    // Whoever can write there decides what it is.
+    return [{ path, scope: isInside(path, workspace) ? 'workspace' : scope }];
+  });
+  return { folders, diagnostics };
+}
+
+function sorted(entries: readonly Dirent[]): readonly Dirent[] {
+  return entries
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function locate(folder: string, entry: Dirent): Promise<{ entry: Dirent; path: string | undefined }> {
+  const path = join(folder, entry.name);
+  if (!entry.isSymbolicLink()) return { entry, path };
+  return { entry, path: await realpath(path).catch(() => undefined) };
+}
+
+function nameTaken({ name, source }: Extension, taken: Extension): ManifestDiagnostic {
+  const message = `Extension "${name}" (${source}) is left out: ${taken.source} of the ${taken.scope} has that name.`;
+  return { level: 'error', message, extension: name, source, problems: [{ path: 'name', message: 'it is taken' }] };
+}
+
+function passedOver(source: string, problem: string): ManifestDiagnostic {
+  const message = `${source} is passed over: ${problem}`;
+  return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
+}
+
+async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
+  }
+  return results;
+}

@@ -1,0 +1,128 @@
+import { basename, join } from 'node:path';
+import type { JsonValue } from '../internal/json.js';
+import { isInside, realLocation } from '../process/location.js';
+import { readCompatManifest } from './compat-manifest.js';
+import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
+import { readBytes } from './file-text.js';
+import { type ManifestDiagnostic, type ManifestProblem, problemText } from './manifest-problem.js';
+import { type ReadManifest, readNativeManifest } from './native-manifest.js';
+import { resolveInside } from './relative-path.js';
+import { parseJsonObject } from './strict-json.js';
+
+/** How a folder is looked at. */
+export interface FolderReading {
+  readonly scope: ExtensionScope;
+  /** The formats of other programs that are read too. */
+  readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
+  readonly workspaceDir: string;
+}
+
+/** What was found in a folder; neither an extension nor a diagnostic where it is none. */
+export interface FolderResult {
+  readonly extension?: Extension;
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+const MAX_BYTES = 1_048_576;
+const FILES: readonly (readonly [ManifestFormat, string])[] = [
+  ['native', 'manifest.json'],
+  ['gemini', 'gemini-extension.json'],
+  ['claude', '.claude-plugin/plugin.json'],
+];
+
+/** Reads the extension in a folder without links in its path. Never rejects: what is wrong is told. */
+export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
+  const diagnostics: ManifestDiagnostic[] = [];
+  let found: { readonly extension: Extension; readonly file: string } | undefined;
+  for (const [format, file] of FILES) {
+    if (format !== 'native' && !reading.compat.includes(format)) continue;
+    const manifest = await readManifestFile(root, file);
+    if (manifest === undefined) continue;
+    if (found !== undefined) {
+      const message = `it is not read: ${found.file} comes first`;
+      diagnostics.push(diagnose('warning', { root, file, extension: found.extension.name }, [{ path: '', message }]));
+      continue;
+    }
+    const read = 'problems' in manifest ? manifest : await readFormat(manifest.value, { root, format, reading });
+    const extension =
+      'content' in read
+        ? { ...read.content, ...{ scope: reading.scope, format, root, source: join(root, file) } }
+        : undefined;
+    diagnostics.push(...diagnosticsOf(read, { root, file, extension: extension?.name ?? basename(root) }));
+    if (extension) found = { extension, file };
+  }
+  return { diagnostics, ...(found && { extension: found.extension }) };
+}
+
+type ManifestValue =
+  | { readonly value: { readonly [key: string]: JsonValue } }
+  | { readonly problems: readonly ManifestProblem[] };
+
+/** Undefined where there is no such file. */
+async function readManifestFile(root: string, file: string): Promise<ManifestValue | undefined> {
+  const read = await readBytes(join(root, file), MAX_BYTES);
+  if ('problem' in read) return read.isAbsent ? undefined : { problems: [{ path: '', message: read.problem }] };
+  if ((await resolveInside(root, file)) === undefined) {
+    return { problems: [{ path: '', message: 'it leads out of the folder of the extension' }] };
+  }
+  return parseJsonObject(read.bytes);
+}
+
+interface FormatReading {
+  readonly root: string;
+  readonly format: ManifestFormat;
+  readonly reading: FolderReading;
+}
+
+async function readFormat(
+  value: { readonly [key: string]: JsonValue },
+  { root, format, reading }: FormatReading,
+): Promise<ReadManifest> {
+  if (format !== 'native') return readCompatManifest({ value, root, format, workspaceDir: reading.workspaceDir });
+  const read = readNativeManifest(value);
+  if (!('content' in read)) return read;
+  const outside = await foldersOutside(root, read.content);
+  return outside.length === 0 ? read : { problems: outside };
+}
+
+/** Folders of skills that a link leads out of the extension; one that is missing has no skills. */
+async function foldersOutside(root: string, { skillFolders }: ManifestContent): Promise<readonly ManifestProblem[]> {
+  const checked = await Promise.all(
+    skillFolders.map(async (path) => ({ path, leadsOut: await leadsOutside(root, path) })),
+  );
+  return checked
+    .filter(({ leadsOut }) => leadsOut)
+    .map(({ path }) => ({
+      path: 'skills',
+      message: `${JSON.stringify(path)} leads out of the folder of the extension`,
+    }));
+}
+
+async function leadsOutside(root: string, path: string): Promise<boolean> {
+  return !isInside(await realLocation(join(root, path)), await realLocation(root));
+}
+
+interface Place {
+  readonly root: string;
+  readonly file: string;
+  readonly extension: string;
+}
+
+function diagnosticsOf(read: ReadManifest, place: Place): readonly ManifestDiagnostic[] {
+  if ('problems' in read) return [diagnose('error', place, read.problems)];
+  const { errors = [], warnings = [] } = read;
+  return [
+    ...(errors.length > 0 ? [diagnose('error', place, errors)] : []),
+    ...(warnings.length > 0 ? [diagnose('warning', place, warnings)] : []),
+  ];
+}
+
+function diagnose(
+  level: ManifestDiagnostic['level'],
+  { root, file, extension }: Place,
+  problems: readonly ManifestProblem[],
+): ManifestDiagnostic {
+  const source = join(root, file);
+  const message = `Extension "${extension}" (${source}): ${problems.map(problemText).join('; ')}`;
+  return { level, message, extension, source, problems };
+}

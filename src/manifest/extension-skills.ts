@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import type { TrustGate } from '../trust/trust-gate.js';
+import type { Extension } from './extension.js';
+import { type FolderReading, readExtensionFolder } from './extension-folder.js';
+import { type JudgedExtension, promptItem } from './extension-item.js';
+import { readText } from './file-text.js';
+import { GatedFolder } from './gated-folder.js';
+import { SkillUnavailableError } from './manifest-error.js';
+import type { ManifestDiagnostic } from './manifest-problem.js';
+import { resolveInside } from './relative-path.js';
+import type { SkillEntry } from './skill.js';
+import { findSkillFolders, loadFolderSkill } from './skill-folder.js';
+
+const MAX_CONTEXT_BYTES = 256 * 1024;
+
+/** What of an extension the model may read. */
+export interface ExtensionTexts {
+  readonly skills: readonly SkillEntry[];
+  /** The text that joins the instructions. */
+  readonly context: string;
+  /** Why none of it may be read. */
+  readonly denied: string | undefined;
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+/** How texts are read. */
+export interface TextReading extends Omit<FolderReading, 'scope'> {
+  readonly gate: TrustGate;
+}
+
+/** Reads what an extension has for the model, as far as it may be. What is asked about is asked once for all of it. */
+export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
+  const { extension } = judged;
+  const source = new TextSource(judged, reading);
+  const nothing = { skills: [], context: '', denied: undefined, diagnostics: [] };
+  if (!(await hasTexts(extension))) return nothing;
+  const opened = await source.open();
+  if ('problem' in opened) return { ...nothing, denied: opened.problem };
+  const loaded = await loadFolders(judged, source, opened.root);
+  return {
+    skills: [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills],
+    context: await readContext(extension, opened.root),
+    denied: undefined,
+    diagnostics: loaded.diagnostics,
+  };
+}
+
+async function hasTexts({ root, skills, skillFolders, contextFiles }: Extension): Promise<boolean> {
+  if (skills.length > 0) return true;
+  const found = await Promise.all([...skillFolders, ...contextFiles].map((path) => resolveInside(root, path)));
+  return found.some((path) => path !== undefined);
+}
+
+/** The texts of one extension, as they were approved. */
+class TextSource {
+  readonly gated: GatedFolder;
+
+  constructor(
+    private readonly judged: JudgedExtension,
+    private readonly reading: TextReading,
+  ) {
+    this.gated = new GatedFolder(reading.gate, promptItem(judged));
+  }
+
+  /** Opens the folder, if it still holds the manifest that was loaded: what was read before it was approved may differ. */
+  async open(): Promise<{ readonly root: string } | { readonly problem: string }> {
+    const { judged, reading } = this;
+    const opened = await this.gated.open();
+    if ('problem' in opened || opened.root === judged.extension.root) return opened;
+    const { extension } = await readExtensionFolder(opened.root, { ...reading, scope: judged.extension.scope });
+    const isSame = extension !== undefined && contentText(extension) === contentText(judged.extension);
+    return isSame ? opened : { problem: 'its manifest is not the one that was loaded: reload the extensions' };
+  }
+
+  entryOf(skill: Extension['skills'][number]): SkillEntry {
+    const { extension } = this.judged;
+    const { name, scope, source } = extension;
+    const id = `${name}:${skill.name}`;
+    return {
+      skill: { ...skill, id, parameters: skill.parameters ?? [], extension: name, scope, source },
+      open: async () => {
+        const opened = await this.open();
+        if ('problem' in opened) throw new SkillUnavailableError(id, opened.problem);
+        return { prompt: skill.prompt };
+      },
+    };
+  }
+}
+
+/** What a manifest says, without where it lies. */
+function contentText({ root: _root, source: _source, scope: _scope, ...content }: Extension): string {
+  return JSON.stringify(content);
+}
+
+async function loadFolders({ extension }: JudgedExtension, { gated }: TextSource, root: string) {
+  const skills: SkillEntry[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
+  const { name, scope } = extension;
+  const paths = new Set<string>();
+  for (const folder of extension.skillFolders) for (const path of await findSkillFolders(root, folder)) paths.add(path);
+  for (const path of paths) {
+    const place = { gated, path, folder: join(extension.root, path), scope, extension: name };
+    const loaded = await loadFolderSkill(place);
+    diagnostics.push(...loaded.diagnostics);
+    if (loaded.entry) skills.push(loaded.entry);
+  }
+  return { skills, diagnostics };
+}
+
+async function readContext({ name, contextFiles }: Extension, root: string): Promise<string> {
+  const texts = await Promise.all(
+    contextFiles.map(async (path) => {
+      const found = await resolveInside(root, path);
+      const read = found === undefined ? undefined : await readText(found, MAX_CONTEXT_BYTES);
+      return read === undefined || 'problem' in read ? [] : [read.text.trim()];
+    }),
+  );
+  const text = texts.flat().join('\n\n');
+  return text === ''
+    ? ''
+    : `<extension name=${JSON.stringify(name)}>\n${text.replace(/<(?=\/?extension\b)/gi, '&lt;')}\n</extension>`;
+}

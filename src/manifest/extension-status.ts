@@ -1,0 +1,50 @@
+import type { Extension } from './extension.js';
+import type { ExtensionServer } from './installed-servers.js';
+import type { ExtensionStatus } from './manifest-status.js';
+import type { PreparedExtension } from './preparation.js';
+
+/** What is known of an extension. */
+export interface ExtensionKnowledge {
+  readonly isWanted: boolean;
+  /** Whether earlier choices were lost. */
+  readonly isLost: boolean;
+  /** Absent where it is off. */
+  readonly prepared: PreparedExtension | undefined;
+  readonly servers: readonly ExtensionServer[];
+}
+
+/** An extension as `status()` shows it. */
+export function extensionStatus(extension: Extension, known: ExtensionKnowledge): ExtensionStatus {
+  const { name, version, description, scope, format, root } = extension;
+  const { isWanted, prepared, servers } = known;
+  const blocked = prepared?.blocked;
+  const denied = [...(prepared?.denied ?? []), ...servers.flatMap(waiting)];
+  const isActive = isWanted && prepared !== undefined && blocked === undefined;
+  return {
+    ...{ name, version, description, scope, format, root, servers },
+    enabled: isWanted && blocked === undefined,
+    state: stateOf({ isWanted, isActive, isPending: denied.length > 0 }),
+    approved: isActive && denied.length === 0,
+    reasons: isWanted ? [...(blocked === undefined ? [] : [blocked]), ...denied] : [whyOff(known)],
+    hooks: isActive ? extension.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command })) : [],
+    settings: extension.settings.map((setting) => ({
+      ...{ name: setting.name, isSet: prepared?.settings.values.has(setting.name) ?? false },
+      ...(setting.envVar !== undefined && { envVar: setting.envVar }),
+    })),
+    skills: isActive ? prepared.texts.skills.map(({ skill }) => skill.id) : [],
+  };
+}
+
+function stateOf({ isWanted, isActive, isPending }: Record<string, boolean>): ExtensionStatus['state'] {
+  if (!isWanted) return 'disabled';
+  if (!isActive) return 'blocked';
+  return isPending ? 'pending' : 'active';
+}
+
+function waiting({ name, state }: ExtensionServer): string[] {
+  return state === 'pending' || state === 'denied' ? [`The server "${name}" is not approved`] : [];
+}
+
+function whyOff({ isLost }: ExtensionKnowledge): string {
+  return isLost ? 'It is off: earlier choices were lost with a damaged file' : 'It is off';
+}

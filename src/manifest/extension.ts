@@ -1,0 +1,93 @@
+import type { JsonValue } from '../internal/json.js';
+import type { HookDialect } from '../shell-hooks/hook-dialect.js';
+
+/** In which of the two folders an extension lies, with links followed; in doubt, in the workspace. */
+export type ExtensionScope = 'user' | 'workspace';
+
+/** Whose manifest it is: our own, or one of another program that is read as it is. */
+export type ManifestFormat = 'native' | 'gemini' | 'claude';
+
+/** A value of a setting. */
+export type SettingValue = string | number | boolean;
+
+/** A hook as a manifest has it. */
+export interface ManifestHook {
+  readonly name: string;
+  readonly event: string;
+  readonly command: string;
+  readonly args?: readonly string[] | undefined;
+  readonly shell?: boolean | undefined;
+  readonly matcher?: string | undefined;
+  readonly timeout?: number | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  readonly onFailure?: 'continue' | 'block' | undefined;
+  readonly exitCodes?: boolean | undefined;
+  readonly files?: readonly string[] | undefined;
+  readonly reads?: readonly string[] | undefined;
+  readonly sensitive?: readonly string[] | undefined;
+  /** Whose rules it follows, where that is not this library. */
+  readonly dialect?: HookDialect | undefined;
+  /** The name of the event in that dialect. */
+  readonly dialectEvent?: string | undefined;
+}
+
+/** A setting as a manifest has it. */
+export interface SettingDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** The environment variable that its value comes from, and that programs of the extension find it in. */
+  readonly envVar?: string | undefined;
+  /** Whether the value is withheld from whatever is logged. */
+  readonly sensitive?: boolean | undefined;
+  /** Whether the extension does nothing without a value. */
+  readonly required?: boolean | undefined;
+  /** Default: that of `default`, or else of the values in `enum`, or else `string`. */
+  readonly type?: 'string' | 'number' | 'boolean' | undefined;
+  readonly default?: SettingValue | undefined;
+  readonly enum?: readonly SettingValue[] | undefined;
+}
+
+/** A parameter of a skill, `{{name}}` in its prompt. */
+export interface SkillParameter {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly required?: boolean | undefined;
+  readonly default?: SettingValue | undefined;
+}
+
+/** A skill as a manifest has it. */
+export interface ManifestSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly prompt: string;
+  readonly parameters?: readonly SkillParameter[] | undefined;
+}
+
+/** What a manifest says, whatever its format. */
+export interface ManifestContent {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  /** By name, as they stand in the file. */
+  readonly mcpServers: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
+  readonly hooks: readonly ManifestHook[];
+  readonly settings: readonly SettingDefinition[];
+  readonly skills: readonly ManifestSkill[];
+  /** Folders that hold folders with a SKILL.md, relative to the extension. */
+  readonly skillFolders: readonly string[];
+  /** Files whose text joins the instructions, relative to the extension. */
+  readonly contextFiles: readonly string[];
+  /** Tools that are not offered while the extension is active. */
+  readonly excludedTools: readonly string[];
+}
+
+/** An extension that was found, and whose manifest is valid. */
+export interface Extension extends ManifestContent {
+  readonly scope: ExtensionScope;
+  readonly format: ManifestFormat;
+  /** Its folder, absolute, without links. */
+  readonly root: string;
+  /** The file of its manifest. */
+  readonly source: string;
+}

@@ -1,0 +1,108 @@
+import type { JsonValue } from '../internal/json.js';
+import { isRefusedName } from '../process/environment.js';
+import { compatServer, replaceTexts } from './compat-text.js';
+import type { ManifestContent, SettingDefinition } from './extension.js';
+import type { ManifestProblem } from './manifest-problem.js';
+import { problemOfRelativePath } from './relative-path.js';
+import { isObject } from './strict-json.js';
+
+type JsonObject = Readonly<Record<string, JsonValue>>;
+
+/** What was read of another program's manifest, and what of it is passed over. */
+export interface CompatManifest {
+  readonly content: Omit<ManifestContent, 'name' | 'version' | 'description' | 'hooks'>;
+  /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
+  readonly hookFiles: readonly string[];
+  readonly inlineHooks: readonly JsonValue[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'];
+const CONTEXT_FILE = 'GEMINI.md';
+
+/** Reads a `gemini-extension.json` as it is. Entries that cannot be used are left out with a warning. */
+export function readGeminiManifest(value: JsonObject, workspaceDir: string): CompatManifest {
+  const warnings: ManifestProblem[] = [];
+  const replacements = { '/': '/', pathSeparator: '/', workspacePath: workspaceDir };
+  const servers = isObject(value.mcpServers) ? (value.mcpServers as JsonObject) : {};
+  for (const key of Object.keys(value)) {
+    if (!KNOWN.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
+  }
+  return {
+    content: {
+      mcpServers: Object.fromEntries(
+        Object.entries(replaceTexts(servers, replacements)).flatMap(([name, server]) =>
+          isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
+        ),
+      ),
+      settings: settingsOf(value.settings, warnings),
+      skills: [],
+      skillFolders: ['skills'],
+      contextFiles: contextFilesOf(value.contextFileName, warnings),
+      excludedTools: excludedToolsOf(value.excludeTools, warnings),
+    },
+    hookFiles: ['hooks/hooks.json'],
+    inlineHooks: [],
+    warnings,
+  };
+}
+
+function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {
+  return server;
+}
+
+/** A command and its arguments in one text, as they are often written there. No shell reads it. */
+function splitCommand(server: JsonObject): JsonObject {
+  const { command, args } = server;
+  if (typeof command !== 'string' || args !== undefined) return server;
+  const words = command.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  const [program = command, ...rest] = words.map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));
+  return { ...server, command: program, args: rest };
+}
+
+function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
+  return listOf(value).flatMap((entry, index): SettingDefinition[] => {
+    const path = `settings[${index}]`;
+    if (!isObject(entry) || typeof entry.name !== 'string' || entry.name === '') {
+      warnings.push({ path, message: 'it has no name, and is left out' });
+      return [];
+    }
+    const { name, description, envVar, sensitive } = entry;
+    if (typeof envVar === 'string' && (!/^[A-Za-z_]\w*$/.test(envVar) || isRefusedName(envVar))) {
+      warnings.push({ path: `${path}.envVar`, message: `${envVar} may not be set, and the setting is left out` });
+      return [];
+    }
+    const text = typeof description === 'string' && description !== '' ? description : name;
+    return [
+      {
+        name,
+        description: text,
+        ...(typeof envVar === 'string' && { envVar }),
+        ...(sensitive === true && { sensitive }),
+      },
+    ];
+  });
+}
+
+function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
+  const named = value === undefined ? [CONTEXT_FILE] : listOf(typeof value === 'string' ? [value] : value);
+  return named.flatMap((file) => {
+    const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'it is no text';
+    if (problem !== undefined) warnings.push({ path: 'contextFileName', message: problem });
+    return typeof file === 'string' && problem === undefined ? [file] : [];
+  });
+}
+
+/** `tool(arguments)` excludes part of a tool, which cannot be told here: the whole tool stays out. */
+function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
+  return listOf(value).flatMap((tool) => {
+    if (typeof tool !== 'string') return [];
+    const [, name = tool, part] = /^([^(]+)\((.*)\)$/.exec(tool) ?? [];
+    if (part !== undefined) warnings.push({ path: 'excludeTools', message: `${tool} excludes ${name} as a whole` });
+    return [name];
+  });
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,131 @@
+import { describeError } from '../errors.js';
+import { type HookRegistration, resolveHook } from '../shell-hooks/hook-definition.js';
+import type { TrustGate } from '../trust/trust-gate.js';
+import type { TrustItem } from '../trust/trust-item.js';
+import type { Extension, ExtensionScope } from './extension.js';
+import { hookItem, type JudgedExtension, settingsItem } from './extension-item.js';
+import { type ExtensionTexts, loadExtensionTexts } from './extension-skills.js';
+import type { ManifestSettings } from './manifest-options.js';
+import type { ManifestDiagnostic } from './manifest-problem.js';
+import type { Redactor } from './redactor.js';
+import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from './settings.js';
+
+/** What preparing works with. */
+export interface PreparationContext {
+  readonly settings: ManifestSettings;
+  readonly gate: TrustGate;
+  readonly redactor: Redactor;
+  /** The host's configuration as it is now. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** An extension that is ready to be put in its place. */
+export interface PreparedExtension {
+  readonly extension: Extension;
+  /** As whose the gate judges it. */
+  readonly scope: ExtensionScope;
+  readonly settings: ResolvedSettings;
+  /** Why nothing of it is active: settings that it cannot do without. */
+  readonly blocked: string | undefined;
+  readonly hooks: readonly HookRegistration[];
+  readonly texts: Pick<ExtensionTexts, 'skills' | 'context'>;
+  /** Parts that are not approved, and why. */
+  readonly denied: readonly string[];
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+/** Asks and reads everything that an extension needs, and changes nothing yet. */
+export async function prepareExtension(extension: Extension, context: PreparationContext): Promise<PreparedExtension> {
+  const { gate, settings: options } = context;
+  const scope = options.mustApprove?.(extension) === true ? 'workspace' : extension.scope;
+  const judged = { extension, scope };
+  const denied: string[] = [];
+  const settings = await readSettings(judged, context, denied);
+  const diagnostics = settingDiagnostics(extension, settings);
+  const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
+  const base = { extension, scope, settings, blocked, denied };
+  if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
+  const hooks = registrationsOf(judged, settings).filter((hook) => {
+    const problem = problemOfHook(hook);
+    if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
+    return problem === undefined;
+  });
+  if (scope === 'workspace') {
+    for (const hook of hooks) denied.push(...(await denialOf(gate, await hookItem(hook, options.workspaceDir))));
+  }
+  const texts = await loadExtensionTexts(judged, { ...options, gate });
+  if (texts.denied !== undefined) denied.push(texts.denied);
+  return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
+}
+
+/** Until its settings are approved no variable is read, and nothing of the configuration is handed on. */
+async function readSettings(
+  judged: JudgedExtension,
+  context: PreparationContext,
+  denied: string[],
+): Promise<ResolvedSettings> {
+  const { extension, scope } = judged;
+  const item = settingsItem(judged);
+  if (item === undefined) return NO_SETTINGS;
+  const { env, prefix } = context.settings;
+  const denials = scope === 'workspace' ? await denialOf(context.gate, item) : [];
+  denied.push(...denials);
+  if (denials.length > 0) return resolveSettings(extension, { env: {}, stored: {}, prefix });
+  const stored = storedFor(context.config, extension.name);
+  const resolved = resolveSettings(extension, { env, stored, prefix });
+  for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
+    const { name, envVar } = setting;
+    // What cannot be used is a secret all the same.
+    for (const value of [resolved.values.get(name), envVar && env[envVar], stored[name]]) {
+      const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
+      context.redactor.learn(setting, isScalar ? (value as string | number | boolean) : undefined);
+    }
+  }
+  return resolved;
+}
+
+function problemOfHook(hook: HookRegistration): string | undefined {
+  try {
+    resolveHook(hook, 'unregistered');
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+function hookDiagnostic({ name, source }: Extension, problem: string): ManifestDiagnostic {
+  const message = `Extension "${name}" (${source}): ${problem}`;
+  return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
+}
+
+async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
+  const decision = await gate.authorize(item);
+  return decision.allowed ? [] : [decision.message];
+}
+
+function settingDiagnostics({ name, source, settings }: Extension, resolved: ResolvedSettings): ManifestDiagnostic[] {
+  const tell = (setting: string, message: string): ManifestDiagnostic => ({
+    ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
+    message: `Extension "${name}", setting "${setting}": ${message}`,
+  });
+  const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
+  return [
+    ...resolved.problems.map(({ setting, message }) => tell(setting, message)),
+    ...resolved.missing.map((setting) => {
+      const variable = descriptions.get(setting)?.envVar;
+      const how = variable === undefined ? '' : ` or set the variable ${variable}`;
+      return tell(setting, `it is required and has no value: the extension is not active. Configure it${how}.`);
+    }),
+  ];
+}
+
+function registrationsOf(
+  { extension, scope }: JudgedExtension,
+  settings: ResolvedSettings,
+): readonly HookRegistration[] {
+  const { name, source, root } = extension;
+  return extension.hooks.map((hook) => ({
+    ...(hook as HookRegistration),
+    ...{ scope, source, root, extension: name, variables: () => settings.variables },
+  }));
+}

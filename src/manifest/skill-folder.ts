@@ -1,0 +1,92 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { ExtensionScope } from './extension.js';
+import { readText } from './file-text.js';
+import type { GatedFolder } from './gated-folder.js';
+import { SkillUnavailableError } from './manifest-error.js';
+import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js';
+import { problemText } from './manifest-problem.js';
+import { resolveInside } from './relative-path.js';
+import type { SkillEntry } from './skill.js';
+import { readSkillFile, SKILL_FILE, type SkillFile } from './skill-file.js';
+
+const MAX_BYTES = 512 * 1024;
+
+/** A folder with a SKILL.md, in a folder that is gated as a whole. */
+export interface SkillPlace {
+  readonly gated: GatedFolder;
+  /** The folder of the skill, relative to the gated one; `.` where it is the same. */
+  readonly path: string;
+  /** The folder of the skill, absolute. */
+  readonly folder: string;
+  readonly scope: ExtensionScope;
+  readonly extension?: string | undefined;
+}
+
+/** The names in a folder that hold a SKILL.md, sorted. A folder that is missing or cannot be read has none. */
+export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
+  const folder = path === '.' ? root : await resolveInside(root, path);
+  if (folder === undefined) return [];
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(
+    names
+      .sort()
+      .map(async (name) => ((await resolveInside(folder, `${name}/${SKILL_FILE}`)) === undefined ? [] : [name])),
+  );
+  return found.flat().map((name) => (path === '.' ? name : join(path, name)));
+}
+
+/** Opens a skill: its catalogue entry now, its text when it is used. */
+export async function loadFolderSkill(place: SkillPlace): Promise<{
+  readonly entry?: SkillEntry;
+  readonly isDenied?: boolean;
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}> {
+  const opened = await read(place);
+  if ('problem' in opened) {
+    const level = opened.isDenied ? 'warning' : 'error';
+    return {
+      isDenied: opened.isDenied,
+      diagnostics: [diagnose(level, place, [{ path: '', message: opened.problem }])],
+    };
+  }
+  const { skill: file, problems } = readSkillFile(opened.text, basename(place.folder));
+  if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
+  const diagnostics = problems.length === 0 ? [] : [diagnose('warning', place, problems)];
+  return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
+}
+
+async function read({ gated, path }: SkillPlace): Promise<SkillText | { problem: string; isDenied: boolean }> {
+  const opened = await gated.open();
+  if ('problem' in opened) return opened;
+  const folder = path === '.' ? opened.root : await resolveInside(opened.root, path);
+  const file = folder === undefined ? undefined : await resolveInside(folder, SKILL_FILE);
+  if (folder === undefined || file === undefined) {
+    return { problem: `there is no ${SKILL_FILE} in it any more`, isDenied: false };
+  }
+  const text = await readText(file, MAX_BYTES);
+  return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder };
+}
+
+interface SkillText {
+  readonly text: string;
+  readonly folder: string;
+}
+
+async function activate(place: SkillPlace, name: string) {
+  const opened = await read(place);
+  if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
+  const { skill } = readSkillFile(opened.text, basename(place.folder));
+  if (skill === undefined) throw new SkillUnavailableError(name, `its ${SKILL_FILE} is not valid any more`);
+  return { prompt: skill.body, folder: opened.folder };
+}
+
+function describe({ body: _body, ...file }: SkillFile, { extension, scope, folder }: SkillPlace) {
+  const id = extension === undefined ? file.name : `${extension}:${file.name}`;
+  return { ...file, id, parameters: [], extension, scope, source: join(folder, SKILL_FILE) };
+}
+
+function diagnose(level: 'error' | 'warning', { folder, extension }: SkillPlace, problems: readonly ManifestProblem[]) {
+  const message = `The skill in ${folder}: ${problems.map(problemText).join('; ')}`;
+  return { level, message, source: folder, problems, ...(extension !== undefined && { extension }) };
+}

@@ -1,0 +1,35 @@
+import type { ExtensionScope, SkillParameter } from './extension.js';
+
+/** A skill as it is listed: what is known of it before it is used. */
+export interface Skill {
+  /** What it goes by without doubt: `extension:name`, or the bare name of a skill that belongs to no extension. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** The text of a skill from a manifest. That of a SKILL.md is read when the skill is used. */
+  readonly prompt?: string | undefined;
+  readonly parameters: readonly SkillParameter[];
+  /** The extension that brings it along. */
+  readonly extension?: string | undefined;
+  readonly scope: ExtensionScope;
+  /** The file that it stands in. */
+  readonly source: string;
+  readonly license?: string | undefined;
+  readonly compatibility?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** What it asks for. Nothing is granted by it. */
+  readonly allowedTools?: readonly string[] | undefined;
+}
+
+/** The text of a skill, and the folder that its files lie in. */
+export interface SkillBody {
+  readonly prompt: string;
+  readonly folder?: string | undefined;
+}
+
+/** A skill, and how to get at it. */
+export interface SkillEntry {
+  readonly skill: Skill;
+  /** Reads the text anew, if it may be used. Rejects with a SkillUnavailableError where it may not. */
+  open(): Promise<SkillBody>;
+}

@@ -1,0 +1,70 @@
+import type { JsonValue } from '../internal/json.js';
+import { type ManifestProblem, pathText } from './manifest-problem.js';
+
+const MAX_DEPTH = 64;
+
+/** A JSON object, or what is wrong with the text. */
+export type ParsedJson =
+  | { readonly value: { readonly [key: string]: JsonValue } }
+  | { readonly problems: readonly ManifestProblem[] };
+
+/** Reads bytes as one JSON object in UTF-8, without a byte order mark, at most 64 deep and without `__proto__`. */
+export function parseJsonObject(bytes: Uint8Array): ParsedJson {
+  const text = decode(bytes);
+  if (typeof text !== 'string') return wrong(text.problem);
+  if (text.trim() === '') return wrong('it is empty');
+  if (depthOf(text) > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return wrong(`it is no JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(value)) return wrong('it holds no JSON object');
+  const forbidden = pathsOfProto(value);
+  if (forbidden.length > 0) {
+    return { problems: forbidden.map((path) => ({ path: pathText(path), message: 'no key may be `__proto__`' })) };
+  }
+  return { value: value as { readonly [key: string]: JsonValue } };
+}
+
+function wrong(message: string): ParsedJson {
+  return { problems: [{ path: '', message }] };
+}
+
+function decode(bytes: Uint8Array): string | { problem: string } {
+  const [first, second] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+    return { problem: 'it is UTF-16: save it as UTF-8' };
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.startsWith('\uFEFF') ? { problem: 'it begins with a byte order mark: save it without one' } : text;
+  } catch {
+    return { problem: 'it is not UTF-8' };
+  }
+}
+
+/** How deep brackets nest outside of strings, so that nothing that walks the value can run out of stack. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') deepest = Math.max(deepest, ++depth);
+    else if (token === ']' || token === '}') depth -= 1;
+  }
+  return deepest;
+}
+
+function pathsOfProto(value: unknown, path: readonly PropertyKey[] = []): readonly PropertyKey[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const step = Array.isArray(value) ? Number(key) : key;
+    return key === '__proto__' ? [[...path, step]] : pathsOfProto(inner, [...path, step]);
+  });
+}
+
+/** Whether a value is an object, and no array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

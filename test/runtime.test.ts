@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { Agent } from '../src/index.js';
+import { loadRuntime, type Runtime, type RuntimeOptions } from '../src/runtime.js';
+import { calls, says, scriptedModel } from '../src/testing/testing.js';
+import { keepingLogger } from './agent/support/silent-logger.js';
+import { echoServer, linesOf, manifest } from './manifest/support/place.js';
+import { scratchFolder, script, write } from './process/support/scratch.js';
+
+interface Ground {
+  readonly home: string;
+  readonly cwd: string;
+  readonly trace: string;
+  readonly asked: string[];
+  load(options?: RuntimeOptions): Promise<Runtime>;
+}
+
+/** A home folder with a hook, and a workspace with a server, a plugin and an extension. */
+function ground(): Ground {
+  const root = scratchFolder();
+  const [home, cwd, trace] = [join(root, 'home'), join(root, 'ws'), join(root, 'trace')];
+  for (const folder of [home, cwd]) mkdirSync(folder, { recursive: true });
+  const note = (path: string, word: string) => script(path, `#!/bin/sh\necho ${word} >> ${trace}\necho '{}'\n`);
+  const hook = note(join(home, '.app/note.sh'), 'user hook');
+  write(join(home, '.app/hooks.json'), JSON.stringify({ hooks: { before_agent: [{ name: 'note', command: hook }] } }));
+  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { tell: { command: 'node', args: [echoServer] } } }));
+  write(join(cwd, 'app.plugins.mjs'), `export default { plugins: [{ path: './plugin.mjs' }] };\n`);
+  write(
+    join(cwd, 'plugin.mjs'),
+    `import { appendFileSync } from 'node:fs';
+export default { name: 'note', hooks: { beforeMessage: (message) => { appendFileSync(${JSON.stringify(trace)}, 'plugin\\n'); return message; } } };\n`,
+  );
+  const extension = join(cwd, '.app/extensions/whole');
+  note(join(extension, 'note.sh'), 'extension hook');
+  const parts = {
+    hooks: [{ name: 'ext', event: 'before_agent', command: './note.sh' }],
+    skills: [{ name: 'greet', description: 'Greets.', prompt: 'Say hello.' }],
+  };
+  write(join(extension, 'manifest.json'), JSON.stringify(manifest('whole', parts)));
+  const asked: string[] = [];
+  const before = process.env.HOME;
+  process.env.HOME = home;
+  onTestFinished(() => {
+    process.env.HOME = before;
+  });
+  return {
+    ...{ home, cwd, trace, asked },
+    async load(options = {}) {
+      const runtime = await loadRuntime({ appName: 'app', cwd, logger: keepingLogger(), ...options });
+      onTestFinished(() => runtime.close());
+      return runtime;
+    },
+  };
+}
+
+test('extensions, hooks, servers, plugins and sessions are put together by one call, behind one gate', async () => {
+  const { load, asked, trace, home } = ground();
+  const runtime = await load({
+    approve: ({ item }) => {
+      asked.push(`${item.kind} ${item.name}`);
+      return true;
+    },
+  });
+  const model = scriptedModel([calls('mcp__tell__echo', { variable: 'USER_X' }), says('done')]);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+
+  const session = await agent.session({ id: 's' });
+  await session.run(await runtime.extensions.skills.invoke('greet'));
+
+  expect(asked.slice(0, 3).sort()).toEqual(['hook ext', 'mcp-server tell', 'skill whole']);
+  expect(asked.slice(3).every((item) => item.startsWith('plugin '))).toBe(true);
+  expect([...linesOf(trace)].sort()).toEqual(['extension hook', 'plugin', 'user hook']);
+  expect(model.requests[0]?.tools.map(({ name }) => name).sort()).toEqual(['mcp__tell__echo', 'skill']);
+  expect(runtime.status()).toMatchObject({
+    extensions: { extensions: [{ name: 'whole', state: 'active', approved: true }], skills: ['whole:greet'] },
+    hooks: {
+      hooks: [
+        { name: 'note', scope: 'user' },
+        { name: 'ext', scope: 'workspace' },
+      ],
+    },
+    servers: [{ name: 'tell', state: 'connected' }],
+    plugins: { plugins: [{ name: 'note' }] },
+  });
+  expect(readdirSync(join(home, '.app')).sort()).toEqual(expect.arrayContaining(['sessions', 'trusted-hooks.json']));
+  expect((await runtime.store.load('s'))?.messages[0]).toEqual({ role: 'user', content: 'Say hello.' });
+  await agent.close();
+});
+
+test('without anybody to ask, nothing of the workspace is used, and all of it is listed', async () => {
+  const { load, trace } = ground();
+  const runtime = await load();
+  const model = scriptedModel(['done']);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+
+  await agent.run('go');
+
+  expect(linesOf(trace)).toEqual(['user hook']);
+  expect(model.requests[0]?.tools).toEqual([]);
+  expect(runtime.status()).toMatchObject({
+    extensions: { extensions: [{ name: 'whole', state: 'pending', approved: false }], skills: [] },
+    servers: [{ name: 'tell', state: 'pending' }],
+    plugins: { plugins: [], failures: [expect.any(String)] },
+  });
+  await agent.close();
+});
+
+test('several agents share what was loaded, also what changes later', async () => {
+  const { load } = ground();
+  const runtime = await load({ approve: () => true, plugins: false });
+  const models = [scriptedModel(['a', 'b']), scriptedModel(['a', 'b'])];
+  const agents = models.map((model) => new Agent({ model, ...runtime.agentOptions() }));
+  const tools = (run: number) => models.map((model) => model.requests[run]?.tools.map(({ name }) => name).sort());
+
+  await Promise.all(agents.map((agent) => agent.run('go')));
+  await runtime.extensions.disable('whole');
+  await agents[0]?.close();
+  await agents[1]?.run('go');
+
+  expect(tools(0)).toEqual(Array(2).fill(['mcp__tell__echo', 'skill']));
+  expect(tools(1)).toEqual([undefined, ['mcp__tell__echo']]);
+  await agents[1]?.close();
+});
+
+test('an agent that outlives the runtime has nothing of it', async () => {
+  const { load, trace } = ground();
+  const runtime = await load({ approve: () => true, plugins: false });
+  const model = scriptedModel(['a', 'b']);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+  await agent.run('go');
+  const before = linesOf(trace).length;
+
+  await runtime.close();
+  await agent.run('go');
+
+  expect(linesOf(trace)).toHaveLength(before);
+  expect(model.requests[1]?.tools).toEqual([]);
+  expect(runtime.mcp.status()).toMatchObject([{ state: 'closed' }]);
+  await agent.close();
+});
+
+test('S0-14.1: takes hooks and their time, servers and settings from the configuration of the application', async () => {
+  const { load } = ground();
+  const runtime = await load({
+    config: {
+      hooks: { timeout: 500, before_model: [{ name: 'own', command: 'true' }] },
+      mcpServers: { mine: { command: 'node', args: [echoServer] } },
+      extensions: { whole: {} },
+    },
+  });
+
+  expect(runtime.hooks.registry.hooksOf('before_model').map(({ name, scope }) => [name, scope])).toEqual([
+    ['own', 'builtin'],
+  ]);
+  expect(runtime.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['mine connected', 'tell pending']);
+});
+
+test('an option that there is not is refused, and so is a user folder in the workspace', async () => {
+  const { cwd } = ground();
+
+  await expect(loadRuntime({ cwd, apName: 'x' } as RuntimeOptions)).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+  });
+  await expect(loadRuntime({ cwd, userDir: join(cwd, 'x') })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
+  await expect(loadRuntime({ cwd, userDir: 'x' })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'closes on %s where the host wants it, and ends as the signal would end it',
+  async (signal) => {
+    const { cwd, home } = ground();
+    const main = write(
+      join(cwd, 'main.mts'),
+      `import { loadRuntime } from ${JSON.stringify(fileURLToPath(new URL('../src/runtime.ts', import.meta.url)))};
+const runtime = await loadRuntime({ appName: 'app', approve: () => true, plugins: false, closeOnSignals: true });
+console.log(runtime.mcp.status()[0].state);
+setInterval(() => {}, 1000);\n`,
+    );
+    const tsx = fileURLToPath(new URL('../node_modules/tsx/dist/cli.mjs', import.meta.url));
+    const child = spawn(process.execPath, [tsx, main], {
+      cwd,
+      env: { ...process.env, HOME: home },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
+
+    const [state] = (await child.stdout.take(1).toArray()) as Buffer[];
+    child.kill(signal);
+
+    expect(String(state).trim()).toBe('connected');
+    // tsx passes the signal on, and reports it as a code.
+    expect([signal, signal === 'SIGINT' ? 130 : 143]).toContain(await ended);
+  },
+);
