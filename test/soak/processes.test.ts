@@ -42,5 +42,5 @@ test('programs that end in every way at once leave nothing behind', { timeout: 6
         process.listeners(event as 'exit').filter(({ name }) => name.startsWith('onExit') || name === 'onSignal')
           .length,
     ),
-  ).toEqual([0, 0, 0, 0]);
+  ).toEqual([0, 0, 0, 0, 0]);
 });
