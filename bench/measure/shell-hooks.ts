@@ -38,28 +38,48 @@ interface Place {
 
 type Command = readonly [command: string, args: readonly string[]];
 
-async function measureSpawns({ race }: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
+const SH: Command = ['/bin/sh', ['-c', 'cat > /dev/null']];
+
+async function measureSpawns(setting: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
   const script = join(place.stateDir, '..', 'hook.mjs');
   writeFileSync(script, HOOK);
-  const figures: Figure[] = [];
-  const commands: readonly (readonly [string, Command, number | undefined])[] = [
-    ['a Node script as a hook', [process.execPath, [script]], 1.1],
-    ['a line of sh as a hook', ['/bin/sh', ['-c', 'cat > /dev/null']], undefined],
+  const node: Command = [process.execPath, [script]];
+  const group = { detached: true };
+  return [
+    await race(setting, { name: 'a Node script as a hook', unit: '×', bound: 1.1 }, [
+      () => bareSpawn(node, group),
+      hookRunner(library, node, place),
+    ]),
+    await race(setting, { name: 'a line of sh as a hook', unit: '×' }, [
+      () => bareSpawn(SH, group),
+      hookRunner(library, SH, place),
+    ]),
+    await race(setting, { name: 'a process group of its own', unit: '×' }, [
+      () => bareSpawn(SH, {}),
+      () => bareSpawn(SH, group),
+    ]),
   ];
-  for (const [name, command, bound] of commands) {
-    const hook = hookRunner(library, command, place);
-    const rounds: number[] = [];
-    const times: [number, number][] = [];
-    for (let round = 0; round < race.rounds; round++) {
-      const pairs: [number, number][] = [];
-      for (let i = 0; i < PAIRS; i++) pairs.push([await timeOf(() => bareSpawn(command)), await timeOf(hook)]);
-      rounds.push(median(pairs.map(([bare, ours]) => ours / bare)));
-      times.push([median(pairs.map(([bare]) => bare)), median(pairs.map(([, ours]) => ours))]);
-    }
-    const note = `${digits(median(times.map(([, ours]) => ours)))} ms against ${digits(median(times.map(([bare]) => bare)))} of a bare spawn`;
-    figures.push(figureOf(rounds, { name, unit: '×', bound, note }));
+}
+
+type Work = () => Promise<void>;
+
+/** The second in the first, taken in turns. */
+async function race(
+  { race: { rounds } }: Setting,
+  figure: Pick<Figure, 'name' | 'unit' | 'bound'>,
+  [bare, ours]: readonly [Work, Work],
+): Promise<Figure> {
+  const ratios: number[] = [];
+  const times: (readonly [number, number])[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const pairs: [number, number][] = [];
+    for (let i = 0; i < PAIRS; i++) pairs.push([await timeOf(bare), await timeOf(ours)]);
+    const taken = [median(pairs.map(([first]) => first)), median(pairs.map(([, second]) => second))] as const;
+    times.push(taken);
+    ratios.push(taken[1] / taken[0]);
   }
-  return figures;
+  const [first, second] = [median(times.map(([time]) => time)), median(times.map(([, time]) => time))];
+  return figureOf(ratios, { ...figure, note: `${digits(second)} ms against ${digits(first)} of a bare spawn` });
 }
 
 function hookRunner(library: typeof ShellHooks, [command, args]: Command, place: Place): () => Promise<void> {
@@ -74,9 +94,9 @@ function hookRunner(library: typeof ShellHooks, [command, args]: Command, place:
   };
 }
 
-function bareSpawn([command, args]: Command): Promise<void> {
+function bareSpawn([command, args]: Command, options: { readonly detached?: boolean }): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'pipe' });
+    const child = spawn(command, args, { ...options, stdio: 'pipe' });
     child.stdout.resume();
     child.stderr.resume();
     child.on('error', reject);

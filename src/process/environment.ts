@@ -1,6 +1,10 @@
 import { CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
 import { safePath } from './executable.js';
 
+const INHERITED = compile(INHERITED_NAMES);
+const REFUSED = compile(REFUSED_NAMES);
+const CREDENTIALS = compile(CREDENTIAL_NAMES);
+
 /** An environment as a process gets it. */
 export type Environment = Readonly<Record<string, string>>;
 
@@ -16,17 +20,18 @@ export interface EnvironmentSource {
 
 /** The environment of a program from the workspace: a short list of names, and what it was given. */
 export function workspaceEnvironment(source: EnvironmentSource): Promise<Environment> {
-  return compose(source, (name) => matches(name, INHERITED_NAMES));
+  return compose(source, (name) => matches(name, INHERITED));
 }
 
 /** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
 export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Promise<Environment> {
-  return compose(source, (name) => !matches(name, [...CREDENTIAL_NAMES, ...withheld]));
+  const secret = withheld.length === 0 ? CREDENTIALS : compile([...CREDENTIAL_NAMES, ...withheld]);
+  return compose(source, (name) => !matches(name, secret));
 }
 
 /** Whether a variable can make another program run than the one that was meant: no item may set it. */
 export function isRefusedName(name: string): boolean {
-  return matches(name, REFUSED_NAMES);
+  return matches(name, REFUSED);
 }
 
 /** Whether a variable can have this name at all. */
@@ -47,10 +52,16 @@ async function compose({ parent, additions = {}, exclude }: EnvironmentSource, i
 }
 
 /** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */
-function matches(name: string, patterns: readonly string[]): boolean {
-  const wanted = name.toUpperCase();
-  return patterns.some((pattern) => {
-    const upper = pattern.toUpperCase();
-    return upper.endsWith('*') ? wanted.startsWith(upper.slice(0, -1)) : wanted === upper;
-  });
+function matches(name: string, pattern: RegExp): boolean {
+  return pattern.test(name.toUpperCase());
+}
+
+function compile(names: readonly string[]): RegExp {
+  const escaped = names.map((name) =>
+    name
+      .toUpperCase()
+      .replace(/[^\w*]/g, '\\$&')
+      .replace(/\*$/, '[^]*'),
+  );
+  return new RegExp(`^(?:${escaped.join('|')})$`);
 }
