@@ -10,6 +10,7 @@ import { measureExtensions } from './measure/extensions.js';
 import { measureBundle, measureImport } from './measure/footprint.js';
 import { measureHookedRuns, measureHooks } from './measure/hooks.js';
 import { compare, measureConcurrent, measureConstruct, measureStream, measureTurns } from './measure/loop.js';
+import { measureMcp } from './measure/mcp.js';
 import type { Measurement } from './measure/measurement.js';
 import { measureShellHooks } from './measure/shell-hooks.js';
 
@@ -32,6 +33,7 @@ const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
   dispatch: countDispatch,
   'dispatch-time': timeDispatch,
   'shell-hooks': measureShellHooks,
+  mcp: measureMcp,
 };
 
 const { values } = parseArgs({

@@ -95,18 +95,19 @@ export class Loading {
 
   /** What a loader that failed had added is taken out again. */
   private async load(entry: LoaderState): Promise<void> {
-    const disposers: (() => void)[] = [];
+    let disposers: (() => void)[] | undefined = [];
     const use: LoaderHost['use'] = (lifecycle, replaced) => {
       const dispose = this.from.host.use(lifecycle, replaced);
-      disposers.push(dispose);
+      disposers?.push(dispose);
       return dispose;
     };
     try {
       await entry.loader.load(Object.create(this.from.host, { use: { value: use } }) as LoaderHost);
       entry.state = 'loaded';
       entry.error = undefined;
+      disposers = undefined;
     } catch (cause) {
-      for (const dispose of disposers) dispose();
+      for (const dispose of disposers ?? []) dispose();
       entry.state = 'failed';
       entry.error = describeError(cause);
       const error = new LoaderError(entry.loader.name, cause);

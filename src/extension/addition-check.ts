@@ -19,7 +19,9 @@ function problemsOf(at: string, addition: unknown): string[] {
   const { position, content, condition, ...others } = addition as Record<string, unknown>;
   const problems = Object.keys(others).map((key) => `\`${at}.${key}\` is none of ${ADDITION_KEYS.join(', ')}`);
   if (typeof position !== 'string' || !POSITIONS.includes(position)) {
-    problems.push(`\`${at}.position\` is ${String(position)}; it is one of ${POSITIONS.join(', ')}`);
+    problems.push(
+      `\`${at}.position\` is ${typeof position === 'string' ? position : typeof position}; it is one of ${POSITIONS.join(', ')}`,
+    );
   }
   if (typeof content !== 'string') problems.push(`\`${at}.content\` is ${typeof content}, not text`);
   return [...problems, ...conditionProblems(`${at}.condition`, condition)];

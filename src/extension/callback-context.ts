@@ -7,11 +7,15 @@ import { cloneData } from './plain-data.js';
 
 /** Makes the context of one call. What costs something is made when it is read. */
 export function createContext(callback: Callback): ExtensionContext {
-  const { run: info } = callback.run;
+  const { run } = callback;
+  const { run: info } = run;
+  const { state } = run.settings;
   let tools: readonly ToolSpec[] | undefined;
   return {
     extensionId: callback.id,
-    sessionId: callback.run.sessionId,
+    get sessionId() {
+      return run.sessionId;
+    },
     agent: info.agent,
     turn: info.turn,
     context: info.context,
@@ -25,26 +29,18 @@ export function createContext(callback: Callback): ExtensionContext {
     get logger() {
       return prefixed(callback);
     },
-    ...stateAccess(callback),
-  };
-}
-
-function stateAccess(callback: Callback): Pick<ExtensionContext, 'getState' | 'setState' | 'clearState'> {
-  const { run, scope, site } = callback;
-  const { state } = run.settings;
-  return {
     async getState(key, as) {
       callback.assertGood('getState');
-      return state.get(scope, { key, as }, site);
+      return state.get(callback.scope, { key, as }, callback.site);
     },
     async setState(key, value, codec) {
       callback.assertGood('setState');
       run.wrote = true;
-      await state.set(scope, { key, value, codec }, site);
+      await state.set(callback.scope, { key, value, codec }, callback.site);
     },
     async clearState(key) {
       callback.assertGood('clearState');
-      await state.clear(scope, key, site);
+      await state.clear(callback.scope, key, callback.site);
     },
   };
 }

@@ -54,8 +54,8 @@ export async function runCallback<Result>(
 
 /** One call of an extension on its way: until when it counts, and what it may reach. */
 export class Callback {
-  private readonly stop = new Stop();
-  private state: 'new' | 'following' | 'settled' = 'new';
+  private stop: Stop | undefined = undefined;
+  private isSettled = false;
   private isGivenUp = false;
 
   constructor(
@@ -78,8 +78,7 @@ export class Callback {
 
   /** The signal of this call. */
   get signal(): AbortSignal {
-    this.follow();
-    return this.stop.signal;
+    return this.follow().signal;
   }
 
   /** The outcome of what was returned, the abort of the run, or the end of its time; what comes first. */
@@ -87,11 +86,11 @@ export class Callback {
     if (!isPromise(returned)) return returned;
     const { clock } = this.run.run;
     const { timeoutMs } = this.run.settings;
-    this.follow();
-    const expire = () => this.stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
+    const stop = this.follow();
+    const expire = () => stop.stop(new TimeoutExceededError(`${this.name} of extension "${this.id}"`, timeoutMs));
     const timer = clock.setTimeout(expire, timeoutMs);
-    this.stop.whenReleased(() => clock.clearTimeout(timer));
-    return this.stop.race(returned as Awaitable<unknown>);
+    stop.whenReleased(() => clock.clearTimeout(timer));
+    return stop.race(returned as Awaitable<unknown>);
   }
 
   /** Nothing that it does from now on counts. */
@@ -101,13 +100,13 @@ export class Callback {
 
   /** Lets go of the run's signal. */
   settle(): void {
-    this.state = 'settled';
-    this.stop.release();
+    this.isSettled = true;
+    this.stop?.release();
   }
 
   /** Throws where a call of the context comes too late. */
   assertGood(operation: string): void {
-    const isOver = this.isGivenUp || this.stop.stopped || this.run.over;
+    const isOver = this.isGivenUp || this.stop?.stopped || this.run.over;
     if (isOver || this.registration.removed) throw new ExtensionExpiredError(this.id, operation);
   }
 
@@ -120,9 +119,12 @@ export class Callback {
     );
   }
 
-  private follow(): void {
-    if (this.state !== 'new') return;
-    this.state = 'following';
-    this.stop.follow(this.run.run.signal);
+  /** What stops with the run, made on first use: most callbacks neither wait nor look at their signal. */
+  private follow(): Stop {
+    if (this.stop === undefined) {
+      this.stop = new Stop();
+      if (!this.isSettled) this.stop.follow(this.run.run.signal);
+    }
+    return this.stop;
   }
 }

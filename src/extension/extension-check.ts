@@ -22,7 +22,8 @@ export function validateExtension(extension: ExtensionInput, known: KnownTools):
     ...additionProblems(extension.promptAdditions),
     ...toolConfigProblems(extension.toolConfig, known),
   ];
-  if (problems.length > 0) throw new ExtensionInvalidError(shown(extension.id), problems);
+  if (problems.length === 0) return;
+  throw new ExtensionInvalidError(typeof extension.id === 'string' ? extension.id : 'unknown', problems);
 }
 
 /** A class may have members of its own; one that begins with `on` is most likely a misspelt callback. */

@@ -1,5 +1,6 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
+import { isPromise } from '../internal/promise.js';
 import {
   EXTENSION_CALLBACK_DURATION_MS,
   EXTENSION_CALLBACK_TOTAL,
@@ -56,12 +57,17 @@ export class ExtensionMetrics {
     this.send((sink) => sink.counter(EXTENSION_STATE_EVICTIONS, 1, { extension_id }));
   }
 
-  private send(report: (sink: MetricsSink) => void): void {
+  private send(report: (sink: MetricsSink) => unknown): void {
     if (this.sink === undefined) return;
     try {
-      report(this.sink);
+      const sent = report(this.sink);
+      if (isPromise(sent)) sent.then(undefined, (error: unknown) => this.complain(error));
     } catch (error) {
-      this.logger().error(`The metrics sink failed: ${describeError(error)}`, error);
+      this.complain(error);
     }
+  }
+
+  private complain(error: unknown): void {
+    this.logger().error(`The metrics sink failed: ${describeError(error)}`, error);
   }
 }

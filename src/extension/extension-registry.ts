@@ -9,12 +9,12 @@ import { Attachment } from './attachment.js';
 import { validateExtension } from './extension-check.js';
 import type { ExtensionInput, RegisteredExtension } from './extension-definition.js';
 import { ExtensionInvalidError } from './extension-error.js';
-import { createLifecycle, type Points, pointsOf } from './extension-lifecycle.js';
+import { createLifecycle, pointsOf } from './extension-lifecycle.js';
 import { ExtensionMetrics } from './extension-metrics.js';
 import { ExtensionRun, type RegistrySettings } from './extension-run.js';
 import { ExtensionState } from './extension-state.js';
 import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
-import { type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
+import { assertKeys, type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
 
 /** Where an extension is registered. */
 export interface RegisterOptions {
@@ -57,7 +57,9 @@ export class ExtensionRegistry implements LifecycleLoader {
    * Registers an extension from the next run on. Throws ExtensionInvalidError, and stores nothing of it, where anything
    * is wrong with it or its id is taken.
    */
-  register(extension: ExtensionInput, { session }: RegisterOptions = {}): RegisteredExtension {
+  register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
+    assertKeys('options', options, ['session']);
+    const { session } = options;
     if (session !== undefined && (typeof session !== 'string' || session === '')) {
       throw new OptionInvalidError('session', 'a session id is a text');
     }
@@ -107,10 +109,10 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Called by an agent that has the registry among its `loaders`. */
   load(host: LoaderHost): void {
-    const attachment = new Attachment(host, (points) => this.lifecycleFor(points));
+    const attachment = new Attachment(host);
+    if (attachment.ended) return;
     this.attachments.add(new WeakRef(attachment));
-    host.signal.addEventListener('abort', () => attachment.end(), { once: true });
-    attachment.update(pointsOf(this.list()));
+    attachment.update(this.lifecycle());
   }
 
   /** The extensions in the order of their callbacks. */
@@ -128,8 +130,8 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   private update(): void {
     this.ordered = inCallbackOrder([...this.registrations.values()]);
-    const points = pointsOf(this.list());
-    for (const attachment of this.attached()) attachment.update(points);
+    const lifecycle = this.lifecycle();
+    for (const attachment of this.attached()) attachment.update(lifecycle);
   }
 
   /** What is fastened to an agent that is still there, and open. */
@@ -142,14 +144,16 @@ export class ExtensionRegistry implements LifecycleLoader {
     });
   }
 
-  private lifecycleFor(points: Points) {
-    return createLifecycle(points, (run) => this.runOf(run));
+  /** Another one for each change, so that a run goes on with the extensions that it began with. */
+  private lifecycle() {
+    const { ordered } = this;
+    return createLifecycle(pointsOf(this.list()), (run) => this.runOf(run, ordered));
   }
 
-  private runOf(run: RunContext): ExtensionRun {
+  private runOf(run: RunContext, ordered: readonly Registration[]): ExtensionRun {
     const known = this.runs.get(run);
     if (known !== undefined) return known;
-    const made = new ExtensionRun(run, this.settings, this.ordered);
+    const made = new ExtensionRun(run, this.settings, ordered);
     this.runs.set(run, made);
     return made;
   }

@@ -1,9 +1,10 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
+import type { HookRun } from '../lifecycle/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ExtensionMetrics } from './extension-metrics.js';
 import type { ExtensionState } from './extension-state.js';
-import { actsIn, mayUseState, type Registration } from './registration.js';
+import { actsIn, type Registration } from './registration.js';
 
 /** What the runs of a registry share. */
 export interface RegistrySettings {
@@ -35,7 +36,7 @@ export class ExtensionRun {
     this.run = run;
     this.settings = settings;
     this.registrations = all.filter((registration) => actsIn(registration, run.session?.id));
-    const keepsState = this.registrations.some(({ extension }) => mayUseState(extension));
+    const keepsState = this.registrations.some(({ usesState }) => usesState);
     this.touching = run.session !== undefined && keepsState ? this.touch(run.session.id) : undefined;
   }
 
@@ -49,13 +50,23 @@ export class ExtensionRun {
 
   /** Throws where the run was aborted: that is never a callback's failure. */
   throwIfAborted(): void {
-    const { signal } = this.run;
-    if (signal.aborted) throw signal.reason;
+    const error = this.abortError;
+    if (error !== undefined) throw error;
   }
 
-  /** Ends it: state that belongs to the run alone is dropped. */
-  async finish(): Promise<void> {
+  /** Ends it: state that belongs to the run alone is dropped. An aborted run does not wait for the store. */
+  finish(): Promise<void> | undefined {
     this.over = true;
+    const done = this.leave();
+    return this.abortError === undefined ? done : undefined;
+  }
+
+  /** Every run is a HookRun. Its signal would tell too, but is dear to make. */
+  private get abortError(): Error | undefined {
+    return (this.run as HookRun).abortError;
+  }
+
+  private async leave(): Promise<void> {
     await this.touching;
     if (this.run.session !== undefined || !this.wrote) return;
     const { clock, id } = this.run;

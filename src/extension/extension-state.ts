@@ -110,13 +110,23 @@ export class ExtensionState {
     return this.call('', ['stats', () => this.settings.store.stats(session)], site);
   }
 
-  /** One call of the store, in time. What goes wrong is a StateStoreError, but for a key that it refuses. */
-  private async call<T>(
+  /** One call of the store, after the state of who had the id before is gone. */
+  private call<T>(extension: string, work: readonly [string, () => Awaitable<T>], site: StateSite): Promise<T> {
+    const clearing = this.clearing.get(extension);
+    if (clearing === undefined) return this.attempt(extension, work, site);
+    const gone = clearing.catch(() => {});
+    return this.tracked(
+      extension,
+      gone.then(() => this.attempt(extension, work, site)),
+    );
+  }
+
+  /** In time. What goes wrong is a StateStoreError, but for a key that the store refuses. */
+  private async attempt<T>(
     extension: string,
     [operation, act]: readonly [string, () => Awaitable<T>],
     { clock }: StateSite,
   ): Promise<T> {
-    await this.clearing.get(extension)?.catch(() => {});
     try {
       const result = act();
       if (!isPromise(result)) return result;

@@ -1,6 +1,17 @@
 /** A deep copy of plain objects, arrays and bytes, however deep; everything else is kept as it is. */
 export function cloneData<T>(value: T): T {
+  return copyInto(value, new Map());
+}
+
+/** The same, of which no object and no array can be changed. */
+export function freezeData<T>(value: T): T {
   const copies = new Map<object, object>();
+  const copy = copyInto(value, copies);
+  for (const made of copies.values()) Object.freeze(made);
+  return copy;
+}
+
+function copyInto<T>(value: T, copies: Map<object, object>): T {
   const open: [from: object, to: object][] = [];
   const copyOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;

@@ -52,7 +52,9 @@ function withAdditions(
   additions: readonly OwnedAddition[],
 ): ModelCallRequest {
   const at = (position: AdditionPosition) =>
-    additions.filter(({ addition }) => addition.position === position).map(({ addition }) => addition.content);
+    additions.flatMap(({ addition: { content, ...other } }) =>
+      other.position === position && content !== '' ? [content] : [],
+    );
   const guidance = guidanceFor(run, request.tools);
   const texts: Additions = {
     system_prefix: at('system_prefix'),

@@ -1,5 +1,5 @@
 import type { ExtensionInput, RegisteredExtension, TagHandler } from './extension-definition.js';
-import { cloneData } from './plain-data.js';
+import { freezeData } from './plain-data.js';
 import { normaliseToolConfig } from './tool-config-check.js';
 
 /** An extension in a registry. */
@@ -8,6 +8,8 @@ export interface Registration {
   /** What was registered: the `this` of its callbacks. */
   readonly source: object;
   readonly handlers: readonly TagHandler[];
+  /** Whether it may read or write state. */
+  readonly usesState: boolean;
   /** Set as it is unregistered: from then on none of its callbacks is called. */
   removed: boolean;
 }
@@ -38,16 +40,16 @@ export function createRegistration(source: ExtensionInput, session: string | und
   const members = {
     onInputMessages,
     onPlainText,
-    onTag: Array.isArray(onTag) ? onTag.map(copyHandler) : onTag,
-    tags: typeof tags === 'object' ? [...tags] : tags,
+    onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag,
+    tags: freezeData(tags),
     onLlmOutput,
     toolConfig: toolConfig && normaliseToolConfig(toolConfig),
     session,
   };
   const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-  const additions = promptAdditions.map((addition) => Object.freeze(cloneData(addition)));
-  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, promptAdditions: additions, ...present });
-  return { extension, source, handlers: handlersOf(extension), removed: false };
+  const additions = { promptAdditions: freezeData(promptAdditions) };
+  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, ...additions, ...present });
+  return { extension, source, handlers: handlersOf(extension), usesState: mayUseState(extension), removed: false };
 }
 
 /** By priority, higher first; then as they were registered. */
@@ -61,5 +63,5 @@ function handlersOf({ onTag, tags }: RegisteredExtension): readonly TagHandler[]
 }
 
 function copyHandler({ tags, handle }: TagHandler): TagHandler {
-  return Object.freeze({ tags: typeof tags === 'string' ? tags : [...tags], handle });
+  return Object.freeze({ tags: freezeData(tags), handle });
 }

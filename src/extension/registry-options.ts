@@ -3,6 +3,7 @@ import { MAX_TIMER_MS } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
+import { resolveStatePolicy } from '../state/state-policy.js';
 import type { StatePolicy, StateStore } from '../state/state-store.js';
 import type { MetricsSink } from '../telemetry/metrics-sink.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
@@ -48,26 +49,59 @@ export interface ResolvedRegistryOptions {
   readonly stateTimeoutMs: number;
 }
 
-const HOUR_MS = 3_600_000;
 const OPTIONS = [
   ...['state', 'limits', 'ttlMs', 'sessionTtlMs', 'timeoutMs', 'stateTimeoutMs'],
   ...['metrics', 'logger', 'tools', 'onStateAlert'],
 ];
+const LIMITS = ['extensionBytes', 'sessionBytes'];
+/** What each part that the host brings along is called by. */
+const METHODS = {
+  state: ['get', 'set', 'clear', 'clearExtension', 'clearSession', 'touch', 'stats'],
+  metrics: ['counter', 'histogram'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
 
 /** Checks the options and fills in their defaults. Throws OptionInvalidError. */
 export function resolveRegistryOptions(options: ExtensionRegistryOptions): ResolvedRegistryOptions {
-  const unknown = Object.keys(options).find((key) => !OPTIONS.includes(key));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, `it is none of ${OPTIONS.join(', ')}`);
-  const { limits = {}, ttlMs = HOUR_MS, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
-  const { extensionBytes = 10_000_000, sessionBytes = 64 * 1024 * 1024 } = limits;
-  const sessionTtlMs = options.sessionTtlMs ?? Math.max(24 * HOUR_MS, ttlMs);
-  const policy = { ttlMs, sessionTtlMs, extensionBytes, sessionBytes };
-  for (const [name, value] of Object.entries(policy)) assertNumber(name, value, Number.MAX_SAFE_INTEGER);
-  for (const [name, value] of Object.entries({ timeoutMs, stateTimeoutMs })) assertNumber(name, value, MAX_TIMER_MS);
-  return { store: options.state ?? new MemoryStateStore(), policy, timeoutMs, stateTimeoutMs };
+  assertKeys('options', options, OPTIONS);
+  const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
+  assertKeys('limits', limits, LIMITS);
+  assertParts(options);
+  const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
+  const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
+  for (const [name, value] of Object.entries({ timeoutMs, stateTimeoutMs })) assertTime(name, value);
+  const store = options.state ?? new MemoryStateStore();
+  return { store, policy: { ...policy, sessionTtlMs }, timeoutMs, stateTimeoutMs };
 }
 
-function assertNumber(name: string, value: number, most: number): void {
-  if (typeof value === 'number' && value > 0 && value <= most) return;
-  throw new OptionInvalidError(name, `${String(value)} is no number above 0, at most ${most}`);
+/** Throws where it is no object, or has a key that nobody reads. */
+export function assertKeys(option: string, value: unknown, keys: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) throw new OptionInvalidError(option, 'it is no object');
+  const unknown = Object.keys(value).find((key) => !keys.includes(key));
+  if (unknown !== undefined) throw new OptionInvalidError(unknown, `it is none of ${keys.join(', ')}`);
+}
+
+function assertParts(options: ExtensionRegistryOptions): void {
+  for (const [name, methods] of Object.entries(METHODS)) {
+    const part = options[name as keyof typeof METHODS] as Readonly<Record<string, unknown>> | undefined;
+    const missing = methods.find((method) => part !== undefined && typeof part?.[method] !== 'function');
+    if (missing !== undefined) throw new OptionInvalidError(name, `it has no method \`${missing}\``);
+  }
+  const { tools = [], onStateAlert } = options;
+  const isSource = Array.isArray(tools)
+    ? tools.every(hasName)
+    : typeof (tools as LiveToolSet | null)?.list === 'function';
+  if (!isSource) throw new OptionInvalidError('tools', 'it is no list of tools and names, and no live tool set');
+  if (onStateAlert !== undefined && typeof onStateAlert !== 'function') {
+    throw new OptionInvalidError('onStateAlert', 'it is no function');
+  }
+}
+
+function hasName(tool: unknown): boolean {
+  return typeof tool === 'string' || typeof (tool as Tool | null)?.name === 'string';
+}
+
+function assertTime(name: string, value: number): void {
+  if (typeof value === 'number' && value > 0 && value <= MAX_TIMER_MS) return;
+  throw new OptionInvalidError(name, `${String(value)} is no number above 0, at most ${MAX_TIMER_MS}`);
 }

@@ -16,7 +16,7 @@ export function encodeState<T>(key: string, value: T, codec: StateCodec<T> | und
   let text: string | undefined;
   try {
     const data: unknown = codec === undefined ? value : codec.encode(value);
-    text = JSON.stringify(data, (name, part: unknown) => keep(key, name, part));
+    text = JSON.stringify(data, keeperOf(key));
   } catch (error) {
     if (error instanceof StateValueError) throw error;
     throw new StateValueError(key, describeError(error), error);
@@ -45,13 +45,17 @@ export async function decodeState<T>(
 }
 
 /** Members that are undefined are left out, as JSON does; whatever else it cannot hold is refused. */
-function keep(key: string, name: string, part: unknown): unknown {
-  const problem = problemOf(part);
-  if (problem === undefined) return part;
-  throw new StateValueError(key, name === '' ? `it is ${problem}` : `\`${name}\` is ${problem}`);
+function keeperOf(key: string) {
+  return function keep(this: Readonly<Record<string, unknown>>, name: string, part: unknown): unknown {
+    const isEmptied = part === null && this[name] !== null;
+    const problem = isEmptied ? 'a value that JSON makes null of' : problemOf(part, Array.isArray(this));
+    if (problem === undefined) return part;
+    throw new StateValueError(key, name === '' ? `it is ${problem}` : `\`${name}\` is ${problem}`);
+  };
 }
 
-function problemOf(part: unknown): string | undefined {
+function problemOf(part: unknown, isItem: boolean): string | undefined {
+  if (part === undefined) return isItem ? 'undefined, in a list' : undefined;
   if (typeof part === 'function' || typeof part === 'symbol' || typeof part === 'bigint') return `a ${typeof part}`;
   if (typeof part === 'number') return Number.isFinite(part) ? undefined : String(part);
   if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined;

@@ -28,8 +28,8 @@ export function scanTags(text: string, isWanted: (name: string) => boolean): Tag
   const tokens: TagToken[] = [];
   if (!text.includes('<')) return tokens;
   const skip = literalSkipper(text);
-  // A fence stands at the beginning of a line, also of a quoted or indented one.
-  const next = /^[ \t>]*(`{3,}|~{3,})(.*)|[<`]/gm;
+  // A fence stands at the beginning of a line, also of a quoted, indented or listed one.
+  const next = /^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})(.*)|[<`]/gm;
   for (let found = next.exec(text); found !== null; found = next.exec(text)) {
     const { index } = found;
     const isTag = found[0] === '<';

@@ -7,6 +7,7 @@ import { readPages } from './list-pages.js';
 import { McpConnectError, McpRequestError, McpUnauthorizedError } from './mcp-error.js';
 import type { McpSettings } from './mcp-settings.js';
 import { ProcessTransport } from './process-transport.js';
+import { withOwnSignal } from './request-time.js';
 import { loadSdk, type McpSdk } from './sdk.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { prepareLaunch, type ServerLaunch } from './server-launch.js';
@@ -96,8 +97,8 @@ function readTools(connection: Connection, { settings, signal, warn }: Handshake
   return readPages({
     ...{ method: 'tools/list', field: 'tools', warn },
     ...{ maxEntries: settings.limits.tools, maxPages: settings.limits.pages },
-    // A signal for each: the SDK leaves a listener on it.
-    request: (method, params) => connection.request({ method, params, signal: AbortSignal.any([signal]) }),
+    // The SDK leaves a listener on the signal that it is given.
+    request: (method, params) => withOwnSignal(signal, (own) => connection.request({ method, params, signal: own })),
   });
 }
 

@@ -11,7 +11,7 @@ import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
 import { Refresher } from './refresher.js';
-import { inRequestTime, type RequestScope } from './request-time.js';
+import { inRequestTime, type RequestScope, untilAborted } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
 import { ServerLink } from './server-link.js';
@@ -164,9 +164,8 @@ export class McpServer {
   }
 
   private async askOnce({ method, params, onProgress }: ServerRequest, scope: RequestScope): Promise<Answer> {
-    const connection = await this.link.connected();
-    scope.signal.throwIfAborted();
     const { signal, touch } = scope;
+    const connection = this.link.established?.connection ?? (await untilAborted(signal, this.link.connected()));
     try {
       const answer = await connection.request({
         ...{ method, params, signal },

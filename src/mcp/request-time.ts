@@ -20,26 +20,27 @@ export interface RequestScope {
   readonly touch: () => void;
 }
 
-/** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError as soon as it is over. */
+/** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError where it is over. */
 export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
+  const { callMs, totalMs, hold, signal: outer } = time;
   const controller = new AbortController();
   const { signal } = controller;
-  const expire = (ms: number) => () => controller.abort(new TimeoutExceededError(time.what, ms));
-  const idle = new Deadline(time.callMs, expire(time.callMs), time.hold);
-  const total = new Deadline(time.totalMs, expire(time.totalMs), time.hold);
-  const onAbort = () => controller.abort(time.signal?.reason);
-  time.signal?.addEventListener('abort', onAbort, { once: true });
-  if (time.signal?.aborted) onAbort();
+  const expire = (ms: number) => controller.abort(new TimeoutExceededError(time.what, ms));
+  const latest = hold.clock.now() + totalMs;
+  const idle = new Deadline(Math.min(callMs, totalMs), () => expire(Math.min(callMs, totalMs)), hold);
+  const touch = () => (hold.clock.now() < latest ? idle.restart() : expire(totalMs));
+  const onAbort = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', onAbort, { once: true });
+  if (outer?.aborted) onAbort();
   time.open.add(controller);
   try {
-    return await untilAborted(signal, work({ signal, touch: () => idle.restart() }));
+    return await work({ signal, touch });
   } catch (error) {
     throw signal.aborted ? signal.reason : error;
   } finally {
     time.open.delete(controller);
-    time.signal?.removeEventListener('abort', onAbort);
+    outer?.removeEventListener('abort', onAbort);
     idle.clear();
-    total.clear();
   }
 }
 
@@ -51,4 +52,17 @@ export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
     signal.addEventListener('abort', onAbort, { once: true });
     work.then(resolve, reject);
   });
+}
+
+/** Does the work with a signal of its own, which fires with another one and leaves no listener on it. */
+export async function withOwnSignal<T>(signal: AbortSignal, work: (own: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await work(controller.signal);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 }

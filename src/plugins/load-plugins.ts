@@ -12,7 +12,7 @@ import type { Plugin, PluginEntry } from './plugin.js';
 import { callInTime, type PluginCalling } from './plugin-call.js';
 import type { LoadedPluginConfig } from './plugin-config.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
-import { type PluginPart, partOf } from './plugin-part.js';
+import { partOf } from './plugin-part.js';
 import { authorizeImport, type PluginGate } from './plugin-trust.js';
 
 /** How plugins are loaded. */
@@ -59,13 +59,21 @@ export async function loadPlugins(
   return loading;
 }
 
+const AGENT = 'the agent';
+
+interface Candidate {
+  readonly entry: PluginEntry;
+  readonly path: string;
+  readonly owners: Map<string, string>;
+}
+
 class PluginLoading implements LoadedPlugins {
   readonly plugins: LoadedPlugin[] = [];
   readonly failures: KeelsonError[] = [];
   private readonly calling: PluginCalling;
   private readonly workspaceDir: string;
   /** Who has a tool, by its name. */
-  private readonly owners = new Map<string, string>();
+  private owners: ReadonlyMap<string, string>;
 
   constructor(
     private readonly loaded: LoadedPluginConfig,
@@ -73,7 +81,7 @@ class PluginLoading implements LoadedPlugins {
   ) {
     this.calling = resolveCalling(options);
     this.workspaceDir = resolve(options.workspaceDir ?? '.');
-    for (const name of options.taken ?? []) this.owners.set(name, 'the agent');
+    this.owners = new Map(options.taken?.map((name) => [name, AGENT]));
   }
 
   async add(entry: PluginEntry, at: number): Promise<void> {
@@ -85,53 +93,55 @@ class PluginLoading implements LoadedPlugins {
     if (entry.enabled === false) return;
     const path = pathOf(entry.path, folder);
     try {
+      await this.authorize(entry, path);
       const plugins = await callInTime(`import of ${path}`, () => this.load(entry, path), this.calling);
-      const checked = plugins.map((plugin) => this.check(plugin, { entry, path }));
-      this.plugins.push(...checked.map(({ plugin, replaced }) => ({ plugin, path, replaced })));
-      for (const { part } of checked) for (const tool of part.tools) this.owners.set(tool.name, part.name);
+      const owners = new Map(this.owners);
+      this.plugins.push(...plugins.map((plugin) => this.check(plugin, { entry, path, owners })));
+      this.owners = owners;
     } catch (error) {
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
       this.refuse(isOurs ? error : new PluginLoadError(path, describeError(error), error));
     }
   }
 
-  private async load(entry: PluginEntry, path: string): Promise<Plugin[]> {
-    const { options, workspaceDir, loaded, calling } = this;
+  /** A person may take their time to answer. */
+  private async authorize(entry: PluginEntry, path: string): Promise<void> {
+    const { options, workspaceDir, loaded } = this;
     const found = await stat(path).catch(() => undefined);
     if (found?.isFile() !== true) throw new PluginLoadError(path, 'there is no such file');
-    if (!loaded.isTrusted) {
-      const source = loaded.path ?? path;
-      const details = { options: entry.options, format: entry.format };
-      await authorizeImport({ path, source, details }, { gate: options.gate, workspaceDir });
-    }
+    if (loaded.isTrusted) return;
+    const details = { options: entry.options, format: entry.format };
+    const { gate } = options;
+    await authorizeImport({ path, source: loaded.path ?? path, details }, { gate, workspaceDir });
+  }
+
+  private async load(entry: PluginEntry, path: string): Promise<Plugin[]> {
+    const { options, workspaceDir, calling } = this;
     const exports = await readExports(path, options.importModule);
     const host: OpencodeHost = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
     if (isOpencodeModule(exports, entry)) return opencodePlugins(exports, { path, host, options: entry.options });
     return [await pluginOf(exports, { path, options: entry.options })];
   }
 
-  /** Throws where the plugin cannot stand beside those that are loaded. */
-  private check(plugin: Plugin, { entry, path }: { entry: PluginEntry; path: string }) {
+  /** Throws where the plugin cannot stand beside those that are loaded. Adds its tools to the owners'. */
+  private check(plugin: Plugin, { entry, path, owners }: Candidate): LoadedPlugin {
     const twin = this.plugins.find((other) => other.plugin.name === plugin.name);
-    if (twin !== undefined) {
-      throw new PluginLoadError(path, `its name "${plugin.name}" is that of ${twin.path}`);
-    }
-    const part: PluginPart = partOf(plugin);
-    const names = part.tools.map((tool) => tool.name);
+    if (twin !== undefined) throw new PluginLoadError(path, `its name "${plugin.name}" is that of ${twin.path}`);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;
-    const replaced = names.filter((name) => mayReplace && this.owners.get(name) === 'the agent');
-    const taken = names.find(
-      (name, at) => names.indexOf(name) !== at || (this.owners.has(name) && !replaced.includes(name)),
-    );
-    if (taken !== undefined) {
-      const owner = this.owners.get(taken);
-      const other = this.plugins.find(({ plugin: it }) => it.name === owner)?.path;
-      throw new PluginLoadError(
-        path,
-        `its tool "${taken}" of plugin "${plugin.name}" has the name of one of ${owner ?? 'its own'}${other ? ` (${other})` : ''}`,
-      );
+    const replaced: string[] = [];
+    for (const { name } of partOf(plugin).tools) {
+      const owner = owners.get(name);
+      if (mayReplace && owner === AGENT) replaced.push(name);
+      else if (owner !== undefined)
+        throw new PluginLoadError(path, this.conflict({ name, owner, plugin: plugin.name }));
+      owners.set(name, plugin.name);
     }
-    return { plugin, part, replaced };
+    return { plugin, path, replaced };
+  }
+
+  private conflict({ name, owner, plugin }: { name: string; owner: string; plugin: string }): string {
+    const other = this.plugins.find((it) => it.plugin.name === owner)?.path;
+    return `its tool "${name}" of plugin "${plugin}" has the name of one of ${owner}${other ? ` (${other})` : ''}`;
   }
 
   private refuse(error: KeelsonError): void {

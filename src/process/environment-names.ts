@@ -24,7 +24,10 @@ export const REFUSED_NAMES: readonly string[] = [
   ...['R_PROFILE*', 'R_ENVIRON*', 'JULIA_*', 'ERL_*', 'GUILE_*', 'TCLLIBPATH', 'CARGO_*', 'RUSTC*', 'GOFLAGS'],
   // Programs that start what a variable names, or load it.
   ...['GIT_*', 'SSH_ASKPASS*', 'SUDO_ASKPASS', 'EDITOR', 'VISUAL', 'PAGER', 'LESSOPEN', 'LESSCLOSE', 'BROWSER'],
-  ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'OPENSSL_ENGINES', 'MAKEFLAGS'],
+  ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'OPENSSL_ENGINES', 'MAKEFLAGS', 'MAKEFILES', 'GNUMAKEFLAGS', 'TAR_OPTIONS'],
+  ...['SHELL', 'MANPAGER', 'SYSTEMD_PAGER', 'RSYNC_RSH', 'SVN_SSH', 'HGRCPATH', 'KUBECONFIG', 'NODE_COMPILE_CACHE'],
+  // Where shells, git and many others look for a configuration that names programs.
+  ...['HOME', 'USERPROFILE', 'XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],
 ];
 
 /** What providers of models take as a credential: no program gets them unless the user says so. */

@@ -1,6 +1,6 @@
 type Kill = (signal: NodeJS.Signals) => void;
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 const live = new Set<Kill>();
 
 /**

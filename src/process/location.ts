@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { readlinkSync, realpathSync } from 'node:fs';
+import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** Whether an absolute path is `root` or lies in it, going by the text alone. */
@@ -8,25 +8,53 @@ export function isInside(path: string, root: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
+/** As many links in a row as Linux follows. */
+const MAX_LINKS = 40;
+
 /**
- * Where an absolute path leads with every link followed. Of what does not exist, the part that does is resolved; a link
- * that leads nowhere keeps its own name.
+ * Where an absolute path leads with every link followed, and only then a `..` behind it, as a system does. Of what does
+ * not exist, the part that does is resolved: a link that leads nowhere is where a file would be made through it.
  */
-export async function realLocation(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(await realLocation(parent), basename(path));
-  }
+export function realLocation(path: string): Promise<string> {
+  return follow(path, MAX_LINKS);
 }
 
 /** As `realLocation`, at once. */
 export function realLocationSync(path: string): string {
+  return followSync(path, MAX_LINKS);
+}
+
+async function follow(path: string, links: number): Promise<string> {
   try {
-    return realpathSync(path);
+    return await realpath(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(realLocationSync(parent), basename(path));
+    if (parent === path) return path;
+    const folder = await follow(parent, links);
+    const target = await readlink(path).catch(() => undefined);
+    if (target === undefined || links === 0) return join(folder, basename(path));
+    return follow(isAbsolute(target) ? target : `${folder}/${target}`, links - 1);
+  }
+}
+
+function followSync(path: string, links: number): string {
+  try {
+    // The other one takes a `..` off the text.
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    if (parent === path) return path;
+    const folder = followSync(parent, links);
+    const target = readLink(path);
+    if (target === undefined || links === 0) return join(folder, basename(path));
+    return followSync(isAbsolute(target) ? target : `${folder}/${target}`, links - 1);
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

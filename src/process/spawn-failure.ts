@@ -31,6 +31,9 @@ export interface SpawnTarget {
 }
 
 const HEAD_BYTES = 256;
+const isWindows = process.platform === 'win32';
+/** Windows has variables such as `=C:`. */
+const NO_NAME = isWindows ? /^$|.=/s : /^$|=/;
 
 /** What is wrong with a target that a look at it can tell, so that nothing is started in its place. */
 export async function findSpawnFailure(target: SpawnTarget): Promise<SpawnFailure | undefined> {
@@ -43,6 +46,9 @@ function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnF
   const texts = [command, cwd, ...args, ...Object.entries(env).flat()];
   if (texts.some((text) => typeof text !== 'string')) return bad('Something of it is no string', 'Give strings only.');
   if (texts.some((text) => text.includes('\0'))) return bad('It holds a NUL character', 'Leave the NUL out.');
+  if (Object.keys(env).some((name) => NO_NAME.test(name))) {
+    return bad('A variable has no name, or one with = in it', 'It would be another variable: rename it.');
+  }
   return undefined;
 }
 
@@ -60,7 +66,7 @@ export async function findBadExecutable(path: string): Promise<SpawnFailure | un
   try {
     const found = await stat(path);
     if (found.isDirectory()) return failure('is-directory', `${path} is a folder`, 'Name the program in it.');
-    if (process.platform === 'win32') return undefined;
+    if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0) return failure('not-executable', `${path} is not executable`, `chmod +x ${path}`);
     return await findBadFormat(path);
   } catch (error) {
@@ -71,7 +77,8 @@ export async function findBadExecutable(path: string): Promise<SpawnFailure | un
 /** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
 async function findBadFormat(path: string): Promise<SpawnFailure | undefined> {
   const head = await readHead(path);
-  if (head === undefined || head.includes(0)) return undefined;
+  // By the rule of shells: a text has no NUL in its first line.
+  if (head === undefined || head.toString('latin1').split('\n', 1)[0]?.includes('\0')) return undefined;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head.toString('latin1'))?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
@@ -83,6 +90,11 @@ async function findBadFormat(path: string): Promise<SpawnFailure | undefined> {
         `${path} asks for ${JSON.stringify(interpreter)}`,
         'Mend its first line, or install that program.',
       );
+}
+
+/** The first line of a file, as far as a system looks at it. Undefined where it cannot be read. */
+export async function readFirstLine(path: string): Promise<string | undefined> {
+  return (await readHead(path))?.toString('utf8').split('\n', 1)[0];
 }
 
 /** Undefined where it may be executed but not read. */

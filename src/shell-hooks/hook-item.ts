@@ -4,6 +4,7 @@ import { isInside } from '../process/location.js';
 import { EXTENSION_PATH, type TrustItem } from '../trust/trust-item.js';
 import type { ShellHook } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
+import { HookInvalidError } from './hook-error.js';
 
 /** The variables that hold the folder of the project, and that of the extension, in each dialect. */
 const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[]; extension: readonly string[] }>> = {
@@ -26,7 +27,7 @@ function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Re
 export async function trustItemOf(hook: ShellHook, workspaceDir: string): Promise<TrustItem> {
   const { scope, name, event, extension, source, root, shell, reads, matcher, timeout, onFailure, dialect } = hook;
   const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
-  const files = [...(hook.files ?? []), ...(shell ? await namedFiles(hook, workspaceDir) : [])];
+  const files = [...(hook.files ?? []), ...(await namedFiles(hook, workspaceDir))];
   return {
     ...{ kind: 'hook', scope, name, event, extension, source, root, shell, reads },
     command: expand(hook.command),
@@ -49,21 +50,36 @@ function expandFolders(text: string, hook: ShellHook, workspaceDir: string): str
   );
 }
 
+/** What a shell puts in its place, with a path after it: `"$CLAUDE_PROJECT_DIR"/check.sh`, `$(git rev-parse …)/check.sh`. */
+const EXPANDED_PATH = /(?:\$\w+|\$\{[^}]{0,200}\}|\$\([^()]{0,200}\)|`[^`]{0,200}`)["']?\/(?=([^\n]{0,1000}))/g;
+/** Where such a path may end; a quoted one may hold some of these. */
+const PATH_END = /[\s"';&|<>()$`]|$/g;
+const MANY_NAMES = 2_000;
+
 /**
- * The files that a text for a shell names by way of a variable, such as `"$CLAUDE_PROJECT_DIR"/.claude/check.sh`: the
- * gate sees plain paths only.
+ * The files that the command line names by way of a shell's expansion: the gate sees plain paths only. Whatever the
+ * expansion is, a file of that name in the workspace is bound: it is rather one too many.
  */
 async function namedFiles(hook: ShellHook, workspaceDir: string): Promise<string[]> {
-  const folders = Object.entries(folderVariables(hook, workspaceDir)).filter(([, folder]) => folder === workspaceDir);
-  const found = folders.flatMap(([name]) => {
-    const use = new RegExp(`\\$(?:${name}|\\{${name}\\})["']?/([^\\s"';&|<>()$\`]+)`, 'g');
-    return [...hook.command.matchAll(use)].map(([, path = '']) => resolve(workspaceDir, path));
-  });
+  const paths = new Set<string>();
+  for (const name of expandedNames(hook)) paths.add(resolve(workspaceDir, `./${name}`));
   const files: string[] = [];
-  for (const path of new Set(found)) {
+  for (const path of paths) {
     if (isInside(path, workspaceDir) && (await isThere(path))) files.push(relative(workspaceDir, path));
   }
   return files;
+}
+
+/** Every name that could be meant. Throws where there are so many that something may be hidden among them. */
+function expandedNames({ name: hook, command, args = [] }: ShellHook): string[] {
+  const names: string[] = [];
+  for (const text of [command, ...args]) {
+    for (const [, rest = ''] of text.matchAll(EXPANDED_PATH)) {
+      for (const { index } of rest.matchAll(PATH_END)) names.push(rest.slice(0, index).replace(/["'\\]/g, ''));
+      if (names.length > MANY_NAMES) throw new HookInvalidError(hook, ['its command line could name too many files']);
+    }
+  }
+  return names;
 }
 
 /** Whether a path is a file, or a link to whatever is no folder: where it leads nowhere, the gate refuses it. */

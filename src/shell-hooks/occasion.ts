@@ -18,6 +18,7 @@ export interface Occasion<Value = unknown> {
   readonly event: HookEvent;
   readonly sessionId: string;
   readonly value: Value;
+  /** What hooks are told of the value as it is. */
   readonly describe: (value: Value) => EventFields;
   /** What the value becomes by what a hook wants; the same value where it wants nothing of it. */
   readonly rewrite?: ((value: Value, effects: HookEffects) => Value) | undefined;

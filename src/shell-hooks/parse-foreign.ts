@@ -49,15 +49,36 @@ interface Place {
 }
 
 /** Reads the `hooks` of a file of Claude Code, Codex or Gemini CLI. The rest of the file is not looked at. */
-export function parseForeignHooks({ hooks: map }: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+export function parseForeignHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+  const { hooks: map } = document;
   if (map === undefined) return { hooks: [] };
   if (!isObject(map)) {
     reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no object.' });
     return { hooks: [] };
   }
-  const hooks = Object.entries(map).flatMap(([theirs, groups]) => parseEvent(theirs, groups, source));
+  const isOn = switchedOn(document, source);
+  const { disabled: _disabled, enabled: _enabled, ...events } = map;
+  const hooks = Object.entries(events).flatMap(([theirs, groups]) => parseEvent(theirs, groups, source));
   explainDefaults(hooks, source);
-  return { hooks };
+  return { hooks: hooks.filter(isOn) };
+}
+
+/** Which hooks the user has not switched off. A file of the workspace has no say in that. */
+function switchedOn(
+  document: Readonly<Record<string, unknown>>,
+  source: HookSource,
+): (hook: HookRegistration) => boolean {
+  const { disableAllHooks, hooksConfig, hooks } = document;
+  const settings = [hooksConfig, hooks].filter(isObject);
+  const isAllOff = disableAllHooks === true || settings.some(({ enabled }) => enabled === false);
+  const names = settings.flatMap(({ disabled }) => (Array.isArray(disabled) ? (disabled as unknown[]) : []));
+  if (!isAllOff && names.length === 0) return () => true;
+  const isIgnored = source.scope === 'workspace';
+  const message = isIgnored
+    ? 'What switches hooks off is not read from a file of the workspace.'
+    : 'Hooks are switched off in this file.';
+  reportOn(source, { level: isIgnored ? 'warning' : 'info', code: 'hooks-switched-off', message });
+  return ({ name, command }) => isIgnored || !(isAllOff || names.includes(name) || names.includes(command));
 }
 
 function parseEvent(theirs: string, groups: unknown, source: HookSource): HookRegistration[] {

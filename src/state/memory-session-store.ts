@@ -1,5 +1,5 @@
 import type { Message } from '../model/message.js';
-import type { SessionChange, SessionStore, StoredSession } from './session-store.js';
+import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from './session-store.js';
 
 /** Sessions in this process's memory, gone with it. */
 export class MemorySessionStore implements SessionStore {
@@ -13,6 +13,7 @@ export class MemorySessionStore implements SessionStore {
   save(id: string, { keep, append }: SessionChange, expected: number): number | undefined {
     const stored = this.sessions.get(id) ?? { messages: [], revision: 0 };
     if (stored.revision !== expected) return undefined;
+    checkKeep(keep, stored.messages.length);
     stored.messages.length = keep;
     stored.messages.push(...append);
     stored.revision += 1;

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../internal/clock.js';
 import { SessionState } from './session-state.js';
 import { checkStateKey } from './state-key.js';
+import { checkStatePolicy } from './state-policy.js';
 import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from './state-store.js';
 
 /** How many sessions each call looks at for what has expired: more than it can add, so that dead ones do not pile up. */
@@ -25,12 +26,14 @@ export class MemoryStateStore implements StateStore {
 
   get({ session, extension }: StateScope, key: string, policy: StatePolicy): string | undefined {
     checkStateKey(key);
+    checkStatePolicy(policy);
     const now = this.sweep();
     return this.sessions.get(session)?.get(extension, key, { now, policy });
   }
 
   set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): StateChange {
     checkStateKey(entry.key);
+    checkStatePolicy(policy);
     const now = this.sweep();
     const state = this.sessions.get(session) ?? new SessionState();
     const change = state.set(extension, entry, { now, policy });
@@ -54,6 +57,7 @@ export class MemoryStateStore implements StateStore {
   }
 
   touch(session: string, policy: StatePolicy): void {
+    checkStatePolicy(policy);
     const now = this.sweep();
     this.purged(session, now)?.touch({ now, policy });
   }

@@ -14,7 +14,7 @@ interface PackedMessage {
 export function messageToJson(message: Message): string {
   const bytes: Path[] = [];
   const packed = pack(message as unknown as Part, [], bytes);
-  return JSON.stringify(bytes.length === 0 ? message : { packed, bytes });
+  return JSON.stringify(bytes.length === 0 && !('packed' in message) ? message : { packed, bytes });
 }
 
 /** The message that `messageToJson` was given. */

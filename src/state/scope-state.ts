@@ -16,13 +16,14 @@ export interface ScopeRoom {
   readonly keys: number;
 }
 
-/** The values of one extension in one session. No step looks at more values than it removes. */
+/** The values of one extension in one session. Unless the clock was set back, no step looks at more than it removes. */
 export class ScopeState {
   bytes = 0;
   /** Longest unused first. */
   private readonly values: Map<string, StateValue> = new Map();
-  /** The same values by their `ttlMs`. Among equals, who was used first expires first. */
+  /** The same values by their `ttlMs`: who was used first expires first. */
   private readonly queues: Map<number, Set<StateValue>> = new Map();
+  private latest = Number.NEGATIVE_INFINITY;
 
   get size(): number {
     return this.values.size;
@@ -36,7 +37,7 @@ export class ScopeState {
   put(value: StateValue): void {
     this.remove(value.key);
     this.values.set(value.key, value);
-    this.queueOf(value.ttlMs).add(value);
+    this.enqueue(value);
     this.bytes += value.bytes;
   }
 
@@ -75,6 +76,15 @@ export class ScopeState {
   /** Longest unused first. */
   list(): Iterable<StateValue> {
     return this.values.values();
+  }
+
+  private enqueue(value: StateValue): void {
+    const queue = this.queueOf(value.ttlMs).add(value);
+    if (value.usedAt >= this.latest) {
+      this.latest = value.usedAt;
+      return;
+    }
+    this.queues.set(value.ttlMs, new Set([...queue].sort((a, b) => a.usedAt - b.usedAt)));
   }
 
   private queueOf(ttlMs: number): Set<StateValue> {

@@ -1,3 +1,4 @@
+import { OptionInvalidError } from '../errors.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
 
@@ -22,9 +23,15 @@ export interface SessionStore {
   load(id: string): Awaitable<StoredSession | undefined>;
   /**
    * Makes the change if the stored revision is `expected` (0 where nothing is stored), and returns the new revision.
-   * Otherwise changes nothing and returns undefined.
+   * Otherwise changes nothing and returns undefined. Changes nothing and fails where more is to stay than there is.
    */
   save(id: string, change: SessionChange, expected: number): Awaitable<number | undefined>;
   /** Forgets the session; nothing happens where there is none. */
   delete(id: string): Awaitable<void>;
+}
+
+/** Throws an OptionInvalidError unless so many of the stored messages can stay. */
+export function checkKeep(keep: number, stored: number): void {
+  if (Number.isInteger(keep) && keep >= 0 && keep <= stored) return;
+  throw new OptionInvalidError('keep', `${keep} of ${stored} stored messages cannot stay.`);
 }

@@ -25,3 +25,12 @@ export function resolveStatePolicy(options: StatePolicyOptions = {}): StatePolic
   }
   return policy;
 }
+
+/** Throws an OptionInvalidError for what no store can hold a session to: a time below 1, a size below 0, or no number. */
+export function checkStatePolicy(policy: StatePolicy): void {
+  for (const name of Object.keys(defaults) as (keyof StatePolicy)[]) {
+    const least = name === 'ttlMs' || name === 'sessionTtlMs' ? 1 : 0;
+    if (typeof policy[name] === 'number' && policy[name] >= least) continue;
+    throw new OptionInvalidError(name, `${String(policy[name])} is no number from ${least} on.`);
+  }
+}

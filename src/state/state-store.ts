@@ -54,7 +54,8 @@ export interface StateStats {
  * policy of that use; where `ttlMs` is at least `sessionTtlMs`, it lives exactly as long as its session. What expired is
  * gone from every figure. A session without values is not remembered.
  *
- * A key has 1 to 512 characters, else a StateKeyError is thrown. A scope holds at most 10,000 keys. Ids and keys are any
+ * A key has 1 to 512 characters, else a StateKeyError is thrown. Times of a policy are 1 or more, sizes 0 or more, else it is an
+ * OptionInvalidError. A scope holds at most 10,000 keys. Ids and keys are any
  * text, values any text that UTF-8 can hold.
  */
 export interface StateStore {

@@ -104,12 +104,16 @@ export class LogFile<State> {
     await rm(temporary, { force: true });
     const handle = await open(temporary, 'wx', 0o600);
     try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
+      await handle
+        .writeFile(text)
+        .then(() => handle.sync())
+        .finally(() => handle.close());
+      await rename(temporary, this.path);
+    } catch (error) {
+      // On a full disk, others need its room.
+      await rm(temporary, { force: true }).catch(() => {});
+      throw error;
     }
-    await rename(temporary, this.path);
     await syncFolder(dirname(this.path));
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
     this.bytes = Buffer.byteLength(text);

@@ -1,7 +1,7 @@
 import { describeError, MessageInvalidError, OptionInvalidError } from '../errors.js';
 import type { Message } from '../model/message.js';
 import { messageFromJson, messageToJson } from '../state/message-json.js';
-import type { SessionChange, SessionStore, StoredSession } from '../state/session-store.js';
+import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from '../state/session-store.js';
 import { type FileOptions, resolveFileOptions } from './file-options.js';
 import { FileVault, type VaultForm } from './file-vault.js';
 
@@ -53,6 +53,7 @@ export class FileSessionStore implements SessionStore {
       creates: expected === 0,
       run: ({ state, now, write }) => {
         if (state.revision !== expected) return undefined;
+        checkKeep(keep, state.messages.length);
         const change = { keep, added, revision: expected + 1, end: now + this.ttlMs };
         applySave(state, change);
         write(saveLine(change), true);
@@ -74,7 +75,7 @@ interface Save {
 }
 
 function applySave(state: SessionLog, { keep, added, revision, end }: Save): void {
-  state.messages.length = Math.min(keep, state.messages.length);
+  state.messages.length = keep;
   for (const message of added) state.messages.push(message);
   state.revision = revision;
   state.end = end;

@@ -2,6 +2,7 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { StateValue } from '../state/scope-state.js';
 import { SessionState } from '../state/session-state.js';
 import { checkStateKey, utf8Bytes } from '../state/state-key.js';
+import { checkStatePolicy } from '../state/state-policy.js';
 import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from '../state/state-store.js';
 import { type FileOptions, resolveFileOptions } from './file-options.js';
 import { FileVault, type VaultForm, type VaultStep } from './file-vault.js';
@@ -30,6 +31,7 @@ export class FileStateStore implements StateStore {
 
   async get({ session, extension }: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {
     checkStateKey(key);
+    checkStatePolicy(policy);
     return this.vault.run(session, {
       run: ({ state, now, write }) => {
         const text = state.get(extension, key, { now, policy });
@@ -42,6 +44,7 @@ export class FileStateStore implements StateStore {
 
   async set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): Promise<StateChange> {
     checkStateKey(entry.key);
+    checkStatePolicy(policy);
     return this.vault.run(session, {
       creates: true,
       run: ({ state, now, write }) => {
@@ -70,6 +73,7 @@ export class FileStateStore implements StateStore {
   }
 
   async touch(session: string, policy: StatePolicy): Promise<void> {
+    checkStatePolicy(policy);
     await this.vault.run(session, {
       run: ({ state, now, write }) => {
         state.purge(now);

@@ -34,7 +34,7 @@ local found = call('HMGET', head, 'revision', 'length', 'save')
 local revision, length = tonumber(found[1] or 0), tonumber(found[2] or 0)
 if revision == expected + 1 and found[3] == ARGV[3] then return revision end
 if revision ~= expected then return false end
-if revision > 0 and call('LLEN', messages) ~= length or keep < 0 or keep > length then return 0 end
+if revision > 0 and call('LLEN', messages) ~= length or keep % 1 ~= 0 or keep < 0 or keep > length then return 0 end
 if keep == 0 then call('UNLINK', messages) elseif keep < length then call('LTRIM', messages, 0, keep - 1) end
 for at = 5, #ARGV do call('RPUSH', messages, ARGV[at]) end
 call('HSET', head, 'revision', revision + 1, 'length', keep + #ARGV - 4, 'save', ARGV[3])

@@ -95,8 +95,8 @@ local function place(member, value, score, isNew)
     call('ZADD', due, 'inf', member)
   else
     if isNew or score == 'inf' then
-      call('SET', own(member), value)
       call('HDEL', long, member)
+      call('SET', own(member), value, 'PX', int(ttl))
     end
     call('ZADD', due, int(now + ttl), member)
     call('PEXPIREAT', own(member), int(now + ttl))

@@ -1,4 +1,5 @@
 import { checkStateKey, MAX_SCOPE_KEYS } from '../state/state-key.js';
+import { checkStatePolicy } from '../state/state-policy.js';
 import type {
   EvictedState,
   StateChange,
@@ -107,6 +108,7 @@ export class RedisStateStore implements StateStore {
    * written first, and once more after it: whoever clears an extension meanwhile may have taken them off.
    */
   private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
+    checkStatePolicy(policy);
     const run = this.connection.begin();
     const times = [policy.ttlMs, policy.sessionTtlMs].map(toWhole);
     const claimed = new Set<string>();

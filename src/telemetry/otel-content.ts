@@ -70,7 +70,9 @@ function jsonOf(value: unknown, longest: number): string {
 
 /** A text of at most `limit` characters, the last of them `…` where something is missing. */
 export function cut(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`;
+  if (text.length <= limit) return text;
+  // Half of a pair of surrogates is no UTF-8: a collector would refuse the whole batch.
+  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function shorten(longest: number): (key: string, value: unknown) => unknown {

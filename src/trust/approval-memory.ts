@@ -45,8 +45,9 @@ export class ApprovalMemory {
   }
 
   async forget(digest: string): Promise<number> {
-    const gone = await this.store.revoke(digest);
+    // First, since these are also there because the store fails.
     for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
+    const gone = await this.store.revoke(digest);
     await removeSnapshot(digest, this.settings.place.stateDir);
     return gone.length;
   }

@@ -1,8 +1,10 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
-import { isInside } from '../process/location.js';
+import { isInside, realLocation } from '../process/location.js';
+import { readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
+import { namesIn } from './command-words.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
 import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
@@ -35,12 +37,19 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
   await extension?.add(extension.root);
   const scripts = new Map<string, string>();
   const unbound = new Set<string>();
-  for (const path of namedPaths(item, places)) {
+  const paths = new NamedPaths(places, await realLocation(places.cwd));
+  await paths.add([item.command ?? '', ...(item.args ?? [])]);
+  for (const path of paths.list) {
     const found = await findNamed(path, places);
     if (found === undefined) continue;
     const bound = await bindNamed(found, { around, extension });
     if (bound === undefined) unbound.add(relative(around.root, found.path) || '.');
-    else if (bound.sha256 !== undefined) scripts.set(bound.path, bound.sha256);
+    else if (bound.sha256 !== undefined) {
+      scripts.set(bound.path, bound.sha256);
+      // The first line of a script is a command line, too.
+      const line = await readFirstLine(found.real);
+      if (line?.startsWith('#!')) await paths.add([line.slice(2)]);
+    }
   }
   for (const pattern of item.files ?? []) await addPattern(around, pattern);
   const files = [...(extension?.list() ?? []), ...around.list()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -66,16 +75,37 @@ const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 /** What Node finds a script under without its being written. */
 const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts'];
 
-const MANY_NAMES = 2_000;
+const MANY_PATHS = 12_000;
 
-/** Every path that a word of the command line could mean, or a part of a word such as in `--config=./a.json`. */
-function namedPaths({ command, args = [] }: TrustItem, { around, root, cwd }: FilePlaces): Set<string> {
-  const words = [command ?? '', ...args].map((word) => (root ? word.replaceAll(EXTENSION_PATH, root) : word));
-  const parts = words.flatMap((word) => [word, word.replace(/^(-\w|@)/, ''), ...word.split(/[\s'"`;&|<>()=,:{}$]+/)]);
-  const bases = [cwd, around.real, ...(root === undefined ? [] : [root])];
-  const names = [...new Set(parts.filter((part) => part !== ''))];
-  if (names.length > MANY_NAMES) throw new ItemUnboundError('too-large', `Its command line has ${names.length} words.`);
-  return new Set(names.flatMap((name) => bases.flatMap((base) => SUFFIXES.map((end) => resolve(base, name + end)))));
+/** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
+class NamedPaths {
+  readonly list = new Set<string>();
+  private readonly bases: readonly string[];
+
+  /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
+  constructor(
+    private readonly places: FilePlaces,
+    private readonly realCwd: string,
+  ) {
+    const { cwd, around, root } = places;
+    this.bases = [...new Set([cwd, realCwd, around.real, root ?? around.real])];
+  }
+
+  async add(words: readonly string[]): Promise<void> {
+    const { root = EXTENSION_PATH } = this.places;
+    for (const name of words.flatMap((word) => namesIn(word.replaceAll(EXTENSION_PATH, root)))) {
+      if (/(^|\/)\.\.(\/|$)/.test(name)) await refuseDetour(this.realCwd, name);
+      for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
+      if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
+    }
+  }
+}
+
+/** A `..` after a link is one place for who reads the text, and another one for who follows the link. */
+async function refuseDetour(base: string, name: string): Promise<void> {
+  const [text, followed] = [resolve(base, name), isAbsolute(name) ? name : `${base}/${name}`];
+  if ((await realLocation(text)) === (await realLocation(followed))) return;
+  throw new ItemUnboundError('outside', `"${name}" goes up from a link, which leads to more than one place.`);
 }
 
 interface NamedPath {

@@ -19,11 +19,12 @@ export async function withFileLock<T>(path: string, act: () => Promise<T>): Prom
 }
 
 async function acquire(path: string, token: string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const start = performance.now();
   while (!(await take(path, token))) {
     if (await isStale(path)) await breakLock(path);
     else await sleep(10 + Math.random() * 30);
-    if (Date.now() > deadline) throw new TrustStoreError(`${path} is held by another process. Remove it if none runs.`);
+    if (performance.now() - start > PATIENCE_MS)
+      throw new TrustStoreError(`${path} is held by another process. Remove it if none runs.`);
   }
 }
 
@@ -39,7 +40,8 @@ async function take(path: string, token: string): Promise<boolean> {
 
 async function isStale(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs > STALE_MS;
+  // One from the future was made before the clock was set back.
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > STALE_MS;
 }
 
 /** Of several that find it stale, one moves it away. Who moved a newer one away puts it back. */

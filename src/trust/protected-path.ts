@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isInside, realLocationSync } from '../process/location.js';
 
 /** Where this library and others read what to run, import or connect to; in the workspace and in the home folder. */
@@ -26,9 +26,10 @@ export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPla
   const roots = [stateDir, ...configured];
   return (path) => {
     const named = resolve(workspaceDir, path);
+    const followed = realLocationSync(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
     // Looked up anew: what was absent may have become a link.
     const forbidden = roots.flatMap((root) => [root, realLocationSync(root)]).map(fold);
-    return [named, realLocationSync(named)].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
+    return [named, followed].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
   };
 }
 

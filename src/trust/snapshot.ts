@@ -14,19 +14,32 @@ import type { TrustPlace } from './trust-item.js';
 export async function openSnapshot(binding: Binding, place: TrustPlace): Promise<string | undefined> {
   const folder = await snapshotPath(binding.digest, place.stateDir);
   if (await isIntact(folder, binding, place)) return folder;
-  await removeFolder(folder);
   const draft = join(dirname(folder), `new-${randomUUID()}`);
   try {
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
     const { digest } = await bindItem(binding.item, place, (file, bytes) => copy(draft, file, bytes));
     if (digest !== binding.digest) return undefined;
     await lockFolders(draft);
-    // Another process may have been quicker: what it made is checked like ours.
-    await rename(draft, folder).catch(() => {});
+    // Another call may have been quicker, and what it made may run already: only a copy that is damaged makes room.
+    if (!(await isMoved(draft, folder)) && !(await isIntact(folder, binding, place))) await replace(folder, draft);
     return (await isIntact(folder, binding, place)) ? folder : undefined;
   } finally {
     await removeFolder(draft);
   }
+}
+
+async function replace(folder: string, draft: string): Promise<void> {
+  const damaged = `${draft}-damaged`;
+  await isMoved(folder, damaged);
+  await isMoved(draft, folder);
+  await removeFolder(damaged);
+}
+
+function isMoved(from: string, to: string): Promise<boolean> {
+  return rename(from, to).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Removes what was kept for an approval. */

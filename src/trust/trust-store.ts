@@ -65,24 +65,33 @@ export class TrustStore {
 
   private async update(change: (record: TrustRecord) => TrustRecord): Promise<void> {
     await this.check();
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    await this.writing(() => mkdir(dirname(this.path), { recursive: true, mode: 0o700 }));
     await withFileLock(`${this.path}.lock`, async () => {
-      const record = await this.read(async () => copyFile(this.path, `${this.path}.${Date.now()}.backup`));
-      await this.write(formatRecord(change(record)));
+      const backup = `${this.path}.${Date.now()}.backup`;
+      const record = await this.read(() => this.writing(() => copyFile(this.path, backup)));
+      await this.writing(() => this.write(formatRecord(change(record))));
     });
+  }
+
+  private async writing(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (cause) {
+      throw new TrustStoreError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
+    }
   }
 
   private async write(text: string): Promise<void> {
     const draft = `${this.path}.${randomUUID()}.draft`;
     try {
       const file = await open(draft, 'wx', 0o600);
-      await file.writeFile(text);
-      await file.sync();
-      await file.close();
+      await file
+        .writeFile(text)
+        .then(() => file.sync())
+        .finally(() => file.close());
       await rename(draft, this.path);
-    } catch (cause) {
+    } finally {
       await rm(draft, { force: true });
-      throw new TrustStoreError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
     }
   }
 

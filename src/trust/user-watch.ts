@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { identityOf, identityText } from './approval.js';
 import { bindItem } from './binding.js';
 import { sha256Of } from './bound-file.js';
@@ -31,7 +31,8 @@ export class UserWatch {
     const { digest, source } = await bindItem(item, this.place);
     const current = new Map([[itemKey, digest]]);
     const fileKey = `file ${source}`;
-    if (source !== undefined && !this.noted.has(fileKey)) {
+    // A pipe would be waited for, and was read by whoever loaded it.
+    if (source !== undefined && !this.noted.has(fileKey) && (await stat(source)).isFile()) {
       this.noted.add(fileKey);
       current.set(fileKey, `sha256:${sha256Of(await readFile(source))}`);
     }

@@ -6,8 +6,8 @@ import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { echo } from '../agent/support/sample-tools.js';
-import { rejectionOf, unhandledDuring, until } from '../agent/support/settle.js';
-import { lab } from './support/lab.js';
+import { gate, rejectionOf, unhandledDuring, until } from '../agent/support/settle.js';
+import { lab, recordingLogger } from './support/lab.js';
 
 const hang = () => new Promise<never>(() => {});
 
@@ -194,6 +194,54 @@ describe('the lifecycle of a registry', () => {
 
     expect(log).toEqual(['a ', 'after', 'a 1', 'after', 'b', 'a 2', 'after']);
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['extensions', 'after']);
+  });
+
+  test('of a run is the one that it began with: what is registered meanwhile waits for the next', async () => {
+    const log: string[] = [];
+    const { registry, agent } = lab([{ id: 'a', onLlmOutput: () => void log.push('a') }], {
+      script: () => {
+        if (registry.get('b') === undefined) registry.register({ id: 'b', onLlmOutput: () => void log.push('b') });
+        return 'Aye.';
+      },
+    });
+    await agent.run('go');
+    await agent.run('go');
+
+    expect(log).toEqual(['a', 'a', 'b']);
+  });
+
+  test('leaves nothing behind in an agent, however often extensions come and go', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const { registry, agent } = lab([], { registry: { logger: recordingLogger() } });
+    await agent.ready();
+    const callbacks: WeakRef<() => void>[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const onPlainText = () => {};
+      callbacks.push(new WeakRef(onPlainText));
+      registry.register({ id: 'x', onPlainText });
+      await registry.unregister('x');
+    }
+    await until(() => {
+      collect();
+      // The last may still be on a stack.
+      return callbacks.filter((callback) => callback.deref() !== undefined).length <= 1;
+    });
+
+    expect(agent.status().lifecycles).toEqual([]);
+  });
+
+  test('is not fastened to an agent that was closed while it was loading', async () => {
+    const { pass, open } = gate();
+    const registry = new ExtensionRegistry();
+    const slow = { name: 'slow', load: pass };
+    const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [slow, registry] });
+    const ready = agent.ready().catch(() => {});
+    const closed = agent.close();
+    open();
+    await Promise.all([ready, closed]);
+
+    expect(() => registry.register({ id: 'a', onPlainText: () => {} })).not.toThrow();
   });
 
   test('does not keep an agent that nobody closed and nobody holds', async () => {

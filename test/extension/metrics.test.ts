@@ -3,7 +3,7 @@ import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../agent/support/fake-clock.js';
-import { until } from '../agent/support/settle.js';
+import { unhandledDuring, until } from '../agent/support/settle.js';
 import { lab, recordingLogger, recordingSink } from './support/lab.js';
 
 test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: one life of an extension gives each figure with its labels, and no other', async () => {
@@ -97,4 +97,15 @@ test('a sink that throws is logged and passed over', async () => {
   expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual(
     Array.from({ length: 3 }, () => 'The metrics sink failed: deaf'),
   );
+});
+
+test('a sink that is asynchronous and fails is no unhandled rejection', async () => {
+  const logger = recordingLogger();
+  const fail = (): void => Promise.reject(new Error('deaf')) as never;
+  const unhandled = await unhandledDuring(async () => {
+    new ExtensionRegistry({ metrics: { counter: fail, histogram: fail }, logger }).register({ id: 'x' });
+  });
+
+  expect(unhandled).toEqual([]);
+  expect(logger.records.map(({ message }) => message)).toContain('The metrics sink failed: deaf');
 });

@@ -41,6 +41,7 @@ describe('prompt additions', () => {
 
   test.each([
     [{ position: 'top', content: 'x' }, '`promptAdditions[0].position` is top; it is one of '],
+    [{ position: Object.create(null), content: 'x' }, '`promptAdditions[0].position` is object; it is one of '],
     [{ content: 'x' }, '`promptAdditions[0].position` is undefined; it is one of '],
     [{ position: 'user_prefix', content: 5 }, '`promptAdditions[0].content` is number, not text'],
     [{ position: 'user_prefix', content: 'x', when: 1 }, '`promptAdditions[0].when` is none of '],
@@ -111,6 +112,17 @@ describe('prompt additions', () => {
         content: [{ type: 'text', text: 'user_prefix' }, ...parts.content, { type: 'text', text: 'user_suffix' }],
       },
     ]);
+  });
+
+  test('without any text add nothing: no empty message, and no empty part', async () => {
+    const image = { type: 'image', image: 'aGk=' } as const;
+    const promptAdditions = (['system_prefix', 'system_suffix', 'user_prefix', 'user_suffix'] as const).map(
+      (position): Addition => ({ position, content: '' }),
+    );
+    const { agent, model } = lab([{ id: 'a', promptAdditions }]);
+    await agent.run({ role: 'user', content: [image] });
+
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: [image] }]);
   });
 
   test('S1-7.2.1, S1-7.2.3: of any extensions stand by id, whatever else differs, in the same bytes', async () => {

@@ -1,5 +1,12 @@
 import { Agent } from 'keelson';
-import { type ExtensionInput, ExtensionInvalidError, ExtensionRegistry, MemoryStateStore } from 'keelson/extension';
+import {
+  type ExtensionInput,
+  ExtensionInvalidError,
+  ExtensionRegistry,
+  MemoryStateStore,
+  type RegisteredExtension,
+  type TagHandler,
+} from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { echo } from '../agent/support/sample-tools.js';
@@ -77,6 +84,36 @@ describe('register', () => {
       toolConfig: { preferredTools: ['p'], avoidedTools: ['a'], toolOrder: ['x', 'y'], lazy: true },
     });
   });
+
+  test('S1-1.1.2: what it gives back cannot be changed, so that it stays what was checked', async () => {
+    const condition = { type: 'context_match', path: 'a', equals: { b: [1] } } as const;
+    const { registry, agent, model } = lab([
+      {
+        ...{ id: 'a', tags: ['t'], onTag: () => '' },
+        promptAdditions: [{ position: 'system_prefix', content: 'A', condition }],
+      },
+      { id: 'b', onTag: [{ tags: ['t'], handle: () => '' }] },
+    ]);
+    const [a, b] = registry.list() as [RegisteredExtension, RegisteredExtension];
+    const held = a.promptAdditions[0]?.condition as unknown as { equals: { b: number[] } };
+    const lists = [a.promptAdditions, held.equals.b, a.tags, b.onTag, (b.onTag as TagHandler[])[0]?.tags];
+
+    for (const list of lists) expect(() => (list as unknown[]).push('more')).toThrow(TypeError);
+    await agent.run('go', { context: { a: { b: [1] } } });
+    expect(model.requests[0]?.messages[0]).toEqual({ role: 'system', content: 'A' });
+  });
+
+  test.each([[null], ['a'], [{ sesion: 'a' }], [{ session: '' }], [{ session: 5 }]])(
+    'refuses the options %j, instead of acting in every session',
+    (options) => {
+      const registry = new ExtensionRegistry();
+
+      expect(() => registry.register({ id: 'a' }, options as never)).toThrow(
+        expect.objectContaining({ code: 'ERR_OPTION_INVALID' }),
+      );
+      expect(registry.list()).toEqual([]);
+    },
+  );
 
   test('S1-1.1.3: acts in its session alone unless its scope is wider', async () => {
     const log: string[] = [];
@@ -196,6 +233,9 @@ describe('register', () => {
     await agent.run('go');
 
     expect(problems).toHaveLength(8);
+    expect(() => registry.register({ id: 'a b' })).toThrow(
+      expect.objectContaining({ extension: 'a b', message: expect.stringContaining('Extension "a b" is not valid: ') }),
+    );
     expect(agent.status().lifecycles).toEqual([]);
     expect(model.requests[0]?.messages).toHaveLength(1);
   });

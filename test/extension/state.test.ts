@@ -12,7 +12,7 @@ import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { fakeClock } from '../agent/support/fake-clock.js';
-import { pause, until } from '../agent/support/settle.js';
+import { pause, rejectionOf, until } from '../agent/support/settle.js';
 import { lab, recordingSink } from './support/lab.js';
 
 type Work = (context: ExtensionContext) => unknown;
@@ -91,6 +91,9 @@ describe('getState, setState, clearState', () => {
     ['a function', () => {}],
     ['a function inside', { f: () => {} }],
     ['NaN', [Number.NaN]],
+    ['undefined in a list', { list: [undefined, 1] }],
+    ['a gap in a list', new Array(2)],
+    ['no valid date', { at: new Date(Number.NaN) }],
     ['a bigint', 1n],
     ['a symbol', Symbol('x')],
     ['a Map', { m: new Map() }],
@@ -283,6 +286,18 @@ describe('a store that fails', () => {
     expect(await act(({ getState }) => getState('k'))).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'get' });
   });
 
+  test('or hangs, does not keep an aborted run waiting', async () => {
+    const { agent } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 5_000 });
+    const controller = new AbortController();
+    const session = await agent.session({ id: 'aborted' });
+    const begun = performance.now();
+    const run = session.run('go', { signal: controller.signal });
+    setTimeout(() => controller.abort(), 5);
+
+    expect(await rejectionOf(run)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
   test('at unregistering says so, and the extension is gone all the same', async () => {
     const { registry } = desk({ state: failing({ clearExtension: () => Promise.reject(new Error('down')) }) });
 
@@ -310,6 +325,27 @@ describe('a store that fails', () => {
 
     expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
   });
+
+  test('S1-1.3.2: what waited for that is removed too, where the next one goes before it is done', async () => {
+    const store = new MemoryStateStore();
+    const delays = [20, 0];
+    const slow = failing({
+      ...{ set: store.set.bind(store), stats: store.stats.bind(store) },
+      async clearExtension(id) {
+        await pause(delays.shift());
+        return store.clearExtension(id);
+      },
+    });
+    const { registry, agent } = lab([{ id: 'x' }], { registry: { state: slow } });
+    const session = await agent.session({ id: 's' });
+    const first = registry.unregister('x');
+    registry.register({ id: 'x', onLlmOutput: (_output, { setState }) => void setState('k', 1) });
+    await session.run('go');
+    await Promise.all([first, registry.unregister('x')]);
+    await pause(5);
+
+    expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
+  });
 });
 
 test.each([
@@ -318,7 +354,17 @@ test.each([
   [{ timeoutMs: 2 ** 31 }],
   [{ stateTimeoutMs: '5' as never }],
   [{ limits: { sessionBytes: -1 } }],
+  [{ ttlMs: 0.5 }],
   [{ state: undefined, unknown: 1 } as never],
+  [null as never],
+  [{ limits: null } as never],
+  [{ limits: { extensionByte: 5 } } as never],
+  [{ state: {} } as never],
+  [{ metrics: { counter() {} } } as never],
+  [{ logger: {} } as never],
+  [{ tools: 5 } as never],
+  [{ tools: [null] } as never],
+  [{ onStateAlert: 5 } as never],
 ])('refuses the options %j', (options) => {
   expect(() => new ExtensionRegistry(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
 });

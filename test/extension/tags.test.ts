@@ -109,6 +109,8 @@ describe('onTag', () => {
     '```xml\n<t>1</t>\n```',
     '~~~\n<t>1</t>\n```\n<t>2</t>\n~~~~',
     '```\n<t>1</t>',
+    '- ```\n  <t>1</t>',
+    '> 1. * ~~~\n> <t>1</t>',
     '<!-- <t>1</t> -->',
     '<![CDATA[<t>1</t>]]>',
     '< t>1</ t>',
@@ -123,6 +125,8 @@ describe('onTag', () => {
     ['a ` b\n<t>1</t> ` c', 'a ` b\n[m:1] ` c'],
     ['<!-- <t>1</t>', '<!-- [m:1]'],
     ['```a``` <t>1</t>', '```a``` [m:1]'],
+    ['- ```\n  <t>0</t>\n  ```\n<t>1</t>', '- ```\n  <t>0</t>\n  ```\n[m:1]'],
+    ['-```\n<t>1</t>', '-```\n[m:1]'],
     ['```\nx\n```\n<t>1</t>', '```\nx\n```\n[m:1]'],
   ])('and nothing more than that: %j becomes %j', async (before, after) => {
     expect(await answerOf([marker('m', 't')], before)).toBe(after);

@@ -13,7 +13,7 @@ async function loadAll(files: Readonly<Record<string, string>>, change: Partial<
   const config = Object.keys(files).map((name) => ({ path: name, ...change }));
   const loaded = await loadPluginConfig({ config, workspaceDir: folder });
   if (loaded === undefined) throw new Error('There is no configuration.');
-  const { plugins: found, failures } = await loadPlugins(loaded, { logger: keptLog().logger, timeoutMs: 200 });
+  const { plugins: found, failures } = await loadPlugins(loaded, { logger: keptLog().logger, timeoutMs: 2_000 });
   return {
     folder,
     names: found.map(({ plugin }) => plugin.name),
@@ -60,7 +60,7 @@ describe('what a module may export', () => {
     ['a factory whose promise rejects', "export default () => Promise.reject(new Error('no key'));", 'no key'],
     ['a factory that throws nothing', 'export default () => { throw undefined; };', 'refused'],
     ['a factory that gives nothing', 'export default () => {};', 'undefined'],
-    ['a factory that hangs', 'export default () => new Promise(() => {});', 'took longer than 200 ms'],
+    ['a factory that hangs', 'export default () => new Promise(() => {});', 'took longer than 2000 ms'],
     ['broken code', 'export default {', 'refused'],
     ['a module that throws', "throw new Error('at once');", 'at once'],
     ['an import that is not there', "import './nothing.mjs'; export default { name: 'a' };", 'nothing.mjs'],

@@ -336,7 +336,7 @@ describe('afterToolExecute', () => {
       { name: 'redactor', hooks: { afterToolExecute: (_n, _i, { content }) => fault(content) as never } },
       { name: 'audit', hooks: { afterToolExecute: (_n, _i, { content }) => ({ content: `${content} (seen)` }) } },
     );
-    const { agent, model, log } = agentWith(files, { tools: [secret], options: { timeoutMs: 30 } });
+    const { agent, model, log } = agentWith(files, { tools: [secret], options: { timeoutMs: 400 } });
     const { text } = await agent.run('go');
 
     expect(text).toBe('end');
@@ -366,13 +366,13 @@ describe('a plugin that fails before a call', () => {
       },
       ': no port open',
     ],
-    ['hangs', (): unknown => never, ': The beforeToolExecute of plugin "bad" took longer than 30 ms.'],
+    ['hangs', (): unknown => never, ': The beforeToolExecute of plugin "bad" took longer than 400 ms.'],
     ['gives nothing', (): unknown => undefined, ': It gave undefined undefined'],
     ['gives no input', (): unknown => ({ name: 'work' }), ': It gave an object'],
     ['gives a list', (): unknown => ({ name: 'work', input: [] }), ': It gave an object'],
   ])('%s: the call is blocked, and the run goes on', async (_title, fault, reason) => {
     const hooks: PluginHooks = { beforeToolExecute: fault as never };
-    const { agent, model } = agentWith(filesOf({ name: 'bad', hooks }), { tools: [work], options: { timeoutMs: 30 } });
+    const { agent, model } = agentWith(filesOf({ name: 'bad', hooks }), { tools: [work], options: { timeoutMs: 400 } });
     const { text } = await agent.run('go');
 
     expect(text).toBe('end');

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { says } from '../../src/testing/testing.js';
 import type { ApprovalRequest } from '../../src/trust/trust-decision.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
+import { pause } from '../agent/support/settle.js';
 import { keptLog } from '../concepts/support/augmented-run.js';
 import { agentOf, folderWith, noteBoard } from './support/plugin-folder.js';
 
@@ -108,6 +109,54 @@ describe('S3-5.5: a configuration that was found in the workspace', () => {
     expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining('leads out of the workspace')] });
   });
 });
+
+test('S3-5.5: of the files of that name the one in TypeScript is taken, and none of another name', async () => {
+  const folder = folderWith({
+    'master-mind.plugins.ts': 'interface None {}\nexport default [] as readonly None[];\n',
+    'master-mind.plugins.json': '{',
+    'keelson.plugins.ts': "throw new Error('another name');",
+  });
+  const gate = { authorize: async () => ({ allowed: true }) };
+  const { agent, status } = agentOf(
+    { appName: 'master-mind', workspaceDir: folder, env: {}, gate },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(status()).toEqual({ config: join(folder, 'master-mind.plugins.ts'), plugins: [], failures: [] });
+});
+
+test('a person may take longer to answer than a plugin may take to load', async () => {
+  const { folder, notes } = workspace();
+  const gate = {
+    async authorize() {
+      await pause(1_100);
+      return { allowed: true };
+    },
+  };
+  const { agent, status } = agentOf(
+    { appName: 'master-mind', workspaceDir: folder, env: {}, gate, timeoutMs: 1_000 },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(notes).toEqual(['config', 'helper', 'a']);
+  expect(status().failures).toEqual([]);
+});
+
+test.each([[undefined], [{}], [{ allowed: 'yes' }], [{ allowed: false, message: 'not today' }]])(
+  'a gate that says %j has not said yes',
+  async (answer) => {
+    const { folder, notes } = workspace();
+    const { agent } = agentOf(
+      { appName: 'master-mind', workspaceDir: folder, env: {}, gate: { authorize: async () => answer as never } },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(notes).toEqual([]);
+  },
+);
 
 test('a file that the host names is its own, also in the workspace', async () => {
   const { folder, notes } = workspace();

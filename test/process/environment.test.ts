@@ -64,6 +64,7 @@ describe('E8: no item may set', () => {
       'ld_preload',
       'npm_config_registry',
     ],
+    ...['HOME', 'home', 'USERPROFILE', 'XDG_CONFIG_HOME', 'SHELL', 'MAKEFILES', 'TAR_OPTIONS'],
   ])('%s', (name) => {
     expect(isRefusedName(name)).toBe(true);
   });
@@ -76,6 +77,8 @@ describe('E8: no item may set', () => {
     'PATHS',
     'NODE_ENV',
     'GITHUB_TOKEN',
+    'HOMEPAGE',
+    'XDG_RUNTIME_DIR',
   ])('…, but it may set %s', (name) => {
     expect(isRefusedName(name)).toBe(false);
   });

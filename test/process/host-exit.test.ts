@@ -32,14 +32,17 @@ describe('A18: nothing lives on where the host', { timeout: 30_000 }, () => {
     expect(await remaining(pids)).toEqual([]);
   });
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('gets %s, which ends it as it would have', async (signal) => {
-    const { host, pids, ready } = await startHost('waits');
-    await ready;
-    host.kill(signal);
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+    'gets %s, which ends it as it would have',
+    async (signal) => {
+      const { host, pids, ready } = await startHost('waits');
+      await ready;
+      host.kill(signal);
 
-    expect(await endOf(host)).toEqual([null, signal]);
-    expect(await remaining(pids)).toEqual([]);
-  });
+      expect(await endOf(host)).toEqual([null, signal]);
+      expect(await remaining(pids)).toEqual([]);
+    },
+  );
 
   test.each(['handles', 'handlesOnce'])('%s SIGTERM itself, in its own way', async (way) => {
     const { host, pids, ready } = await startHost(way);

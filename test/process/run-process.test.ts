@@ -168,7 +168,7 @@ test('spawn can be replaced', async () => {
 });
 
 function footprint() {
-  const events = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'];
+  const events = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
   const descriptors = process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
   return { descriptors, listeners: events.map((event) => process.listenerCount(event)) };
 }

@@ -39,7 +39,7 @@ describe('A11: what cannot be started is told apart:', () => {
     expect(await run(scratchFolder())).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'is-directory' } });
   });
 
-  test.each(['', 'echo gotcha\n', '# no first line\nid\n'])(
+  test.each(['', 'echo gotcha\n', '# no first line\nid\n', 'echo gotcha\n\0'])(
     'a text that no program is named for, which no shell runs instead: %j',
     async (text) => {
       const path = script(join(scratchFolder(), 'hook'), text);
@@ -64,10 +64,12 @@ test.each([
   { args: ['a\0b'] },
   { env: { A: 'a\0b' } },
   { env: { 'A\0': 'b' } },
+  { env: { 'LD_PRELOAD=./x.so': 'b' } },
+  { env: { '': 'b' } },
   { cwd: '/tmp\0' },
   { command: '/bin/sh\0' },
   { args: [1 as never] },
-])('A13: a NUL, or what is no text, is refused without a throw: %j', async (options) => {
+])('A13: a NUL, what is no text, or no name, is refused without a throw: %j', async (options) => {
   expect(await sh('exit 0', options)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-argument' } });
 });
 
@@ -93,9 +95,14 @@ test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: a spawn that throws %s is a resu
 
 test('A20: so is a child that only emits its error, and has no pipes', async () => {
   const child = Object.assign(new EventEmitter(), { stdio: [], unref: () => {} });
-  setTimeout(() => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' })), 10);
+  const fail = () => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' }));
 
-  const result = await sh('exit 0', { spawn: () => child as never });
+  const result = await sh('exit 0', {
+    spawn: () => {
+      setTimeout(fail, 10);
+      return child as never;
+    },
+  });
 
   expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'no-resources' } });
 });

@@ -4,20 +4,12 @@ import { textOf } from '../../src/index.js';
 import type { ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { rejectionOf } from '../agent/support/settle.js';
+import { claudeHooks, command } from './support/claude-file.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
 
 const lab = useHookLab();
 
-/** A settings file of Claude Code in the workspace, approved, and what the host calls its tools. */
-function claude(hooks: object, options: ShellHooksOptions = {}) {
-  lab.write('.claude/settings.json', JSON.stringify({ permissions: { allow: ['*'] }, env: { X: '1' }, hooks }));
-  const toolNames = { claude: { run_command: 'Bash', write_file: 'Write' } };
-  return hooksIn(lab, { discover: ['claude'], approve: () => true, toolNames, ...options });
-}
-
-const command = (text: string, more: object = {}) => ({
-  hooks: [{ type: 'command', command: text, timeout: 5, ...more }],
-});
+const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);
 const given = (file: string) => JSON.parse(lab.read(file));
 
 test('a hooks.json as the documentation shows it blocks a tool, rewrites an input and adds context, unmodified', async () => {
@@ -274,35 +266,6 @@ test('a command that two matchers name runs once', async () => {
   await preTool(group('Bash'), [group('*')]);
 
   expect(lab.read('count')).toBe('x\n');
-});
-
-test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the approval', async () => {
-  lab.write('.claude/check.sh', '#!/bin/sh\necho ran >> ran\n');
-  const asked: string[] = [];
-  const hooks = claude(
-    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/.claude/check.sh')] },
-    { approve: ({ why, files }) => asked.push(`${why} ${files.map(({ path }) => path)}`) < 2 },
-  );
-  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
-  await agent.run('one');
-  lab.write('.claude/check.sh', '#!/bin/sh\necho evil >> ran\n');
-  await agent.run('two');
-
-  expect([asked, lab.read('ran')]).toEqual([['new .claude/check.sh', 'changed .claude/check.sh'], 'ran\n']);
-});
-
-test('a script that was not there when its hook was approved is bound as it appears', async () => {
-  const asked: string[] = [];
-  const hooks = claude(
-    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/late.sh || true')] },
-    { approve: ({ why }) => asked.push(why) < 2 },
-  );
-  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
-  await agent.run('one');
-  lab.write('late.sh', '#!/bin/sh\necho evil >> ran\n');
-  await agent.run('two');
-
-  expect([asked, lab.has('ran')]).toEqual([['new', 'changed'], false]);
 });
 
 test('what is not supported is named, as an error where a gate is missed', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/internal/clock.js';
 import { MemoryStateStore } from '../../src/state/memory-state-store.js';
 import { resolveStatePolicy } from '../../src/state/state-policy.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
@@ -49,6 +50,22 @@ describe('time', () => {
     expect(store.stats('s').bytes).toBe(1);
     clock.advance(1);
     expect(store.stats('s').bytes).toBe(0);
+  });
+
+  test('a value expires by its own last use also after the clock was set back', () => {
+    let time = 1_000_000;
+    const store = new MemoryStateStore({ clock: { ...systemClock, now: () => time } });
+    const policy = resolveStatePolicy({ ttlMs: 1_000 });
+    store.set(scope, { key: 'before', value: 'x' }, policy);
+    time -= 50_000;
+    store.set(scope, { key: 'first', value: 'x' }, policy);
+    time += 1;
+    store.set(scope, { key: 'second', value: 'x' }, policy);
+    time += 999;
+
+    expect(store.get(scope, 'first', policy)).toBe(undefined);
+    expect(store.get(scope, 'second', policy)).toBe('x');
+    expect(store.stats('s').bytes).toBe(2);
   });
 
   test('S1-11.1.2: a read after 59 minutes keeps the value for an hour more', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { KeelsonError } from '../../src/errors.js';
 import type { Awaitable } from '../../src/internal/promise.js';
 import type { Message } from '../../src/model/message.js';
 import type { SessionStore } from '../../src/state/session-store.js';
@@ -31,6 +32,21 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(revisions).toEqual([1, 2, 3, 4]);
       expect(await store.load('a')).toEqual({ messages: [said('1'), said('4')], revision: 4 });
     });
+
+    test.each([-1, 1.5, 3, Number.NaN])(
+      'a save that would keep %d of two messages changes nothing, and fails',
+      async (keep) => {
+        const store = await open();
+        await store.save('a', { keep: 0, append: [said('1'), said('2')] }, 0);
+        const save = async (id: string, expected: number) => store.save(id, { keep, append: [said('x')] }, expected);
+
+        await expect(save('a', 1)).rejects.toBeInstanceOf(KeelsonError);
+        await expect(save('b', 0)).rejects.toBeInstanceOf(KeelsonError);
+
+        expect(await store.load('a')).toEqual({ messages: [said('1'), said('2')], revision: 1 });
+        expect(await store.load('b')).toBe(undefined);
+      },
+    );
 
     test('a save on another revision changes nothing, and returns undefined', async () => {
       const store = await open();
@@ -133,6 +149,8 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
           role: 'tool',
           content: [{ type: 'tool-result', id: 'c', name: 't', content: 'x', structured: [1], isError: true }],
         },
+        // What a newer version may have added.
+        Object.assign(said('more'), { packed: 1, bytes: [[0]] }),
       ];
 
       await store.save('a', { keep: 0, append: messages }, 0);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Awaitable } from '../../src/internal/promise.js';
 import { MAX_KEY_LENGTH, MAX_SCOPE_KEYS } from '../../src/state/state-key.js';
 import type { StatePolicy, StateScope, StateStore } from '../../src/state/state-store.js';
+import { testStatePolicies } from './state-policy-contract.js';
 
 /** An empty store, and the means to let time pass for it. */
 export interface OpenedStateStore {
@@ -80,6 +81,8 @@ export function testStateStore(
     afterEach(async () => {
       for (const it of opened.splice(0)) await it.close?.();
     });
+
+    testStatePolicies(async () => (await start()).store, roomy);
 
     test('what was never set is not there, and what was set is', async () => {
       const { store } = await start();

@@ -147,6 +147,25 @@ describe('what is too long', () => {
     expect(messagesJson([], 140)).toBe('[]');
   });
 
+  test('a text is never cut in the middle of a character, of which UTF-8 knows no half', async () => {
+    for (const contentLimit of [64, 65]) {
+      await createAgent([calls('echo', { text: '😀'.repeat(99) }), fails(new Error('😀'.repeat(99)))], {
+        content: true,
+        contentLimit,
+      })
+        .run('😀'.repeat(99))
+        .catch(() => {});
+    }
+    const texts = telemetry.spans.flatMap(({ attributes, events, status }) => [
+      ...Object.values(attributes),
+      ...events.flatMap((event) => Object.values(event.attributes ?? {})),
+      status.message,
+    ]);
+
+    expect(texts.filter((text) => typeof text === 'string' && text.includes('😀')).length).toBeGreaterThan(8);
+    for (const text of texts) expect(() => encodeURIComponent(String(text))).not.toThrow();
+  });
+
   test('any value fits, and stays JSON where only its texts are long', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 64, max: 500 }), (value, limit) => {

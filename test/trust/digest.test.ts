@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -78,6 +78,19 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['from another folder', { command: 'node', args: ['x.js'], cwd: 'src' }],
     ['in a text for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
+    ['behind a variable', { shell: true, command: '$PROJECT_DIR/src/x.js' }],
+    ['behind a variable in quotes', { shell: true, command: 'node "$PROJECT_DIR"/src/x.js' }],
+    ['behind a variable with a default', { shell: true, command: `node "\${PWD:-.}/src/x.js"` }],
+    ['behind a substitution', { shell: true, command: 'node "$(pwd)/src/x.js"' }],
+    ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
+    ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
+    ['in quotes, with a blank', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
+    ['with backslashes', { shell: true, command: 'node src/a,\\ \\(1\\)=b\\ c.js' }],
+    ['in a text in a text', { command: 'sh', args: ['-c', `sh -c "node 'src/a, (1)=b c.js'"`] }],
+    ['as a URL with escapes', { command: 'node', args: ['file://WORKSPACE/src/a,%20(1)=b%20c.js'] }],
+    ['as a URL with a query', { command: 'node', args: ['--import', './src/x.js?a#b'] }],
+    ['in the first line of the program', { command: 'src/first' }],
+    ['in the first line of that program', { command: 'src/second' }],
     ['as the program', { command: 'src/x.js' }],
     ['through a link', { command: 'node', args: ['link.js'] }],
     ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
@@ -92,6 +105,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     const place = makePlace();
     const { workspaceDir } = place;
     const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
+    script(join(workspaceDir, 'src', 'first'), `#!${path} -x\n`);
+    script(join(workspaceDir, 'src', 'second'), `#!/usr/bin/env ./src/first\n`);
+    linkSync(path, join(workspaceDir, 'src', 'a, (1)=b c.js'));
     symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
     symlinkSync('src', join(workspaceDir, 'linked'));
     write(join(workspaceDir, 'declared', 'a'), '');
@@ -176,12 +192,16 @@ test.each<[string, Partial<TrustItem>]>([
   ['invalid', { env: { 'A=B': '' } }],
   ['invalid', { args: [1 as never] }],
   ['invalid', { source: 'hooks.json' }],
+  ...[/a/, new Map(), new Date(0), Number.NaN, 1n, () => 0, Symbol('a')].map((value): [string, Partial<TrustItem>] => [
+    'invalid',
+    { details: { deep: [{ value: value as never }] } },
+  ]),
   ['outside', { files: ['../secret'] }],
   ['outside', { files: ['/etc/passwd'] }],
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
-])('an item is %s where it has %j', async (problem, more) => {
+])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
   const place = makePlace();
 
   await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
@@ -196,6 +216,16 @@ test('a link in the workspace that leads nowhere is refused where it is named, a
     problem: 'unreadable',
   });
   await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
+});
+
+test('a path that goes up from a link is refused: it is one file by its text, and another one to the system', async () => {
+  const place = makePlace();
+  mkdirSync(join(place.workspaceDir, 'other'));
+  symlinkSync('../other', join(place.workspaceDir, 'hooks', 'link'));
+  const item = place.hook({ command: 'sh', args: ['hooks/link/../x.sh'] });
+
+  await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
+  await digestOf(place.hook({ args: ['hooks/../../nowhere', '...', 'a..b'] }), place.trustPlace());
 });
 
 test('the approver is told of folders that are not bound', async () => {

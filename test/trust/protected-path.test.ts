@@ -64,3 +64,27 @@ test('C23: what a protected path leads to is protected', () => {
 
   expect(place.gate().isProtectedPath('real/settings.json')).toBe(true);
 });
+
+test('C23: a link through which a protected file would be made is protected, in a row of them too, and a circle does no harm', () => {
+  const place = makePlace();
+  const { workspaceDir } = place;
+  symlinkSync('.mcp.json', join(workspaceDir, 'first'));
+  symlinkSync('first', join(workspaceDir, 'second'));
+  symlinkSync('circle', join(workspaceDir, 'circle'));
+  symlinkSync('made-later', join(workspaceDir, '.claude'));
+  const { isProtectedPath } = place.gate();
+
+  expect(['first', 'second', 'made-later/settings.json'].map(isProtectedPath)).toEqual([true, true, true]);
+  expect(isProtectedPath('circle')).toBe(false);
+});
+
+test('C23: a way up from a link ends where the system ends', () => {
+  const place = makePlace();
+  mkdirSync(join(place.workspaceDir, 'other'));
+  symlinkSync('../other', join(place.workspaceDir, 'hooks', 'link'));
+  const { isProtectedPath } = place.gate();
+
+  expect(isProtectedPath('hooks/link/../.mcp.json')).toBe(true);
+  expect(isProtectedPath(`${place.workspaceDir}/hooks/link/../.mcp.json`)).toBe(true);
+  expect(isProtectedPath('hooks/link/../readme.md')).toBe(false);
+});

@@ -20,7 +20,7 @@ import { OptionInvalidError } from '../../src/errors.js';
 import type { Approval } from '../../src/trust/approval.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { TrustStore } from '../../src/trust/trust-store.js';
-import { makePlace, type Place } from './support/place.js';
+import { allowed, makePlace, type Place } from './support/place.js';
 
 const program = fileURLToPath(new URL('fixtures/approve.ts', import.meta.url));
 const digest = `sha256:${'a'.repeat(64)}`;
@@ -159,10 +159,13 @@ test('writers in several processes lose nothing', { timeout: 30_000 }, async () 
   expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
 });
 
-test('a lock that a crash left behind is taken over, by all who wait', async () => {
+test.each([
+  ['', 1],
+  [' before the clock was set back', Date.now() / 1000 + 3_600],
+])('a lock that a crash left behind%s is taken over, by all who wait', async (_when, time) => {
   const place = makePlace();
   writeFileSync(`${place.storePath}.lock`, 'gone');
-  utimesSync(`${place.storePath}.lock`, 1, 1);
+  utimesSync(`${place.storePath}.lock`, time, time);
 
   await Promise.all(Array.from({ length: 10 }, (_, at) => storeOf(place).approve(approval(`${at}`))));
 
@@ -191,6 +194,22 @@ test('a yes that cannot be stored holds in this process, and says so', async () 
   rmSync(stateDir);
   expect(await late.authorize(place.hook())).toMatchObject({ allowed: true, reason: 'approved' });
   expect(place.logger.lines.filter((line) => line.includes('could not be stored'))).toHaveLength(1);
+});
+
+test('a yes that could not be stored can be taken back where the store still fails, which is a typed error', async () => {
+  const place = makePlace();
+  const stateDir = join(place.root, 'other');
+  const block = () => writeFileSync(stateDir, '');
+  const gate = place.gate({ stateDir, approve: () => block() === undefined });
+  await gate.authorize(place.hook());
+  rmSync(stateDir);
+  const decision = allowed(await gate.authorize(place.hook()));
+  block();
+
+  await expect(gate.revoke(decision.digest ?? '')).rejects.toMatchObject({ code: 'ERR_TRUST_STORE' });
+
+  rmSync(stateDir);
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'no-approver' });
 });
 
 describe('a store in the workspace is refused', () => {

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { script, write } from '../process/support/scratch.js';
 import { attacks } from './support/attacks.js';
@@ -200,6 +201,21 @@ test('copies that are not approved any more are gone', async () => {
   await gate.revoke((await gate.authorize(second)).digest ?? '');
 
   expect(copies()).toEqual([]);
+});
+
+test('a copy that was given to one stays while others ask for it', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  for (let round = 0; round < 5; round++) {
+    const decision = allowed(await gate.authorize({ ...item, args: [`${round}`] }));
+    const runs = Array.from({ length: 12 }, async (_, at) => {
+      await sleep(at * 3);
+      return (await start(verified(await gate.verify(decision)))).stdout;
+    });
+
+    expect(new Set(await Promise.all(runs))).toEqual(new Set(['good\n']));
+  }
 });
 
 test('several processes that make one copy at once all get it', async () => {

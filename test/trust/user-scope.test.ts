@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -116,5 +117,14 @@ test('the user’s own runs also where nothing can be noted, and where a listene
     ),
   ).toBe('mine');
   rmSync(join(place.stateDir, 'hooks.json'));
+  expect(await attempt(place.gate(), item)).toBe('mine');
+});
+
+test('a definition that came through a pipe is not waited for', async () => {
+  const place = makePlace();
+  const item = usersHook(place);
+  rmSync(join(place.stateDir, 'hooks.json'));
+  execFileSync('mkfifo', [join(place.stateDir, 'hooks.json')]);
+
   expect(await attempt(place.gate(), item)).toBe('mine');
 });

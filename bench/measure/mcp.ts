@@ -1,0 +1,45 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { digits, type Figure, figureOf } from '../driver/figure.js';
+import { median } from '../driver/race.js';
+import type { Setting } from './measurement.js';
+
+const script = fileURLToPath(new URL('../work/mcp.mjs', import.meta.url));
+const CALLS = 100;
+
+/** A call of a real server's tool, by the library against the SDK's `callTool`, in wall time: most of it is the server's. */
+export async function measureMcp({ builds, race }: Setting): Promise<Figure[]> {
+  const ours = builds.shipped.replace(/index\.js$/, 'mcp.js');
+  const ratios: number[] = [];
+  const times: number[][] = [];
+  for (let round = 0; round < race.rounds; round++) {
+    const passes = await raceOnce(['sdk', ours], race.passes);
+    ratios.push(median(passes.map(([sdk = 0, own = 0]) => own / sdk)));
+    times.push(...passes);
+  }
+  const of = (side: number) => digits(median(times.map((pass) => pass[side] as number)));
+  const note = `${of(1)} µs against ${of(0)}`;
+  return [figureOf(ratios, { name: 'a call of an MCP tool over stdio, against the SDK', unit: '×', bound: 1.1, note })];
+}
+
+async function raceOnce(sides: readonly string[], passes: number): Promise<number[][]> {
+  const children = sides.map((side) => fork(script, [side], { execArgv: [] }));
+  await Promise.all(children.map((child) => once(child, 'message')));
+  for (const child of children) for (let warm = 0; warm < 10; warm++) await block(child);
+  const taken: number[][] = [];
+  for (let pass = 0; pass < passes; pass++) {
+    const order = pass % 2 === 0 ? [0, 1] : [1, 0];
+    const times: number[] = [];
+    for (const side of order) times[side] = await block(children[side] as ChildProcess);
+    taken.push(times);
+  }
+  for (const child of children) child.disconnect();
+  return taken;
+}
+
+async function block(child: ChildProcess): Promise<number> {
+  child.send({ runs: CALLS });
+  const [us] = await once(child, 'message');
+  return us;
+}

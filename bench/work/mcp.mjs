@@ -1,0 +1,49 @@
+// One side of the MCP race in a process of its own: `node mcp.mjs <sdk, or the URL of a build of keelson/mcp>`. A block is
+// so many calls of the same tool of the same real server, one after another.
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const [side = ''] = process.argv.slice(2);
+const server = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
+const config = { command: process.execPath, args: [server, 'stdio'] };
+const input = { message: 'hello' };
+
+async function sdkSide() {
+  const client = new Client({ name: 'bench', version: '1' });
+  await client.connect(new StdioClientTransport({ ...config, stderr: 'ignore' }));
+  await client.listTools();
+  // As a host calls it that passes progress and cancellation on.
+  return async () => {
+    const { signal } = new AbortController();
+    const options = { signal, onprogress: () => {}, resetTimeoutOnProgress: true };
+    const { content } = await client.callTool({ name: 'echo', arguments: input }, undefined, options);
+    return /** @type {{ text: string }[]} */ (content)[0]?.text;
+  };
+}
+
+/** @param {string} url */
+async function keelsonSide(url) {
+  const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+  const { mcpServers } = await import(url);
+  const mcp = mcpServers({ servers: { everything: config }, system: { logger: quiet } });
+  await mcp.connect();
+  const tool = mcp.tools.find('echo');
+  return async () => {
+    const { signal } = new AbortController();
+    const { value } = await tool.check(input);
+    const { content } = await tool.execute(value, { signal, progress: () => {} });
+    return content;
+  };
+}
+
+const call = side === 'sdk' ? await sdkSide() : await keelsonSide(side);
+if ((await call()) !== 'Echo: hello') throw new Error(`${side} gave ${await call()}`);
+
+process.on('message', async (/** @type {{ runs: number }} */ { runs }) => {
+  const start = performance.now();
+  for (let at = 0; at < runs; at++) await call();
+  process.send?.(((performance.now() - start) * 1000) / runs);
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

@@ -1,0 +1,49 @@
+/** Where a word ends that is part of another one, such as in `--config=./a.json`. */
+const SEPARATORS = /[\s'"`;&|<>()=,:{}$?#]+/;
+const VARIABLE = /\$(\w+|\{[^}]*\})/g;
+/** How deep texts for a shell are looked for in each other. */
+const DEPTH = 4;
+
+/**
+ * Every text that may name a file in a word of a command line, read as a path, an option, a URL or a text for a shell.
+ * What follows a variable or a substitution is given without its first `/`, too: it may stand for the folder itself.
+ */
+export function namesIn(word: string, depth = DEPTH): string[] {
+  const rests = [/^(-\w|@)/, /^[^=]*=/, /^[^:]*:/].map((start) => word.replace(start, ''));
+  const pieces = [word, ...rests, ...word.split(SEPARATORS)];
+  const bare = word.replaceAll(VARIABLE, '');
+  if (bare !== word) pieces.push(bare, ...bare.split(SEPARATORS));
+  const inner = depth > 0 ? shellWords(word).filter((text) => text !== word) : [];
+  const names = [...pieces, ...pieces.flatMap(decoded), ...inner.flatMap((text) => namesIn(text, depth - 1))];
+  const after = /[$`]/.test(word) ? names.map((name) => name.replace(/^\/+/, '')) : [];
+  return [...new Set([...names, ...after])].filter((name) => name !== '');
+}
+
+/** The words that a shell would see, with its quotes and backslashes gone. */
+function shellWords(text: string): string[] {
+  const words: string[] = [];
+  let word = '';
+  let quote = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    if (character === '\\' && quote !== "'") {
+      at += 1;
+      if (text.charAt(at) !== '\n') word += text.charAt(at);
+    } else if (character === quote) quote = '';
+    else if (quote === '' && /['"]/.test(character)) quote = character;
+    else if (quote === '' && /[\s;&|<>()`]/.test(character)) {
+      words.push(word);
+      word = '';
+    } else word += character;
+  }
+  return [...words, word];
+}
+
+function decoded(name: string): string[] {
+  if (!name.includes('%')) return [];
+  try {
+    return [decodeURIComponent(name)];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,90 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
+import { says } from '../../src/testing/testing.js';
+import { claudeHooks, command } from './support/claude-file.js';
+import { agentWith, hooksIn, useHookLab } from './support/hook-lab.js';
+
+const lab = useHookLab();
+const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);
+
+test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the approval', async () => {
+  lab.write('.claude/check.sh', '#!/bin/sh\necho ran >> ran\n');
+  const asked: string[] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/.claude/check.sh')] },
+    { approve: ({ why, files }) => asked.push(`${why} ${files.map(({ path }) => path)}`) < 2 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  lab.write('.claude/check.sh', '#!/bin/sh\necho evil >> ran\n');
+  await agent.run('two');
+
+  expect([asked, lab.read('ran')]).toEqual([['new .claude/check.sh', 'changed .claude/check.sh'], 'ran\n']);
+});
+
+test.each([
+  '"$CLAUDE_PROJECT_DIR/my hooks/check.sh"',
+  `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
+  '"$(pwd)/my hooks/check.sh"',
+  '"`pwd`"/"my hooks"/check.sh',
+  'bash "$PWD/my hooks/check.sh" --fast',
+])('however a command names a script, such as %s, it is bound', async (text) => {
+  lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
+  const asked: string[][] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command(text)] },
+    { approve: ({ files }) => asked.push(files.map(({ path }) => path)) > 0 },
+  );
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
+});
+
+test('the user may have switched hooks off; a file of the workspace may not', async () => {
+  const document = JSON.stringify({ disableAllHooks: true, hooks: { UserPromptSubmit: [command('echo x >> ran')] } });
+  const own = join(lab.home, '.claude');
+  mkdirSync(own);
+  writeFileSync(join(own, 'settings.json'), document);
+  const hooks = hooksIn(lab, { discover: ['claude'], approve: () => true });
+  await hooks.reload();
+  expect(hooks.status().hooks).toEqual([]);
+  lab.write('.claude/settings.json', document);
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ scope }) => scope)).toEqual(['workspace']);
+  expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toContain(
+    'warning hooks-switched-off',
+  );
+});
+
+test('a script that was not there when its hook was approved is bound as it appears', async () => {
+  const asked: string[] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/late.sh || true')] },
+    { approve: ({ why }) => asked.push(why) < 2 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  lab.write('late.sh', '#!/bin/sh\necho evil >> ran\n');
+  await agent.run('two');
+
+  expect([asked, lab.has('ran')]).toEqual([['new', 'changed'], false]);
+});
+
+test('a command line that hides a name among very many is not run, and takes no time', async () => {
+  const asked: unknown[] = [];
+  const start = performance.now();
+  for (const text of [
+    `: ${'$a/b c '.repeat(50_000)}`,
+    '${'.repeat(500_000),
+    '`'.repeat(500_001),
+    '$('.repeat(500_000),
+  ]) {
+    const hooks = claude({ UserPromptSubmit: [command(text)] }, { approve: (request) => asked.push(request) < 0 });
+    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+  }
+
+  expect(performance.now() - start).toBeLessThan(8_000);
+}, 20_000);
