@@ -31,8 +31,7 @@ async function keelsonSide(url) {
   const tool = mcp.tools.find('echo');
   return async () => {
     const { signal } = new AbortController();
-    const { value } = await tool.check(input);
-    const { content } = await tool.execute(value, { signal, progress: () => {} });
+    const { content } = await tool.execute(input, { signal, progress: () => {} });
     return content;
   };
 }

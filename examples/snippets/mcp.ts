@@ -10,7 +10,7 @@ const model = scriptedModel(['Hello.']);
 const workspaceDir = await mkdtemp(join(tmpdir(), 'keelson-snippet-'));
 await writeFile(
   join(workspaceDir, '.mcp.json'),
-  '{ "mcpServers": { "docs": { "command": "docs-server", "args": [] } } }',
+  '{ "mcpServers": { "docs": { "command": "node", "args": ["docs.js"] } } }',
 );
 
 // #region many
@@ -19,7 +19,7 @@ const options: McpServersOptions = {
     files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
     issues: {
       url: 'https://mcp.example.com/mcp',
-      headers: { Authorization: 'Bearer ${ISSUES_TOKEN}' },
+      headers: { Authorization: `Bearer ${process.env.ISSUES_TOKEN}` },
       includeTools: ['list_*', 'get_issue'],
     },
   },

@@ -102,11 +102,12 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** Tells the server that the session is over, and closes the connection. */
+  /** Whoever waits for an answer fails at once. Tells the server that the session is over, and closes the connection. */
   async close(): Promise<void> {
     if (this.state === 'closed') return;
     this.state = 'closed';
     this.exchange.closing = true;
+    this.onclose?.();
     if (this.sessionId !== undefined) await this.inTime(this.inner.terminateSession?.());
     await this.shut();
   }
@@ -213,6 +214,7 @@ export class HttpTransport implements Transport {
     this.state = 'closed';
     this.exchange.closing = true;
     this.ending = reason;
+    this.onclose?.();
     void this.shut();
   }
 
@@ -221,7 +223,6 @@ export class HttpTransport implements Transport {
     this.timers.clear();
     this.open.clear();
     await this.inner.close().catch(() => {});
-    this.onclose?.();
   }
 
   private async inTime(work: Promise<void> | undefined): Promise<void> {

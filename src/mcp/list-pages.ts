@@ -1,5 +1,5 @@
 /** One request for a page of a list. */
-export type PageRequest = (
+type PageRequest = (
   method: string,
   params: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;

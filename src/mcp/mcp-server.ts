@@ -1,3 +1,4 @@
+import { systemClock } from '../internal/clock.js';
 import type { TrustedLaunch } from '../trust/launch.js';
 import type { Connection, ConnectionListener } from './connection.js';
 import { Hold } from './deadline.js';
@@ -11,7 +12,7 @@ import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
 import { Refresher } from './refresher.js';
-import { inRequestTime, type RequestScope, untilAborted } from './request-time.js';
+import { inRequestTime, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
 import { ServerLink } from './server-link.js';
@@ -37,6 +38,10 @@ export interface ServerRequest {
 }
 
 type Answer = Readonly<Record<string, unknown>>;
+type CallTime = { readonly what: string; readonly callMs: number; readonly totalMs: number };
+
+const ignore = () => {};
+const NEVER = () => new AbortController().signal;
 
 /** How long a server has to show that it is still there, where that is in doubt. */
 const PROBE_MS = 5_000;
@@ -51,6 +56,7 @@ export class McpServer {
   private readonly hold: Hold;
   /** A connection whose session the server has forgotten. */
   private retired: Connection | undefined = undefined;
+  private readonly isPlain: boolean;
   private readonly open = new Set<AbortController>();
   private readonly endings = new Set<Promise<void>>();
 
@@ -63,6 +69,8 @@ export class McpServer {
     this.offered = new ServerTools({ definition, settings, warn, call: this.call });
     const { name: server } = definition;
     this.hold = new Hold(settings.system.clock);
+    // Where a person may be asked, or time is not the machine's, the SDK cannot keep it.
+    this.isPlain = !settings.elicit && !settings.oauth && settings.system.clock === systemClock;
     this.refresher = new Refresher(settings.system.clock, () => this.refresh());
     const onToolsChanged = () => this.refresher.request();
     this.listener = createListener({ server, settings, log, hold: this.hold.during, onToolsChanged });
@@ -97,12 +105,14 @@ export class McpServer {
     const { timeouts } = this.host.settings;
     const { name, callTimeoutMs: callMs = timeouts.callMs } = this.definition;
     const what = `request ${request.method} to MCP server "${name}"`;
-    const time = { what, callMs, totalMs: timeouts.totalMs, hold: this.hold, open: this.open };
+    const time = { what, callMs, totalMs: timeouts.totalMs };
     try {
-      return await inRequestTime({ ...time, signal: request.signal }, (scope) => this.ask(request, scope));
+      const connection = this.link.established?.connection;
+      if (connection !== undefined && this.isPlain) return await this.askPlainly(connection, request, time);
+      return await this.askInTime(request, time);
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
-      throw requestError(name, error);
+      throw sdkTimeout(what, error) ?? requestError(name, error);
     }
   }
 
@@ -152,6 +162,26 @@ export class McpServer {
       onProgress: progress,
     });
 
+  /** The short way: the SDK keeps the time. */
+  private async askPlainly(connection: Connection, request: ServerRequest, time: CallTime): Promise<Answer> {
+    try {
+      const { method, params, signal, onProgress = ignore } = request;
+      const answer = await connection.request({ method, params, signal: signal ?? NEVER(), onProgress, time });
+      this.link.proved();
+      return answer;
+    } catch (error) {
+      this.throwIfOver(connection, error);
+      if (!(error instanceof McpSessionLostError)) throw error;
+      void this.link.connect();
+      return this.askInTime(request, time);
+    }
+  }
+
+  private askInTime(request: ServerRequest, time: CallTime): Promise<Answer> {
+    const { hold, open } = this;
+    return inRequestTime({ ...time, hold, open, signal: request.signal }, (scope) => this.ask(request, scope));
+  }
+
   /** A server that has forgotten the session has not done it, so it is asked once more. */
   private async ask(request: ServerRequest, scope: RequestScope): Promise<Answer> {
     try {
@@ -177,12 +207,19 @@ export class McpServer {
       this.link.proved();
       return answer;
     } catch (error) {
-      const { ending } = connection.transport;
-      if (error instanceof McpSessionLostError) this.retire(connection, error);
-      if (ending === undefined || error instanceof McpSessionLostError) throw error;
-      const message = `The connection to the MCP server "${this.definition.name}" was lost: ${failureText(ending)}`;
-      throw new McpRequestError(this.definition.name, message, { cause: error });
+      this.throwIfOver(connection, error);
+      throw error;
     }
+  }
+
+  /** Where the connection is over, that is what is to be said; a session that was forgotten is another matter. */
+  private throwIfOver(connection: Connection, error: unknown): void {
+    if (error instanceof McpSessionLostError) return this.retire(connection, error);
+    const { ending } = connection.transport;
+    if (ending === undefined) return;
+    const { name } = this.definition;
+    const message = `The connection to the MCP server "${name}" was lost: ${failureText(ending)}`;
+    throw new McpRequestError(name, message, { cause: error });
   }
 
   /** What is still under way on it may come to its end. */

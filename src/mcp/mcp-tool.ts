@@ -64,9 +64,9 @@ async function execute(
   const { signal } = context;
   try {
     const result = toResult(await owner.call(spec, input, { signal, progress: context.progress }));
-    return toolResult(
-      await withSoundData(result, owner.checkOutput, (problem) => owner.warn(`${spec.name}: ${problem}`)),
-    );
+    if (owner.checkOutput === undefined) return toolResult(result);
+    const warn = (problem: string) => owner.warn(`${spec.name}: ${problem}`);
+    return toolResult(await withSoundData(result, owner.checkOutput, warn));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     return toolResult({ content: failureText(error), isError: true });
@@ -76,10 +76,10 @@ async function execute(
 /** Data that is not what the server promised is not passed on as data. Its text is. */
 async function withSoundData(
   result: ToolResult,
-  check: OutputCheck,
+  check: NonNullable<OutputCheck>,
   warn: (problem: string) => void,
 ): Promise<ToolResult> {
-  if (check === undefined || result.structured === undefined || result.isError) return result;
+  if (result.structured === undefined || result.isError) return result;
   const problem = await problemOf(check, result.structured);
   if (problem === undefined) return result;
   warn(`its data does not match its own schema: ${problem}`);

@@ -38,7 +38,7 @@ export class ProcessTransport implements Transport {
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JSONRPCMessage) => void) | undefined = undefined;
   protocolVersion: string | undefined = undefined;
-  /** Why the process is gone, with the last of its standard error. */
+  /** Why the process is gone, with the last of its standard error; undefined where it was closed here. */
   ending: string | undefined = undefined;
   private process: OpenProcess | undefined = undefined;
   private closed = false;
@@ -72,10 +72,10 @@ export class ProcessTransport implements Transport {
     });
   }
 
-  /** Resolves when nothing of the server's process group is left. */
+  /** Whoever waits for an answer fails at once. Resolves when nothing of the server's process group is left. */
   async close(): Promise<void> {
+    this.announceEnd(undefined);
     await this.process?.stop();
-    this.announceEnd('it was closed');
   }
 
   setProtocolVersion(version: string): void {
@@ -112,7 +112,7 @@ export class ProcessTransport implements Transport {
     this.announceEnd(said === '' ? how : `${how}; its standard error ends with: ${said}`);
   }
 
-  private announceEnd(reason: string): void {
+  private announceEnd(reason: string | undefined): void {
     if (this.closed) return;
     this.closed = true;
     this.ending = reason;

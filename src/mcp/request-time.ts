@@ -44,6 +44,13 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
   }
 }
 
+/** What the SDK says where one of its own limits of time is up; undefined for anything else. */
+export function sdkTimeout(what: string, error: unknown): TimeoutExceededError | undefined {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { timeout?: unknown; maxTotalTimeout?: unknown } };
+  const ms = data?.maxTotalTimeout ?? data?.timeout;
+  return code === -32_001 && typeof ms === 'number' ? new TimeoutExceededError(what, ms) : undefined;
+}
+
 /** The outcome of the work, or a rejection as soon as the signal fires. The signal is one that dies with the work. */
 export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -39,7 +39,7 @@ export function toPart(block: unknown): ContentPart {
 }
 
 /** A resource that came along. Its address goes with it, since the model may have to name it. */
-export function resourcePart(resource: Fields): ContentPart {
+function resourcePart(resource: Fields): ContentPart {
   const uri = label(resource.uri);
   if (typeof resource.text === 'string') return text(`[resource ${uri}]\n${resource.text}`);
   const mimeType = resource.mimeType ?? 'application/octet-stream';

@@ -14,7 +14,7 @@ import { problemOfUrl } from './server-url.js';
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
 /** A server as it may be started now. */
-export interface ProcessLaunch extends TrustedLaunch {
+interface ProcessLaunch extends TrustedLaunch {
   /** All of its environment. */
   readonly env: Readonly<Record<string, string>>;
 }

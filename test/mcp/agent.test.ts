@@ -179,7 +179,7 @@ test('F16: a server that is taken out while it is called gives an error result, 
   const result = await running;
 
   expect(result.messages[2]).toMatchObject({
-    content: [{ isError: true, content: 'MCP server "a" is not available: it was closed.' }],
+    content: [{ isError: true, content: 'The connection to the MCP server "a" was lost.' }],
   });
   expect(await removing).toBe(true);
   expect(await mcp.remove('a')).toBe(false);

@@ -40,6 +40,7 @@ describe('a server is connected to', () => {
     ]);
   });
 
+  // covers: S0-8.2, S0-8.3
   test.each([
     ['S0-8.2: over SSE', 'sse', 'sse'],
     ['S0-8.3: over Streamable HTTP', 'streamableHttp', 'http'],

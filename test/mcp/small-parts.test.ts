@@ -1,0 +1,180 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Expansion, variablesIn } from '../../src/mcp/expansion.js';
+import { idAtEnds, LineReader } from '../../src/mcp/line-reader.js';
+import { plainText } from '../../src/mcp/plain-text.js';
+import { toolFilter } from '../../src/mcp/tool-patterns.js';
+import { until } from '../agent/support/settle.js';
+import { connected, isGone, raw, readLog, temporaryFolder, variable } from './support/lab.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const tsx = import.meta.resolve('tsx');
+
+describe('variables', () => {
+  test('are put in once, with defaults, and named where they are missing', () => {
+    const expansion = new Expansion({ A: variable('B'), B: 'b', EMPTY: '' });
+    const expand = (...names: string[]) => names.map((name) => expansion.text(variable(name)));
+
+    expect(expand('A', 'B', 'EMPTY', 'EMPTY:-d', 'NONE:-', 'NONE:-x y')).toEqual([
+      variable('B'),
+      'b',
+      '',
+      'd',
+      '',
+      'x y',
+    ]);
+    expect([...expansion.missing]).toEqual([]);
+    expect(expand('NONE', 'toString', '__proto__')).toEqual(['', '', '']);
+    expect([...expansion.missing]).toEqual(['NONE', 'toString', '__proto__']);
+    expect(expansion.text('$B {B} $(B) $$ ${')).toBe('$B {B} $(B) $$ ${');
+  });
+
+  test('are named, each once', () => {
+    expect(variablesIn([variable('B'), `x${variable('A:-1')}${variable('B')}`, '$C'])).toEqual(['A', 'B']);
+  });
+});
+
+describe('lines', () => {
+  test('come out as they went in, however they are cut', () => {
+    const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]/g, ' '));
+    fc.assert(
+      fc.property(fc.array(line), fc.integer({ min: 1, max: 50 }), (lines, size) => {
+        const seen: string[] = [];
+        const reader = new LineReader(1_000, {
+          line: (text) => void seen.push(text),
+          tooLong: () => expect.fail('too long'),
+        });
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+        for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+        const whole = Buffer.from(lines.join('\n')).toString().split('\n');
+        expect(seen).toEqual(whole.filter((text) => text.trim() !== ''));
+      }),
+    );
+  });
+
+  test('that are too long leave their two ends, and the next one is whole', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 101, max: 5_000 }), fc.integer({ min: 1, max: 700 }), (length, size) => {
+        const seen: string[] = [];
+        const reader = new LineReader(100, {
+          line: (text) => void seen.push(text),
+          tooLong: (head, tail) => void seen.push(`${head.slice(0, 3)}…${tail.slice(-3)}`),
+        });
+        const bytes = Buffer.from(`abc${'x'.repeat(length - 6)}xyz\nnext\n`);
+        for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+        expect(seen).toEqual(['abc…xyz', 'next']);
+      }),
+    );
+  });
+
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"result":{', '', 7],
+    ['{"id":7,"jsonrpc":"2.0","result":{', '', 7],
+    ['{"result":{', '}},"jsonrpc":"2.0","id":12}', 12],
+    ['{"result":{', '}},"id":12,"jsonrpc":"2.0"}', 12],
+    ['{"result":{', '"x":{"id":12}}', undefined],
+    ['{"result":{"id":3,', '"text"}]}}', undefined],
+    ['{"jsonrpc":"2.0","method":"x"', '"id":"a"}', undefined],
+  ])('the id of %s … %s', (head, tail, id) => {
+    expect(idAtEnds(head, tail)).toBe(id);
+  });
+});
+
+describe('patterns of tools', () => {
+  test.each([
+    [undefined, [], 'a', true],
+    [[], [], 'a', false],
+    [['a*c'], [], 'abc', true],
+    [['a*c'], [], 'ac', true],
+    [['a*a'], [], 'a', false],
+    [['*b*'], [], 'abc', true],
+    [['a.c'], [], 'abc', false],
+    [['*'], ['ab*'], 'abc', false],
+    [['a*b*c'], [], 'a-b-b-c', true],
+  ] as const)('%j without %j and %s', (...[include, exclude, name, expected]) => {
+    expect(toolFilter(include, exclude)(name)).toBe(expected);
+  });
+
+  test('of many stars keep nobody waiting', () => {
+    expect(toolFilter([`${'*a'.repeat(5_000)}b`], [])('a'.repeat(20_000))).toBe(false);
+  });
+});
+
+test('what steers a terminal, or turns the text around, is taken out of it', () => {
+  expect(plainText('a\u001b[31mb\u001b]0;title\u0007c\u0000\u202ed\r\n\te', 100)).toBe('abcd\n\te');
+  expect(plainText('x'.repeat(5), 3)).toBe('xxx… (5 characters)');
+});
+
+test('the servers are told the version of the package', async () => {
+  const log = join(temporaryFolder(), 'log');
+  await connected({ servers: { raw: raw({ log }) } });
+
+  const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  const [first] = readLog(log).flatMap(({ received }) => received ?? []);
+  expect(first?.params).toMatchObject({ clientInfo: { name: 'keelson', version } });
+});
+
+test('without the SDK a server is unavailable, and its error says what to install', async () => {
+  const folder = temporaryFolder();
+  const hook = join(folder, 'hook.mjs');
+  writeFileSync(
+    hook,
+    `export const resolve = (specifier, context, next) => {
+      if (specifier.startsWith('@modelcontextprotocol/')) throw Object.assign(new Error('gone'), { code: 'ERR_MODULE_NOT_FOUND' });
+      return next(specifier, context);
+    };`,
+  );
+  const script = join(folder, 'main.mts');
+  writeFileSync(
+    script,
+    `import { register } from 'node:module';
+    register(${JSON.stringify(`file://${hook}`)});
+    const { mcpServers } = await import(${JSON.stringify(`${root}src/mcp/mcp.ts`)});
+    const events = [];
+    const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { error: (_text, error) => console.log(error.code, error.message) } } });
+    await mcp.connect();
+    console.log(mcp.status()[0].state);`,
+  );
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', tsx, script]);
+
+  expect(stdout.trim().split('\n')).toEqual([
+    'ERR_PACKAGE_MISSING The package `@modelcontextprotocol/sdk` could not be loaded. Install it beside keelson: npm install @modelcontextprotocol/sdk',
+    'unavailable',
+  ]);
+});
+
+test.each(['exit', 'SIGTERM', 'SIGINT'] as const)(
+  'no server outlives its host: %s',
+  async (way) => {
+    const folder = temporaryFolder();
+    const log = join(folder, 'log');
+    mkdirSync(join(folder, 'host'));
+    const script = join(folder, 'host', 'main.mts');
+    const config = raw({ log, trap: true, stay: true });
+    writeFileSync(
+      script,
+      `const { mcpServers } = await import(${JSON.stringify(`${root}src/mcp/mcp.ts`)});
+    const mcp = mcpServers({ servers: { a: ${JSON.stringify(config)} } });
+    await mcp.connect();
+    console.log('ready');
+    if (${JSON.stringify(way)} === 'exit') process.exit(0);
+    setInterval(() => {}, 1000);`,
+    );
+    const host = spawn(process.execPath, ['--import', tsx, script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(host.stdout, 'data');
+    if (way !== 'exit') host.kill(way);
+
+    await once(host, 'exit');
+
+    const [{ pid = 0 } = {}] = readLog(log);
+    await until(() => isGone(pid));
+  },
+  20_000,
+);
