@@ -137,7 +137,7 @@ class LoadedRuntime implements Runtime {
     this.logger = options.logger ?? consoleLogger;
     this.gate = createTrustGate({ ...this.place, stateDir: userDir, approve, allow, logger: this.logger });
     const shared = { ...this.place, gate: this.gate };
-    const redact = (text: string): string => this.extensions.redact(text);
+    const redact = (text: string): string => this.extensions.redactValues(text);
     const ownHooks = config.hooks && { hooks: config.hooks };
     this.hooks = shellHooks({ discover: ['native', ...compat], ...options.hooks, ...ownHooks, ...shared, redact });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
@@ -167,7 +167,7 @@ class LoadedRuntime implements Runtime {
   }
 
   status(): RuntimeStatus {
-    return this.extensions.redact({
+    return this.extensions.redactValues({
       extensions: this.extensions.status(),
       hooks: this.hooks.status(),
       servers: this.mcp.status(),

@@ -96,15 +96,25 @@ async function loadFolders({ extension }: JudgedExtension, { gated }: TextSource
   const skills: SkillEntry[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
   const { name, scope } = extension;
+  const taken = new Set(extension.skills.map((skill) => skill.name));
   const paths = new Set<string>();
   for (const folder of extension.skillFolders) for (const path of await findSkillFolders(root, folder)) paths.add(path);
   for (const path of paths) {
     const place = { gated, path, folder: join(extension.root, path), scope, extension: name };
     const loaded = await loadFolderSkill(place);
     diagnostics.push(...loaded.diagnostics);
-    if (loaded.entry) skills.push(loaded.entry);
+    if (loaded.entry === undefined) continue;
+    const { name: skill, source } = loaded.entry.skill;
+    if (taken.has(skill)) diagnostics.push(nameTaken({ extension: name, skill, source }));
+    else skills.push(loaded.entry);
+    taken.add(skill);
   }
   return { skills, diagnostics };
+}
+
+function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 'source', string>): ManifestDiagnostic {
+  const message = `Extension "${extension}": the skill in ${source} is left out: another one of it is named "${skill}".`;
+  return { level: 'warning', message, extension, source, problems: [{ path: 'name', message: 'it is taken' }] };
 }
 
 async function readContext({ name, contextFiles }: Extension, root: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { describeError } from '../errors.js';
+import { describeError, OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
@@ -57,7 +57,13 @@ export class ManifestLoader {
 
   async load(host: LoaderHost): Promise<void> {
     await this.parts.load(host);
-    await this.reload();
+    try {
+      await this.reload();
+    } catch (error) {
+      // A loader that failed is not closed by anybody else.
+      await this.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -85,7 +91,7 @@ export class ManifestLoader {
   async enable(name: string): Promise<void> {
     const extension = this.require(name);
     await this.parts.choose(extension, true);
-    await this.enqueue(() => this.activate(extension));
+    await this.enqueue(() => this.activate(extension.name));
   }
 
   async disable(name: string): Promise<void> {
@@ -98,6 +104,7 @@ export class ManifestLoader {
   }
 
   async configure(config: Readonly<Record<string, unknown>>): Promise<void> {
+    if (typeof config !== 'object' || config === null) throw new OptionInvalidError('config', 'it is no object.');
     this.hostConfig = config;
     await this.enqueue(async () => this.install(await this.prepareAll(this.found), this.found));
   }
@@ -116,7 +123,7 @@ export class ManifestLoader {
         servers: active.servers.list(extension.name),
       }),
     );
-    return this.redact({
+    return this.redactValues({
       extensions,
       skills: skills.list().map(({ id }) => id),
       pendingSkills,
@@ -126,6 +133,10 @@ export class ManifestLoader {
 
   redact<T>(value: T): T {
     return this.parts.redactor.copy(value);
+  }
+
+  redactValues<T>(value: T): T {
+    return this.parts.redactor.copyValues(value);
   }
 
   redactingLogger(logger: Logger): Logger {
@@ -169,7 +180,9 @@ export class ManifestLoader {
     await installed;
   }
 
-  private async activate(extension: Extension): Promise<void> {
+  private async activate(name: string): Promise<void> {
+    const extension = this.find(name);
+    if (extension === undefined) return;
     const isOn = () => !this.isClosed && this.found.includes(extension) && this.parts.isWanted(extension);
     if (!isOn() || this.parts.active.has(extension.name)) return;
     const prepared = await this.prepare(extension);

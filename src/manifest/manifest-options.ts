@@ -69,8 +69,10 @@ const FORMATS: readonly string[] = ['gemini', 'claude'];
 
 /** Checks the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
+  refuseIf(!isRecord(options), 'options', 'pass an object with a `workspaceDir`.');
   const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
   refuseIf(unknown !== undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
+  validateKinds(options);
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   refuseIf(
     typeof options.workspaceDir !== 'string' || options.workspaceDir === '',
@@ -82,7 +84,7 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   const bad = compat.find((format) => !FORMATS.includes(format));
   refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${FORMATS.join(', ')}.`);
   const { userDir = join(homedir(), `.${appName}`), skillFolders = standardFolders(appName) } = options;
-  refuseIf(!isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
+  refuseIf(typeof userDir !== 'string' || !isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
   const workspaceDir = resolve(options.workspaceDir);
   return {
     ...options,
@@ -106,6 +108,26 @@ function standardFolders(appName: string): readonly string[] {
 /** The folder of this application is where the user's folder is; those of the standard are in the home folder. */
 function userSkills(folder: string, { appName, userDir }: { appName: string; userDir: string }): string {
   return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(homedir(), folder);
+}
+
+/** The kinds of the options that nobody else looks at. */
+function validateKinds(options: ManifestOptions): void {
+  const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat } = options;
+  for (const [option, value] of Object.entries({ env, config, gate, hooks: options.hooks, mcp: options.mcp })) {
+    refuseIf(value !== undefined && !isRecord(value), option, 'it is no object.');
+  }
+  refuseIf(mustApprove !== undefined && typeof mustApprove !== 'function', 'mustApprove', 'it is no function.');
+  refuseIf(followLinks !== undefined && typeof followLinks !== 'boolean', 'followLinks', 'it is no boolean.');
+  for (const [option, value] of Object.entries({ skillFolders, compat })) {
+    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0'));
+    refuseIf(value !== undefined && !isList, option, 'it is no list of texts.');
+  }
+  const isName = skillTool === undefined || skillTool === false || /^[A-Za-z0-9_-]{1,64}$/.test(String(skillTool));
+  refuseIf(!isName, 'skillTool', `"${String(skillTool)}" is no name of a tool.`);
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuseIf(isWrong: boolean, option: string, problem: string): void {

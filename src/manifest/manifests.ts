@@ -44,8 +44,10 @@ export interface Manifests extends LifecycleLoader {
   reload(): Promise<void>;
   /** Starts nothing, contacts nobody and asks nobody. */
   status(): ManifestsStatus;
-  /** A copy of a value without the sensitive settings, for what the host logs or shows itself. */
+  /** A copy of a value without the sensitive settings, by value and by key, for what the host logs or shows itself. */
   redact<T>(value: T): T;
+  /** As `redact`, by value alone: what has the name of a setting may be something else. */
+  redactValues<T>(value: T): T;
   /** A logger that tells another nothing sensitive. */
   redactingLogger(logger: Logger): Logger;
 }

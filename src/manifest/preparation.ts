@@ -37,7 +37,7 @@ export interface PreparedExtension {
 /** Asks and reads everything that an extension needs, and changes nothing yet. */
 export async function prepareExtension(extension: Extension, context: PreparationContext): Promise<PreparedExtension> {
   const { gate, settings: options } = context;
-  const scope = options.mustApprove?.(extension) === true ? 'workspace' : extension.scope;
+  const scope = mustApprove(extension, options) ? 'workspace' : extension.scope;
   const judged = { extension, scope };
   const denied: string[] = [];
   const settings = await readSettings(judged, context, denied);
@@ -56,6 +56,15 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
   return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
+}
+
+/** A choice that fails is no reason to ask less. */
+function mustApprove(extension: Extension, { mustApprove: choose }: ManifestSettings): boolean {
+  try {
+    return choose?.(extension) === true;
+  } catch {
+    return true;
+  }
 }
 
 /** Until its settings are approved no variable is read, and nothing of the configuration is handed on. */

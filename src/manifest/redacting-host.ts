@@ -42,7 +42,8 @@ class RedactedTools implements LiveToolSet {
         try {
           return redactor.copyValues(await tool.execute(input, quiet(context, redactor)));
         } catch (error) {
-          throw redactor.copyValues(error);
+          // An abort is told by its very reason.
+          throw context.signal.aborted ? error : redactor.copyValues(error);
         }
       },
     };

@@ -3,7 +3,7 @@ import type { SettingDefinition, SettingValue } from './extension.js';
 import { plain } from './setting-reference.js';
 
 /** What stands where a sensitive value was. */
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /** Shorter ones would be found everywhere; they are withheld by the names of their settings alone. */
 const MIN_LENGTH = 4;
@@ -141,6 +141,7 @@ function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
   if (value instanceof Map) return new Map();
   if (value instanceof Set) return new Set();
+  if (value instanceof DOMException) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (value instanceof Error || prototype === null || prototype === Object.prototype)
     return Object.create(prototype as object);

@@ -1,7 +1,7 @@
 import type { SettingDefinition, SettingValue } from './extension.js';
 
 /** The kind of value that a setting takes. */
-export function typeOfSetting({ type, default: fallback, enum: choices }: SettingDefinition): string {
+function typeOfSetting({ type, default: fallback, enum: choices }: SettingDefinition): string {
   return type ?? typeof (fallback ?? choices?.[0] ?? '');
 }
 

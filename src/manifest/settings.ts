@@ -23,7 +23,7 @@ export interface ResolvedSettings {
 }
 
 /** A value, or a setting, that cannot be used. */
-export interface SettingProblem {
+interface SettingProblem {
   readonly setting: string;
   readonly message: string;
 }
@@ -86,7 +86,7 @@ function variablesOf(
 }
 
 /** The variable that programs find a setting in: `apiToken` is `KEELSON_SETTING_API_TOKEN`. */
-export function settingVariable(name: string, prefix: string): string {
+function settingVariable(name: string, prefix: string): string {
   const snake = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
@@ -106,7 +106,7 @@ export function mergeConfiguration(
 }
 
 /** What a configuration has for extensions: `extensions.<name>.<setting>`. */
-export function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { extensions } = config;
   return typeof extensions === 'object' && extensions !== null ? (extensions as Record<string, unknown>) : {};
 }

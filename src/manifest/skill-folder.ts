@@ -23,10 +23,11 @@ export interface SkillPlace {
   readonly extension?: string | undefined;
 }
 
-/** The names in a folder that hold a SKILL.md, sorted. A folder that is missing or cannot be read has none. */
+/** The folder itself where it holds a SKILL.md, else those in it that do, sorted. A folder that is missing or cannot be read has none. */
 export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
   const folder = path === '.' ? root : await resolveInside(root, path);
   if (folder === undefined) return [];
+  if ((await resolveInside(folder, SKILL_FILE)) !== undefined) return [path];
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(
     names

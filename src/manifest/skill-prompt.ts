@@ -16,6 +16,9 @@ export interface SkillPrompt {
  * SkillParametersError where a required one is missing, or one is given that there is not.
  */
 export function fillPrompt({ name, prompt, parameters }: SkillPrompt, given: SkillArguments = {}): string {
+  if (typeof given !== 'object' || given === null) {
+    throw new SkillParametersError(name, ['its parameters are no object']);
+  }
   const values = new Map(parameters.map((parameter) => [parameter.name, valueFor(parameter, given)] as const));
   const problems = [
     ...parameters

@@ -6,6 +6,7 @@ const moor = {
   description: 'Moors a ship.',
   inputSchema: { type: 'object', properties: { ship: { type: 'string' }, draught: { type: 'number' } } },
 };
+/** @type {Record<string, (params: { protocolVersion: string, arguments: { ship: string } }) => object>} */
 const answers = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
