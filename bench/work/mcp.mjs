@@ -1,5 +1,6 @@
 // One side of the MCP race in a process of its own: `node mcp.mjs <sdk, or the URL of a build of keelson/mcp>`. A block is
 // so many calls of the same tool of the same real server, one after another.
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -26,7 +27,10 @@ async function sdkSide() {
 async function keelsonSide(url) {
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const { mcpServers } = await import(url);
-  const mcp = mcpServers({ servers: { everything: config }, system: { logger: quiet } });
+  // In the same session as the other side's: what a group of its own gets of a busy machine is the scheduler's affair.
+  /** @type {(command: string, args: readonly string[], options: import('node:child_process').SpawnOptions) => unknown} */
+  const beside = (command, args, options) => spawn(command, args, { ...options, detached: false });
+  const mcp = mcpServers({ servers: { everything: config }, system: { logger: quiet, spawn: beside } });
   await mcp.connect();
   const tool = mcp.tools.find('echo');
   return async () => {

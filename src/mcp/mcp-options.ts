@@ -102,6 +102,7 @@ export interface McpSystem {
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
+  /** For servers over HTTP. Default: that of the machine. */
   readonly fetch?: typeof fetch | undefined;
   /** Default: that of the agent, or the console. */
   readonly logger?: Logger | undefined;

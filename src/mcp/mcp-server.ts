@@ -41,7 +41,7 @@ type Answer = Readonly<Record<string, unknown>>;
 type CallTime = { readonly what: string; readonly callMs: number; readonly totalMs: number };
 
 const ignore = () => {};
-const NEVER = () => new AbortController().signal;
+const never = () => new AbortController().signal;
 
 /** How long a server has to show that it is still there, where that is in doubt. */
 const PROBE_MS = 5_000;
@@ -166,9 +166,8 @@ export class McpServer {
   private async askPlainly(connection: Connection, request: ServerRequest, time: CallTime): Promise<Answer> {
     try {
       const { method, params, signal, onProgress = ignore } = request;
-      const answer = await connection.request({ method, params, signal: signal ?? NEVER(), onProgress, time });
-      this.link.proved();
-      return answer;
+      this.link.used();
+      return await connection.request({ method, params, signal: signal ?? never(), onProgress, time });
     } catch (error) {
       this.throwIfOver(connection, error);
       if (!(error instanceof McpSessionLostError)) throw error;
@@ -197,15 +196,14 @@ export class McpServer {
     const { signal, touch } = scope;
     const connection = this.link.established?.connection ?? (await untilAborted(signal, this.link.connected()));
     try {
-      const answer = await connection.request({
+      this.link.used();
+      return await connection.request({
         ...{ method, params, signal },
         onProgress: (progress) => {
           touch();
           onProgress?.(progress);
         },
       });
-      this.link.proved();
-      return answer;
     } catch (error) {
       this.throwIfOver(connection, error);
       throw error;

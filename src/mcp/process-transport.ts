@@ -25,6 +25,7 @@ export interface ProcessTransportOptions {
   readonly spawn: Spawn | undefined;
 }
 
+const DONE = Promise.resolve();
 const STDERR_BYTES = 16_384;
 /** Of the standard error, what goes into a message. */
 const STDERR_SHOWN = 2_000;
@@ -57,18 +58,21 @@ export class ProcessTransport implements Transport {
     opened.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
     // A server that can say nothing more is of no use, also where it lives on.
     opened.stdout.on('end', () => void opened.stop());
+    // And one that can be told nothing more. How it ended says more than a broken pipe.
+    opened.stdin.on('error', () => void opened.stop());
     void opened.ended.then((end) => this.onEnded(end, opened));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     const { process } = this;
     if (process === undefined || this.closed) return Promise.reject(this.gone());
+    const line = `${JSON.stringify(message)}\n`;
+    if (!process.stdin.writableNeedDrain) {
+      process.stdin.write(line);
+      return DONE;
+    }
     return new Promise((resolve, reject) => {
-      process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (!error) return resolve();
-        // A server that can be told nothing more is of no use. How it ended says more than a broken pipe.
-        void process.stop().then(() => reject(this.gone(error)));
-      });
+      process.stdin.write(line, (error) => (error ? reject(this.gone(error)) : resolve()));
     });
   }
 

@@ -8,7 +8,9 @@ export interface McpServerHandle {
   listResources(options?: McpReadOptions): Promise<readonly McpResource[]>;
   /** The patterns that more of it can be found by. */
   listResourceTemplates(options?: McpReadOptions): Promise<readonly McpResourceTemplate[]>;
+  /** What stands at an address. */
   readResource(uri: string, options?: McpReadOptions): Promise<readonly McpResourceContent[]>;
+  /** The prompts that the server offers. */
   listPrompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>;
   /** A prompt filled in, as messages that a run takes. What a server wrote comes in with them. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;

@@ -68,8 +68,8 @@ export class ServerLink {
     throw new McpUnavailableError(this.owner.definition.name, this.lastError ?? `it is ${this.state}.`);
   }
 
-  /** The server has answered a call: what happens to the connection now is a new matter. */
-  proved(): void {
+  /** The server is asked for something: a loss from now on is a first one, or whoever asks often would be without it. */
+  used(): void {
     this.backoff.reset();
   }
 
