@@ -95,6 +95,22 @@ test.each([
   expect([command.startsWith(copy), argument === '' || argument.startsWith(copy)]).toEqual([true, true]);
 });
 
+test('the hooks of the user stand before those of the workspace, whatever the format', async () => {
+  mkdirSync(join(lab.home, '.claude'));
+  const document = (name: string) => JSON.stringify({ hooks: { before_agent: [{ name, command: 'true' }] } });
+  writeFileSync(
+    join(lab.home, '.claude/settings.json'),
+    JSON.stringify({ hooks: { UserPromptSubmit: [command('true')] } }),
+  );
+  lab.write('.keelson/hooks.json', document('theirs'));
+  mkdirSync(join(lab.home, '.keelson'));
+  writeFileSync(join(lab.home, '.keelson/hooks.json'), document('mine'));
+  const hooks = hooksIn(lab, { discover: ['native', 'claude'] });
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['mine', 'claude:UserPromptSubmit#1', 'theirs']);
+});
+
 test('a command line that hides a name among very many is not run, and takes no time', async () => {
   const asked: unknown[] = [];
   const start = performance.now();
