@@ -31,6 +31,23 @@ await agent.run('What is at the quay?');
 const [line] = readFileSync(join(workspaceDir, 'audit.jsonl'), 'utf8').split('\n');
 assert.deepEqual(JSON.parse(line ?? '').data.args, { at: 'quay' });
 
+// #region runner
+const outcome = await hooks.runner.run({
+  event: 'before_tool',
+  sessionId: 'harbour',
+  tool: 'look',
+  value: { at: 'pier' },
+  describe: (args) => ({ data: { tool_name: 'look', args } }),
+});
+if (outcome.cancelled) console.error(`${outcome.cancelledBy}: ${outcome.reason}`);
+// #endregion
+
+assert.equal(outcome.shouldContinue, true);
+assert.deepEqual(
+  outcome.outcomes.map(({ hook, status }) => [hook, status]),
+  [['audit', 'completed']],
+);
+
 // #region registry
 const branch = { event: 'before_agent', name: 'branch', command: 'git', args: ['branch', '--show-current'] } as const;
 hooks.registry.register({ ...branch, dialect: 'claude' });

@@ -96,29 +96,33 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   async load(host: LoaderHost): Promise<void> {
-    if (this.isLoaded)
+    if (this.isLoaded) {
       throw new OptionInvalidError('loaders', 'shell hooks serve one agent; make them anew for another.');
+    }
+    this.isLoaded = true;
     this.logger = host.logger;
-    await this.reload();
+    try {
+      await this.reload();
+    } catch (error) {
+      this.isLoaded = false;
+      throw error;
+    }
     const { runner } = this;
-    const parts = {
-      runner,
-      notes: new SessionNotes(),
-      runs: new RunNotebook(),
-      logger: host.logger,
-      signal: host.signal,
-    };
+    const { logger, signal } = host;
+    const parts = { runner, logger, signal, notes: new SessionNotes(), runs: new RunNotebook() };
     const installation = new Installation(host, parts, this.registry);
     installation.update();
     this.unfollow = this.registry.onChange(() => installation.update());
-    this.isLoaded = true;
   }
 
   async reload(): Promise<void> {
     const { discover, files, workspaceDir } = this.settings;
     const found = discover.flatMap((dialect) => standardFiles(dialect, this.settings));
     const contents = [];
-    for (const file of found) contents.push(await this.readLeniently(file));
+    // The user's hooks stand before those of the workspace.
+    for (const scope of ['user', 'workspace'] as const) {
+      for (const file of found) if (file.scope === scope) contents.push(await this.readLeniently(file));
+    }
     for (const file of files)
       contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
     const before = this.fileHooks;

@@ -73,6 +73,44 @@ test('a script that was not there when its hook was approved is bound as it appe
   expect([asked, lab.has('ran')]).toEqual([['new', 'changed'], false]);
 });
 
+test.each([
+  ['claude', { command: `"\${CLAUDE_PLUGIN_ROOT}"/run.sh` }, 'UserPromptSubmit'],
+  ['claude', { command: `\${CLAUDE_PLUGIN_ROOT}/run.sh`, args: [`\${CLAUDE_PLUGIN_ROOT}`] }, 'UserPromptSubmit'],
+  ['gemini', { command: `\${extensionPath}\${/}run.sh` }, 'BeforeAgent'],
+] as const)('an extension of %s is run by the name of its folder: %j', async (dialect, handler, event) => {
+  const root = join(lab.workspace, 'ext');
+  lab.write('ext/run.sh', `#!/bin/sh\necho "$0 $1" > "${lab.workspace}/where"\n`);
+  lab.write(
+    'ext/hooks/hooks.json',
+    JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', ...handler }] }] } }),
+  );
+  const file = { path: 'ext/hooks/hooks.json', dialect, root, extension: 'ext' };
+  const asked: string[][] = [];
+  const approve = ({ files }: { files: readonly { path: string }[] }) => asked.push(files.map(({ path }) => path)) > 0;
+  await agentWith(lab, hooksIn(lab, { files: [file], approve }), { script: [says('ok')] }).agent.run('go');
+
+  expect(asked[0]).toEqual(expect.arrayContaining(['hooks/hooks.json', 'run.sh']));
+  const copy = join(lab.home, '.keelson/approved/');
+  const [command = '', argument = ''] = lab.read('where').trim().split(' ');
+  expect([command.startsWith(copy), argument === '' || argument.startsWith(copy)]).toEqual([true, true]);
+});
+
+test('the hooks of the user stand before those of the workspace, whatever the format', async () => {
+  mkdirSync(join(lab.home, '.claude'));
+  const document = (name: string) => JSON.stringify({ hooks: { before_agent: [{ name, command: 'true' }] } });
+  writeFileSync(
+    join(lab.home, '.claude/settings.json'),
+    JSON.stringify({ hooks: { UserPromptSubmit: [command('true')] } }),
+  );
+  lab.write('.keelson/hooks.json', document('theirs'));
+  mkdirSync(join(lab.home, '.keelson'));
+  writeFileSync(join(lab.home, '.keelson/hooks.json'), document('mine'));
+  const hooks = hooksIn(lab, { discover: ['native', 'claude'] });
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['mine', 'claude:UserPromptSubmit#1', 'theirs']);
+});
+
 test('a command line that hides a name among very many is not run, and takes no time', async () => {
   const asked: unknown[] = [];
   const start = performance.now();
