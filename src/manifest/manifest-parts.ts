@@ -79,15 +79,13 @@ export class ManifestParts {
     return choice ?? (this.settings.autoEnable && !this.state.isLost);
   }
 
-  /** Takes a choice at once, and stores it behind those before it. */
+  /** Takes a choice at once, and stores it behind those before it. One to turn on that cannot be stored does not hold. */
   choose(extension: Extension, isOn: boolean): Promise<void> {
-    this.chosen.set(extension.name, isOn);
     const { name } = extension;
-    const stored = this.storing.then(async () => {
-      await this.state.choose(this.ownerOf(extension), name, isOn);
-      if (this.chosen.get(name) === isOn) this.chosen.delete(name);
-    });
-    this.storing = stored.catch(() => {});
+    this.chosen.set(name, isOn);
+    const forget = () => this.chosen.get(name) === isOn && this.chosen.delete(name);
+    const stored = this.storing.then(() => this.state.choose(this.ownerOf(extension), name, isOn));
+    this.storing = stored.then(forget, () => isOn && forget());
     return stored;
   }
 
