@@ -32,7 +32,7 @@ export class ManifestParts {
   private logger: Logger;
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
-  /** Choices of this process, which hold also where they could not be stored. */
+  /** Choices that are not stored yet, or could not be. */
   private readonly chosen = new Map<string, boolean>();
   private storing: Promise<unknown> = Promise.resolve();
 
@@ -97,9 +97,8 @@ export class ManifestParts {
       contexts: active.map(({ texts }) => texts.context).filter((text) => text !== ''),
       excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
     });
-    if (effects !== undefined) this.removeEffects = this.host?.use(effects, this.removeEffects);
-    else this.removeEffects?.();
-    if (effects === undefined) this.removeEffects = undefined;
+    if (effects === undefined) this.removeEffects?.();
+    this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
   }
 
   get pendingSkills(): readonly string[] {
