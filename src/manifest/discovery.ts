@@ -30,8 +30,7 @@ export async function discoverExtensions(options: DiscoveryOptions): Promise<Dis
   for (const root of options.roots) {
     const { folders, diagnostics: passedOver } = await listFolders(root, options);
     diagnostics.push(...passedOver);
-    const fresh = folders.filter(({ path }) => !seen.has(path));
-    for (const { path } of fresh) seen.add(path);
+    const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
     const results = await inBatches(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
     for (const { extension, diagnostics: told } of results) {
       diagnostics.push(...told);

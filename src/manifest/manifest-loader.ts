@@ -1,4 +1,4 @@
-import { describeError, OptionInvalidError } from '../errors.js';
+import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
@@ -196,10 +196,8 @@ export class ManifestLoader {
   private async prepare(extension: Extension): Promise<PreparedExtension> {
     const { gate, redactor } = this.parts;
     const prepared = await prepareExtension(extension, {
-      settings: this.settings,
-      gate,
-      redactor,
-      config: this.hostConfig,
+      ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
+      variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
     });
     prepared.diagnostics.forEach(this.parts.report);
     return prepared;
@@ -231,5 +229,5 @@ export class ManifestLoader {
 
 function stateDamaged(source: string, problem: string) {
   const message = `${problem}: extensions stay off until they are turned on again.`;
-  return { level: 'error', message, source, problems: [{ path: '', message: describeError(problem) }] } as const;
+  return { level: 'error', message, source, problems: [{ path: '', message: problem }] } as const;
 }

@@ -32,7 +32,7 @@ export class ManifestParts {
   private logger: Logger;
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
-  /** Choices of this process, which hold also where they could not be stored. */
+  /** Choices that are not stored yet, or could not be. */
   private readonly chosen = new Map<string, boolean>();
   private storing: Promise<unknown> = Promise.resolve();
 
@@ -79,15 +79,13 @@ export class ManifestParts {
     return choice ?? (this.settings.autoEnable && !this.state.isLost);
   }
 
-  /** Takes a choice at once, and stores it behind those before it. */
+  /** Takes a choice at once, and stores it behind those before it. One to turn on that cannot be stored does not hold. */
   choose(extension: Extension, isOn: boolean): Promise<void> {
-    this.chosen.set(extension.name, isOn);
     const { name } = extension;
-    const stored = this.storing.then(async () => {
-      await this.state.choose(this.ownerOf(extension), name, isOn);
-      if (this.chosen.get(name) === isOn) this.chosen.delete(name);
-    });
-    this.storing = stored.catch(() => {});
+    this.chosen.set(name, isOn);
+    const forget = () => this.chosen.get(name) === isOn && this.chosen.delete(name);
+    const stored = this.storing.then(() => this.state.choose(this.ownerOf(extension), name, isOn));
+    this.storing = stored.then(forget, () => isOn && forget());
     return stored;
   }
 
@@ -99,9 +97,8 @@ export class ManifestParts {
       contexts: active.map(({ texts }) => texts.context).filter((text) => text !== ''),
       excludedTools: new Set(active.flatMap(({ extension }) => extension.excludedTools)),
     });
-    if (effects !== undefined) this.removeEffects = this.host?.use(effects, this.removeEffects);
-    else this.removeEffects?.();
-    if (effects === undefined) this.removeEffects = undefined;
+    if (effects === undefined) this.removeEffects?.();
+    this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
   }
 
   get pendingSkills(): readonly string[] {

@@ -26,7 +26,7 @@ export interface Manifests extends LifecycleLoader {
   extensions(): readonly Extension[];
   /** The names of those that are on and have the settings that they need. */
   enabledNames(): readonly string[];
-  /** Whether that extension is among them. */
+  /** Whether an extension is on and has the settings that it needs. False where there is none of that name. */
   isEnabled(name: string): boolean;
   /**
    * Turns an extension on, for later processes too. Resolves when its hooks are registered and its servers are connected

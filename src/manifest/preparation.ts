@@ -17,6 +17,8 @@ export interface PreparationContext {
   readonly redactor: Redactor;
   /** The host's configuration as it is now. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** The settings of an extension as variables, as they are when one of its hooks runs. */
+  readonly variablesOf: (extension: string) => Readonly<Record<string, string>>;
 }
 
 /** An extension that is ready to be put in its place. */
@@ -45,7 +47,7 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  const hooks = registrationsOf(judged, settings).filter((hook) => {
+  const hooks = registrationsOf(judged, context).filter((hook) => {
     const problem = problemOfHook(hook);
     if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
     return problem === undefined;
@@ -130,11 +132,11 @@ function settingDiagnostics({ name, source, settings }: Extension, resolved: Res
 
 function registrationsOf(
   { extension, scope }: JudgedExtension,
-  settings: ResolvedSettings,
+  { variablesOf }: PreparationContext,
 ): readonly HookRegistration[] {
   const { name, source, root } = extension;
   return extension.hooks.map((hook) => ({
     ...(hook as HookRegistration),
-    ...{ scope, source, root, extension: name, variables: () => settings.variables },
+    ...{ scope, source, root, extension: name, variables: () => variablesOf(name) },
   }));
 }

@@ -41,7 +41,7 @@ export function resolveSettings(extension: Pick<Extension, 'settings'>, sources:
   const unknown = Object.keys(sources.stored).filter((name) => !known.has(name));
   return {
     values,
-    variables: variablesOf(settings, values, sources.prefix),
+    variables: variablesOf(settings, values, sources),
     missing: settings.filter(({ name, required }) => required === true && !values.has(name)).map(({ name }) => name),
     problems: [
       ...found.flatMap(({ problem }) => (problem === undefined ? [] : [problem])),
@@ -71,15 +71,16 @@ function checked(setting: SettingDefinition, value: SettingValue | undefined, so
 function variablesOf(
   settings: readonly SettingDefinition[],
   values: ReadonlyMap<string, SettingValue>,
-  prefix: string,
+  { prefix, env }: SettingSources,
 ): Readonly<Record<string, string>> {
   const entries = settings.flatMap(({ name, envVar }) => {
     const value = values.get(name);
+    const variables = envVar === undefined ? [] : [envVar];
+    if (value !== undefined) {
+      return [settingVariable(name, prefix), ...variables].map((variable) => [variable, String(value)] as const);
+    }
     // A program of the user's inherits the environment: a variable that is wrong is emptied.
-    if (value === undefined) return envVar === undefined ? [] : [[envVar, ''] as const];
-    return [settingVariable(name, prefix), ...(envVar === undefined ? [] : [envVar])].map(
-      (variable) => [variable, String(value)] as const,
-    );
+    return variables.filter((variable) => Object.hasOwn(env, variable)).map((variable) => [variable, ''] as const);
   });
   // Of two names that come out alike, the first keeps the variable.
   return Object.fromEntries(entries.reverse());

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { manifests } from '../../src/manifest/manifest.js';
@@ -185,4 +185,42 @@ test('nothing is left when the agent is closed', async () => {
 
   expect(loader.mcp.status().every(({ state }) => state === 'closed')).toBe(true);
   expect(linesOf(trace)).toEqual([]);
+});
+
+test('E5: arguments and settings reach a program letter by letter', async () => {
+  const place = makePlace();
+  const out = join(place.root, 'out.json');
+  const odd = ['$(touch pwned)', '`id`', `a"b'c`, 'x\ny', '; rm -rf /', '*'];
+  const settings = odd.map((value, index) => ({ name: `s${index}`, description: 'x', default: value }));
+  const root = place.user(
+    'x',
+    manifest('x', { settings, hooks: [hook({ command: 'node', args: ['h.mjs', ...odd] })] }),
+  );
+  write(
+    join(root, 'h.mjs'),
+    `import { writeFileSync } from 'node:fs';
+const settings = [0, 1, 2, 3, 4, 5].map((index) => process.env['APP_SETTING_S' + index]);
+writeFileSync(${JSON.stringify(out)}, JSON.stringify([process.argv.slice(2), settings]));
+console.log('{}');\n`,
+  );
+  const { agent } = await place.load({}, { model: scriptedModel(['done']) });
+
+  await agent.run('go');
+
+  expect(JSON.parse(readFileSync(out, 'utf8'))).toEqual([odd, odd]);
+});
+
+test('E10: a variable that is empty is set: it comes before what is stored, and is checked like any other value', async () => {
+  const place = makePlace();
+  const settings = [
+    { name: 'text', description: 'x', envVar: 'X_TEXT', required: true },
+    { name: 'count', description: 'x', envVar: 'X_COUNT', type: 'number', default: 1 },
+  ];
+  place.user('x', manifest('x', { settings }));
+  const config = { extensions: { x: { text: 'stored', count: 2 } } };
+
+  const { loader } = await place.load({ env: { X_TEXT: '', X_COUNT: '' }, config });
+
+  expect(loader.config).toEqual({ extensions: { x: { text: '' } } });
+  expect(loader.isEnabled('x')).toBe(true);
 });

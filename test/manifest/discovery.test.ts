@@ -232,6 +232,23 @@ describe('D', () => {
     expect(lenient.loader.extensions().map(({ name, scope }) => [name, scope])).toEqual([['mine', 'user']]);
   });
 
+  test('a manifest that is a link out of its folder is refused, and a link to a neighbour is the same extension', async () => {
+    const place = makePlace();
+    const outside = write(join(place.root, 'outside.json'), JSON.stringify(manifest('outside')));
+    mkdirSync(join(place.workspaceDir, '.app/extensions/bad'), { recursive: true });
+    symlinkSync(outside, join(place.workspaceDir, '.app/extensions/bad/manifest.json'));
+    const good = place.workspace('good', manifest('good'));
+    symlinkSync(good, join(place.workspaceDir, '.app/extensions/again'));
+    symlinkSync(join(place.root, 'nowhere'), join(place.workspaceDir, '.app/extensions/broken'));
+
+    const { loader } = await place.load();
+
+    expect(loader.extensions().map(({ name }) => name)).toEqual(['good']);
+    expect(loader.status().diagnostics).toMatchObject([
+      { level: 'error', extension: 'bad', problems: [{ message: 'it leads out of the folder of the extension' }] },
+    ]);
+  });
+
   test('C12: a link from the folder of the user into the workspace makes it the workspace’s', async () => {
     const place = makePlace();
     place.workspace('x', manifest('x', { hooks: [hook('true')] }));

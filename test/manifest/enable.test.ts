@@ -145,6 +145,19 @@ describe('an extension', () => {
     expect(hooksOf(loader)).toEqual([]);
   });
 
+  test('stays off where turning it on cannot be stored', async () => {
+    const place = makePlace();
+    place.user('a', manifest('a', { hooks }));
+    const { loader } = await place.load({ autoEnable: false });
+    mkdirSync(stateFile(place));
+
+    await expect(loader.enable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
+    await loader.reload();
+
+    expect(loader.enabledNames()).toEqual([]);
+    expect(hooksOf(loader)).toEqual([]);
+  });
+
   test('keeps the choices of processes that choose at the same time', async () => {
     const place = makePlace();
     const names = Array.from({ length: 12 }, (_, index) => `e${index}`);

@@ -338,3 +338,30 @@ test('S0-12.3: what a hook prints of a sensitive value reaches neither the model
   expect(shown).toContain('it is [redacted]');
   expect(shown).not.toContain('plain-secret');
 });
+
+test('S0-12.2: a hook and a server that are there already get a value that changes', async () => {
+  const place = makePlace();
+  const trace = join(place.root, 'trace');
+  const root = place.user(
+    'x',
+    manifest('x', {
+      settings: [setting({ envVar: 'X_LEVEL' })],
+      hooks: [{ name: 'h', event: 'before_agent', command: './h.sh' }],
+      mcpServers: { tell: { command: 'node', args: [echoServer] } },
+    }),
+  );
+  script(join(root, 'h.sh'), `#!/bin/sh\necho "$X_LEVEL" >> ${trace}\necho '{}'\n`);
+  const tell = calls('mcp__tell__echo', { variable: 'X_LEVEL' });
+  const model = scriptedModel([tell, says('a'), tell, says('b')]);
+  const { loader, agent } = await place.load({ config: { extensions: { x: { level: 'low' } } } }, { model });
+  const [hook] = loader.hooks.list();
+
+  const first = await agent.run('go');
+  await loader.configure({ extensions: { x: { level: 'high' } } });
+  const second = await agent.run('go');
+
+  expect(loader.hooks.list()).toEqual([hook]);
+  expect(linesOf(trace)).toEqual(['low', 'high']);
+  expect(first.messages[2]).toMatchObject({ content: [{ content: 'X_LEVEL=low' }] });
+  expect(second.messages[2]).toMatchObject({ content: [{ content: 'X_LEVEL=high' }] });
+});

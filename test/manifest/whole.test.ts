@@ -112,3 +112,33 @@ test('after one byte changes it is asked for again', async () => {
   ).toEqual(['changed hook', 'changed mcp-server', 'changed settings', 'changed skill']);
   expect(readFileSync(join(root, 'note.sh'), 'utf8')).toContain('#!/bin/sh');
 });
+
+test('what was approved is remembered by the next process, which asks nobody', async () => {
+  const place = makePlace();
+  makeWhole(place);
+  await place.load({ approve: place.yes });
+
+  const { loader } = await place.load();
+
+  expect(loader.status().extensions).toMatchObject([{ state: 'active', approved: true, skills: ['whole:greet'] }]);
+  expect(loader.mcp.status()).toMatchObject([{ state: 'connected' }]);
+});
+
+test('each part that is refused is told, and the others work', async () => {
+  const place = makePlace();
+  const { trace } = makeWhole(place);
+  const script = scriptedModel([calls('mcp__tell__echo', { variable: 'WHOLE_TOKEN' }), says('done')]);
+  const { loader, agent } = await place.load(
+    { approve: ({ item }) => item.kind === 'mcp-server', env: { ...process.env, WHOLE_TOKEN: SECRET } },
+    { model: script },
+  );
+
+  const { messages } = await agent.run('go');
+
+  expect(messages[2]).toMatchObject({ content: [{ content: 'WHOLE_TOKEN=(unset)' }] });
+  expect(linesOf(trace)).toEqual([]);
+  expect(loader.status().extensions[0]).toMatchObject({ state: 'pending', approved: false, skills: [] });
+  expect(loader.status().extensions[0]?.reasons.map((reason) => reason.split('"')[0])).toEqual([
+    ...['The settings ', 'The hook ', 'The skill '],
+  ]);
+});
