@@ -76,6 +76,8 @@ const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts'];
 
 const MANY_PATHS = 12_000;
+/** No system starts a program with a longer argument: Linux takes 128 KiB. */
+const LONG_WORD = 131_072;
 
 /** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
 class NamedPaths {
@@ -93,6 +95,9 @@ class NamedPaths {
 
   async add(words: readonly string[]): Promise<void> {
     const { root = EXTENSION_PATH } = this.places;
+    if (words.some(({ length }) => length > LONG_WORD)) {
+      throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
+    }
     for (const name of words.flatMap((word) => namesIn(word.replaceAll(EXTENSION_PATH, root)))) {
       if (/(^|\/)\.\.(\/|$)/.test(name)) await refuseDetour(this.realCwd, name);
       for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));

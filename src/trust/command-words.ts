@@ -1,6 +1,6 @@
 /** Where a word ends that is part of another one, such as in `--config=./a.json`. */
 const SEPARATORS = /[\s'"`;&|<>()=,:{}$?#]+/;
-const VARIABLE = /\$(\w+|\{[^}]*\})/g;
+const VARIABLE = /\$(\w{1,200}|\{[^}]{0,200}\})/g;
 /** How deep texts for a shell are looked for in each other. */
 const DEPTH = 4;
 
