@@ -63,6 +63,8 @@ export type HookRegistration = HookDefinition & HookOrigin;
 /** A hook that was checked. */
 export interface ShellHook extends HookRegistration {
   readonly id: string;
+  /** Its number among the hooks of the same name, event and origin, from 1: an approval is of one of them. */
+  readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
   readonly matches: Matcher;
@@ -80,7 +82,7 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const dialect = hook.dialect ?? 'native';
   const matches = compileMatcher(hook.matcher, dialect);
   if (typeof matches === 'string') throw new HookInvalidError(hook.name, [matches]);
-  return { ...hook, id, dialect, scope: hook.scope ?? 'builtin', matches };
+  return { ...hook, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin', matches };
 }
 
 function nameOf(hook: unknown): string {

@@ -25,7 +25,8 @@ function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Re
 
 /** A hook as the gate judges it, as it is now: which of the files that it names there are can change. */
 export async function trustItemOf(hook: ShellHook, workspaceDir: string): Promise<TrustItem> {
-  const { scope, name, event, extension, source, root, shell, reads, matcher, timeout, onFailure, dialect } = hook;
+  const { scope, ordinal, event, extension, source, root, shell, reads, matcher, timeout, onFailure, dialect } = hook;
+  const name = ordinal === 1 ? hook.name : `${hook.name}#${ordinal}`;
   const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
   const files = [...(hook.files ?? []), ...(await namedFiles(hook, workspaceDir))];
   return {

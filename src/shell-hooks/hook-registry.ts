@@ -23,9 +23,11 @@ export class HookRegistry {
 
   /** Adds a hook. Throws a `HookInvalidError` where it cannot be used. */
   register(hook: HookRegistration): ShellHook {
-    const resolved = resolveHook(hook, `hook-${this.count + 1}`);
+    const checked = resolveHook(hook, `hook-${this.count + 1}`);
     this.count += 1;
-    this.byEvent.set(resolved.event, [...this.hooksOf(resolved.event), resolved]);
+    const before = this.hooksOf(checked.event);
+    const resolved = { ...checked, ordinal: ordinalOf(checked, before) };
+    this.byEvent.set(resolved.event, [...before, resolved]);
     this.announce();
     return resolved;
   }
@@ -74,6 +76,15 @@ export class HookRegistry {
   private announce(): void {
     for (const listener of [...this.listeners]) listener();
   }
+}
+
+/** The first number that no hook of the same name and origin has. */
+function ordinalOf({ name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
+  const twins = hooks.filter((hook) => hook.name === name && hook.source === source && hook.extension === extension);
+  const taken = new Set(twins.map(({ ordinal }) => ordinal));
+  let ordinal = 1;
+  while (taken.has(ordinal)) ordinal += 1;
+  return ordinal;
 }
 
 const NONE: readonly ShellHook[] = Object.freeze([]);

@@ -136,6 +136,21 @@ test('C19: two hooks of one name in two files are two hooks', async () => {
   expect([asked.map(({ why }) => why), (await other.approvals()).length]).toEqual([['new', 'new'], 2]);
 });
 
+test('C19: two hooks of one name in one file are two hooks, each asked about once', async () => {
+  const asked: string[] = [];
+  const registry = new HookRegistry();
+  const ran = join(lab.home, 'ran');
+  for (const line of [`echo one >> ${ran}`, `echo two >> ${ran}`]) {
+    const source = join(lab.workspace, 'hooks.json');
+    registry.register({ event: 'before_tool', name: 'lint', command: line, shell: true, scope: 'workspace', source });
+  }
+  const approve = ({ why, item }: { why: string; item: { name: string } }) => asked.push(`${why} ${item.name}`) > 0;
+  for (const _run of [1, 2]) await hooksIn(lab, { registry, approve }).runner.run(occasion);
+
+  expect(asked).toEqual(['new lint', 'new lint#2']);
+  expect(readFileSync(ran, 'utf8').trim().split('\n')).toEqual(['one', 'two', 'one', 'two']);
+});
+
 test('C21: where there is nobody to ask, only a list of digests helps', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({}, () => false);
