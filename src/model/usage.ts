@@ -3,7 +3,7 @@ import type { Usage } from './model.js';
 /** A running sum of tokens: plain data, changed in place. */
 export type UsageSum = { -readonly [Key in keyof Usage]: Usage[Key] };
 
-/** Adds to a sum. Counts that are missing or no numbers add nothing. */
+/** Adds to a sum. Counts that are missing, or no numbers that a count can be, add nothing. */
 export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   if (usage === undefined || usage === null) return;
   const input = count(usage.inputTokens);
@@ -20,5 +20,5 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
 }
 
 function count(value: number | undefined): number {
-  return typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY ? value : 0;
+  return typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
 }
