@@ -1,30 +1,83 @@
-import { copyFile } from 'node:fs/promises';
-import { defineConfig } from 'tsup';
+import { copyFile, rm } from 'node:fs/promises';
+import { basename, relative, resolve } from 'node:path';
+import { build, type Plugin, type PluginBuild } from 'esbuild';
+import { defineConfig, type Options } from 'tsup';
+import { readEntries } from './scripts/entries.mjs';
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    concepts: 'src/concepts/concepts.ts',
-    extension: 'src/extension/extension.ts',
-    file: 'src/stores/file.ts',
-    manifest: 'src/manifest/manifest.ts',
-    mcp: 'src/mcp/mcp.ts',
-    openai: 'src/providers/openai.ts',
-    otel: 'src/telemetry/otel.ts',
-    plugins: 'src/plugins/plugins.ts',
-    redis: 'src/stores/redis.ts',
-    runtime: 'src/runtime.ts',
-    'shell-hooks': 'src/shell-hooks/shell-hooks.ts',
-    testing: 'src/testing/testing.ts',
-  },
+const CORE = resolve('src/index.ts');
+const entries = Object.fromEntries(readEntries().map(({ name, source }) => [name, source]));
+
+const shared = {
   format: ['esm', 'cjs'],
   target: 'es2022',
   platform: 'neutral',
   // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
-  dts: true,
-  clean: true,
-  // For editors, beside the code that checks the same.
-  onSuccess: () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
+} satisfies Options;
+
+/** Two builds: shared chunks alone would cut the core into many small files, and every file costs time to import. */
+export default defineConfig(async () => {
+  await rm('dist', { recursive: true, force: true });
+  const core = await modulesOfCore();
+  return [
+    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core)] },
+    {
+      ...shared,
+      entry: { ...entries, 'json-schema-check': 'src/tools/json-schema-check.ts' },
+      dts: true,
+      esbuildPlugins: [coreFromItsFile(core)],
+      // For editors, beside the code that checks the same.
+      onSuccess: async () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
+    },
+  ];
 });
+
+/** The modules whose code is loaded with the root: not those of types alone, nor those behind an `import()`. */
+async function modulesOfCore(): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: [CORE],
+    bundle: true,
+    format: 'esm',
+    packages: 'external',
+    outdir: 'dist',
+    write: false,
+    metafile: true,
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  const late = imports.filter(({ kind }) => kind === 'dynamic-import').map(({ path }) => resolve(path));
+  const inputs = Object.keys(metafile.inputs).map((path) => resolve(path));
+  return inputs.filter((path) => path !== CORE && !late.includes(path));
+}
+
+/** Exports all of every module of the core, for the other entries too, and leaves what comes by `import()` outside. */
+function coreInOneFile(core: readonly string[]): Plugin {
+  return {
+    name: 'core-in-one-file',
+    setup(builder) {
+      const lines = core.map((path) => `export * from './${relative(resolve('src'), path)}';`);
+      builder.onLoad({ filter: /src\/index\.ts$/ }, () => ({ contents: lines.join('\n'), loader: 'ts' }));
+      builder.onResolve({ filter: /^\./ }, ({ kind, path }) =>
+        kind === 'dynamic-import' ? besides(builder, basename(path, '.js')) : undefined,
+      );
+    },
+  };
+}
+
+/** Turns each import of a module of the core into one of the core's file, so that there is one copy of each class. */
+function coreFromItsFile(core: readonly string[]): Plugin {
+  const modules = new Set(core);
+  return {
+    name: 'core-from-its-file',
+    setup(builder) {
+      builder.onResolve({ filter: /^\./ }, ({ path, resolveDir }) =>
+        modules.has(resolve(resolveDir, path.replace(/\.js$/, '.ts'))) ? besides(builder, 'core') : undefined,
+      );
+    },
+  };
+}
+
+/** A file of the same build, named as the format at hand names it. */
+function besides(builder: PluginBuild, name: string) {
+  return { path: `./${name}${builder.initialOptions.outExtension?.['.js'] ?? '.js'}`, external: true };
+}

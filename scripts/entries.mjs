@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
  */
 
 /**
- * The entries of the package. They are listed in tsconfig.json, since examples and tests import them by name; a test
- * holds package.json, tsup.config.ts and typedoc.json to the same list.
+ * The entries of the package. They are listed in tsconfig.json, since examples and tests import them by name; the build and
+ * knip read them here, and a test holds package.json and typedoc.json to the same list.
  * @returns {Entry[]}
  */
 export function readEntries() {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
@@ -34,6 +35,13 @@ function initialChunks({ outputs }: Bundle): string[] {
   }
   return [...loaded];
 }
+
+test.each(['index', 'core'])('dist/%s.js is loaded without a shared chunk, since every file takes time', (name) => {
+  const source = readFileSync(new URL(`../../dist/${name}.js`, import.meta.url), 'utf8');
+  const imported = [...source.matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path);
+
+  expect(new Set(imported)).toEqual(new Set(name === 'index' ? ['./core.js'] : []));
+});
 
 // esbuild fails by itself where something cannot be resolved for a platform; what is left external shows in the imports.
 test.each<[string, BuildOptions]>([

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { apiReports, committedReport } from '../../scripts/api-report.mjs';
 import { readEntries } from '../../scripts/entries.mjs';
-import tsup from '../../tsup.config.js';
 
 const entries = readEntries();
 
@@ -24,10 +23,6 @@ describe('the list of entries is the same', () => {
       ...Object.fromEntries(expected),
       './package.json': './package.json',
     });
-  });
-
-  test('in what is built', () => {
-    expect(tsup).toHaveProperty('entry', Object.fromEntries(entries.map(({ name, source }) => [name, source])));
   });
 
   test('in what is documented', () => {
