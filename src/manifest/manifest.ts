@@ -26,6 +26,8 @@ export type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js'
 export { manifestJsonSchema } from './manifest-schema.js';
 export type { ExtensionStatus, ManifestsStatus } from './manifest-status.js';
 export { type Manifests, manifests } from './manifests.js';
+export type { ReadManifest } from './native-manifest.js';
+export { parseManifest } from './parse-manifest.js';
 export type { Skill } from './skill.js';
 export type { SkillArguments } from './skill-prompt.js';
 export type { Skills } from './skill-registry.js';

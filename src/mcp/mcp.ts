@@ -72,6 +72,7 @@ export type {
   McpServerHandle,
 } from './server-handle.js';
 export type { McpServerState, McpServerStatus } from './server-status.js';
+export { type McpToolSource, wrapMcpTool } from './wrap-tool.js';
 
 /** MCP servers as the tools of an agent. */
 export interface McpServers extends LifecycleLoader {
