@@ -25,7 +25,7 @@ export interface AgentOptions<Context = unknown> {
   readonly tools?: ToolSource | undefined;
   /** In registration order; priority comes first. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
-  /** Loaded in this order before the first run. */
+  /** Loaded in this order before the first run; one that stands here twice is loaded once. */
   readonly loaders?: readonly LifecycleLoader[] | undefined;
   /** Model calls in one run, 1 or more. Default 20. */
   readonly maxTurns?: number | TurnLimit | undefined;

@@ -34,7 +34,7 @@ export class Loading {
     private readonly roster: Roster,
     private readonly from: { readonly host: LoaderHost; readonly clock: Clock },
   ) {
-    this.loaders = loaders.map((loader) => ({ loader, state: 'pending', error: undefined }));
+    this.loaders = [...new Set(loaders)].map((loader) => ({ loader, state: 'pending', error: undefined }));
   }
 
   /** Whether nothing is left to do, so that a run need not wait. */

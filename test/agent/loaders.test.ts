@@ -32,6 +32,22 @@ describe('loaders', () => {
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['lifecycle#1', 'part of a', 'part of b']);
   });
 
+  test('that stand in the list twice are loaded and closed once', async () => {
+    const log: string[] = [];
+    const loader: LifecycleLoader = {
+      name: 'a',
+      load: () => void log.push('load'),
+      close: () => void log.push('close'),
+    };
+    const agent = new Agent({ model: model(), loaders: [loader, loader] });
+
+    await agent.run('one');
+    await agent.close();
+
+    expect(log).toEqual(['load', 'close']);
+    expect(agent.status().loaders).toHaveLength(1);
+  });
+
   test('are given the agent, its tools, its model and a signal', async () => {
     const seen: unknown[] = [];
     const agent = new Agent({
