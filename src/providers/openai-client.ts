@@ -33,8 +33,8 @@ export interface HttpAnswer {
     /** A header's value. */
     get(name: string): string | null;
   };
-  /** The whole body. */
-  text(): Promise<string>;
+  /** The body: read as a stream of bytes, where it is one. */
+  readonly body?: unknown;
 }
 
 /** How to reach the provider. */

@@ -24,6 +24,12 @@ export function toWireContent(content: string | readonly ContentPart[], model: s
   });
 }
 
+/** Content in which Mistral's models think before they speak. */
+export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
+  const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
+  return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
+}
+
 function toWirePart(part: ContentPart): WireObject | undefined {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image') return imagePart(part.image, part.mediaType);

@@ -180,6 +180,12 @@ describe('a stream that breaks', () => {
     ['carries something that is no JSON', { chunks: [begun, 'data: Internal Server Error\n\n'], headers }],
     ['stops inside an event', { chunks: [begun, 'data: {"id":"chatcmpl-1","choi'], end: 'silent', headers }],
     ['carries an error', { chunks: [begun, { error: { message: 'Overloaded', type: 'server_error' } }], headers }],
+    ['carries an error by its name', { chunks: [begun, 'event: error\ndata: {"message":"Died"}\n\n'], headers }],
+    [
+      'carries an error in place of choices',
+      { chunks: [begun, { object: 'error', message: 'Died', code: 500 }], headers },
+    ],
+    ['says that it was broken off', { chunks: [begun, chunk({}, 'error')], headers }],
     ['carries an error in a choice', { chunks: [begun, { choices: [{ error: { code: 500 } }] }], headers }],
   ])('and %s rejects as something to try again', async (_title, reply) => {
     const { error, parts } = await streamedExchange(reply);
