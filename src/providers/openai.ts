@@ -57,8 +57,14 @@ interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
   readonly isOwnClient: boolean;
 }
 
+const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries', 'maxTokensField'];
+
 function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
   if (typeof modelId !== 'string' || modelId === '') throw new OptionInvalidError('modelId', 'it names no model.');
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw new OptionInvalidError(unknown, `there is no such option; there are ${KEYS.join(', ')}.`);
+  }
   const { maxRetries } = options;
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
     throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);

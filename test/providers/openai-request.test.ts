@@ -172,6 +172,7 @@ describe('options', () => {
     ['maxRetries', () => openai('m', { maxRetries: -1 })],
     ['maxRetries', () => openai('m', { maxRetries: 1.5 })],
     ['baseURL', () => openai('m', { baseURL: 'localhost:11434' })],
+    ['baseUrl', () => openai('m', { baseUrl: 'http://localhost:11434/v1' } as object)],
     ['client', () => openai('m', { client: fakeClient(), apiKey: 'k' })],
     ['client', () => openai('m', { client: fakeClient(), baseURL: 'http://localhost/v1' })],
   ])('a wrong %s is refused at once', (option, make) => {
