@@ -52,6 +52,9 @@ function filePart({ data, mediaType, filename }: FilePart): WireObject {
 }
 
 function toUrl(data: string | Uint8Array, mediaType: string | undefined): string {
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
+    throw new MessageInvalidError('An image or a file is given as a text (a URL or base64) or as a Uint8Array.');
+  }
   if (typeof data === 'string' && /^(https?|data):/i.test(data)) return data;
   if (mediaType === undefined) {
     throw new MessageInvalidError(

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AssistantPart, ContentPart, Message, ToolResultPart, UserMessage } from '../../src/model/message.js';
+import type {
+  AssistantPart,
+  ContentPart,
+  ImagePart,
+  Message,
+  ToolResultPart,
+  UserMessage,
+} from '../../src/model/message.js';
 import { exchange, sentBody } from '../support/openai-exchange.js';
 
 const PIXEL = 'iVBORw0KGgo=';
@@ -68,10 +75,15 @@ describe('system and user messages', () => {
     expect(Buffer.from(part.image_url.url.split(',')[1] ?? '', 'base64').equals(image)).toBe(true);
   });
 
-  test('a picture without a media type is refused before anything is sent', async () => {
-    const content = [{ type: 'image' as const, image: PIXEL }];
-
-    const { error, requests } = await exchange({ json: {} }, { messages: [{ role: 'user', content }] });
+  test.each<[string, ImagePart]>([
+    ['without a media type', { type: 'image', image: PIXEL }],
+    [
+      'that is an object',
+      { type: 'image', image: new URL('https://example.com/a.png') as never, mediaType: 'image/png' },
+    ],
+    ['that is nothing', { type: 'image', image: undefined as never, mediaType: 'image/png' }],
+  ])('a picture %s is refused before anything is sent', async (_title, part) => {
+    const { error, requests } = await exchange({ json: {} }, { messages: [{ role: 'user', content: [part] }] });
 
     expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
     expect(requests).toEqual([]);
