@@ -1,5 +1,6 @@
 import { OptionInvalidError, PackageMissingError } from '../errors.js';
 import { toProviderError } from './provider-failure.js';
+import { defined, isObject, parseJson } from './wire.js';
 
 /** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */
 export interface OpenAIClient {
@@ -32,8 +33,8 @@ export interface HttpAnswer {
     /** A header's value. */
     get(name: string): string | null;
   };
-  /** The whole body. */
-  text(): Promise<string>;
+  /** The body: read as a stream of bytes, where it is one. */
+  readonly body?: unknown;
 }
 
 /** How to reach the provider. */
@@ -70,11 +71,22 @@ async function makeClient({ apiKey, baseURL }: OpenAIConnection): Promise<OpenAI
   const { OpenAI } = await importPackage();
   // The environment's key is OpenAI's: no other server is shown it. The client wants a key, so one that says nothing.
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
+  // And so are the organisation and the project.
+  const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
   try {
-    return new OpenAI({ ...(key !== undefined && { apiKey: key }), ...(baseURL !== undefined && { baseURL }) });
+    return new OpenAI({ ...defined({ apiKey: key, baseURL }), ...owner, fetch: fetchWithReason });
   } catch (error) {
     throw toProviderError('openai', error);
   }
+}
+
+/** Of a failure's JSON the client keeps only what stands under `error`: what other servers say is put there. */
+async function fetchWithReason(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  if (response.ok) return response;
+  const body = parseJson(await response.clone().text().catch(String));
+  const isKept = body === undefined || (isObject(body) && body.error);
+  return isKept ? response : new Response(JSON.stringify({ error: body }), response);
 }
 
 /** Imported when it is first needed, so that whoever brings a client, or never calls the model, need not install it. */

@@ -24,6 +24,12 @@ export function toWireContent(content: string | readonly ContentPart[], model: s
   });
 }
 
+/** Content in which Mistral's models think before they speak. */
+export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
+  const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
+  return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
+}
+
 function toWirePart(part: ContentPart): WireObject | undefined {
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image') return imagePart(part.image, part.mediaType);
@@ -46,6 +52,9 @@ function filePart({ data, mediaType, filename }: FilePart): WireObject {
 }
 
 function toUrl(data: string | Uint8Array, mediaType: string | undefined): string {
+  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
+    throw new MessageInvalidError('An image or a file is given as a text (a URL or base64) or as a Uint8Array.');
+  }
   if (typeof data === 'string' && /^(https?|data):/i.test(data)) return data;
   if (mediaType === undefined) {
     throw new MessageInvalidError(

@@ -8,9 +8,9 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../model/message.js';
-import { toWireContent } from './openai-content.js';
+import { thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
-import type { WireObject } from './wire.js';
+import { isObject, type WireObject } from './wire.js';
 
 /** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
@@ -21,23 +21,30 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
   });
 }
 
-/** What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. */
-function assistantMessage(message: AssistantMessage, model: string): WireObject {
-  const texts: Record<string, string> = { content: '' };
+/**
+ * What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. So is
+ * a message that says nothing: many servers refuse one.
+ */
+function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
+  const texts: Record<string, string> = {};
   const calls: WireObject[] = [];
   let fields: WireObject = {};
+  let thinking = '';
   for (const part of message.content) {
     if (part.type === 'text' || part.type === 'reasoning') {
       const field = fieldOf(part, model);
-      if (field !== undefined) texts[field] = (texts[field] ?? '') + part.text;
+      if (part.type === 'reasoning' && field === 'content') thinking += part.text;
+      else if (field !== undefined) texts[field] = (texts[field] ?? '') + part.text;
       fields = { ...fields, ...metadataOf(part, model).fields };
     } else if (part.type === 'tool-call' && !part.providerExecuted) {
       calls.push(toolCall(part, model));
     }
   }
-  const silent = texts.content === '' && (calls.length > 0 || texts.refusal !== undefined);
-  const wire = { role: 'assistant', ...texts, content: silent ? null : texts.content, ...fields };
-  return calls.length > 0 ? { ...wire, tool_calls: calls } : wire;
+  const { content = '', refusal } = texts;
+  if (content === '' && refusal === undefined && calls.length === 0) return [];
+  const spoken = thinking === '' ? content || null : thinkingContent(thinking, content);
+  const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
+  return [calls.length > 0 ? { ...wire, tool_calls: calls } : wire];
 }
 
 /** Reasoning goes back only to the server that gave it, and under the name that it gave it. */
@@ -50,10 +57,11 @@ function toolCall(part: ToolCallPart, model: string): WireObject {
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
 }
 
-/** Arguments that were no JSON go back wrapped: servers that render them by a template refuse a history that is not JSON. */
+/** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
 function argumentsOf({ input, invalidInput }: ToolCallPart): string {
-  if (invalidInput !== undefined) return JSON.stringify({ invalid_json: invalidInput });
-  return JSON.stringify(input) ?? '{}';
+  const given = input ?? {};
+  if (invalidInput === undefined && isObject(given)) return JSON.stringify(given);
+  return JSON.stringify({ invalid_json: invalidInput ?? JSON.stringify(given) });
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */

@@ -27,8 +27,10 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   });
 }
 
+/** OpenAI and others refuse an object schema that names no properties, as tools without arguments have it. */
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  return { type: 'function', function: { name, description, parameters: inputSchema } };
+  const parameters = inputSchema.type === 'object' ? { properties: {}, ...inputSchema } : inputSchema;
+  return { type: 'function', function: { name, description, parameters } };
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {

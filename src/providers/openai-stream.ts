@@ -1,5 +1,14 @@
 import type { ModelPart } from '../model/model.js';
-import { contentText, reasoningIn } from './openai-response.js';
+import {
+  callsIn,
+  choiceIn,
+  completionIn,
+  contentText,
+  reasoningIn,
+  throwErrorIn,
+  usageIn,
+} from './openai-completion.js';
+import { thinkingContent } from './openai-content.js';
 import { CallFragments } from './openai-tool-calls.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
@@ -7,11 +16,14 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 /**
  * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent
- * whole. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
+ * whole. One that came whole after all is understood too. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
  */
 export async function readStream(chunks: AsyncIterable<unknown>, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
-  for await (const chunk of received(chunks)) if (isObject(chunk)) answer.add(chunk);
+  for await (const chunk of received(chunks)) {
+    if (isObject(chunk)) answer.add(chunk);
+    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
+  }
   return answer.whole();
 }
 
@@ -33,25 +45,31 @@ class StreamedAnswer {
   private finishReason = '';
   private content = '';
   private refusal = '';
+  private extraContent: unknown = undefined;
   private reasoning: ReturnType<typeof reasoningIn> = undefined;
+  private hasDeltas = false;
+  private isEnded = false;
 
   constructor(push: (part: ModelPart) => void) {
     this.push = push;
   }
 
   add(chunk: WireObject): void {
-    const choice = objectsIn(chunk.choices).find(({ index }) => (index ?? 0) === 0) ?? {};
-    const error = chunk.error ?? choice.error;
-    if (error) throw toProviderError('openai', { error });
+    const choice = choiceIn(chunk);
+    throwErrorIn(chunk, choice);
     if (!this.head.id) this.head = { id: chunk.id, model: chunk.model };
     // Some servers send a running count with each chunk: the last one is the whole.
-    this.usage = [chunk.usage, choice.usage].find(isObject) ?? this.usage;
-    this.finishReason = textOr(choice.finish_reason) || this.finishReason;
-    if (isObject(choice.delta)) this.addDelta(choice.delta);
+    this.usage = usageIn(chunk, choice) ?? this.usage;
+    this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
+    this.hasDeltas ||= isObject(choice?.delta);
+    // A server may send messages in place of deltas. A message beside deltas says all of it again.
+    const piece = this.hasDeltas ? choice?.delta : choice?.message;
+    if (isObject(piece)) this.addDelta(piece);
+    this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
   }
 
   whole(): WireObject {
-    if (this.finishReason === '') {
+    if (!this.isEnded) {
       const problem = 'The stream ended before the answer did: the connection was cut, or the server gave up.';
       throw new ProviderError('openai', problem, { retryable: true });
     }
@@ -59,8 +77,9 @@ class StreamedAnswer {
       content: this.content,
       refusal: this.refusal,
       reasoning_details: this.details,
+      extra_content: this.extraContent,
       tool_calls: this.calls.list(),
-      ...(this.reasoning && { [this.reasoning.field]: this.reasoning.text }),
+      ...this.wholeReasoning(),
     };
     return { ...this.head, usage: this.usage, choices: [{ message, finish_reason: this.finishReason }] };
   }
@@ -71,9 +90,10 @@ class StreamedAnswer {
     const refusal = textOr(delta.refusal);
     this.content += text;
     this.refusal += refusal;
+    this.extraContent = delta.extra_content ?? this.extraContent;
     if (text !== '') this.push({ type: 'text-delta', text });
     if (refusal !== '') this.push({ type: 'text-delta', text: refusal });
-    for (const fragment of objectsIn(delta.tool_calls)) {
+    for (const fragment of callsIn(delta)) {
       this.push({ type: 'tool-call-delta', text: this.calls.add(fragment) });
     }
   }
@@ -86,12 +106,18 @@ class StreamedAnswer {
     this.reasoning = before?.text ? { field: before.field, text: before.text + found.text } : found;
     if (found.text !== '') this.push({ type: 'reasoning-delta', text: found.text });
   }
+
+  private wholeReasoning(): WireObject {
+    if (!this.reasoning) return {};
+    const { field, text } = this.reasoning;
+    return { [field]: field === 'content' ? thinkingContent(text, this.content) : text };
+  }
 }
 
 /** OpenRouter cuts a detail into fragments of one index; what goes back has to be the whole. */
 function addDetail(details: WireObject[], detail: WireObject): void {
   const last = details.at(-1);
-  if (last === undefined || last.type !== detail.type || last.index !== detail.index || 'data' in detail) {
+  if (last === undefined || beginsDetail(detail, last)) {
     details.push(detail);
     return;
   }
@@ -101,4 +127,10 @@ function addDetail(details: WireObject[], detail: WireObject): void {
     if (name in last || name in detail) whole[name] = textOr(last[name]) + textOr(detail[name]);
   }
   details[details.length - 1] = whole;
+}
+
+/** A signature ends what it signs. */
+function beginsDetail(detail: WireObject, last: WireObject): boolean {
+  const isElsewhere = last.type !== detail.type || last.index !== detail.index;
+  return isElsewhere || 'data' in detail || Boolean(last.signature && detail.text);
 }

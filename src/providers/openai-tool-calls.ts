@@ -1,9 +1,9 @@
-import { isObject, textOr, type WireObject } from './wire.js';
+import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
 /**
  * Puts the tool calls of a stream together from their fragments. By the protocol a fragment belongs to the call of its
- * `index`, and only the first one bears the id and the name. Servers that give every call the same index, or none, or
- * repeat the id and the name, are understood too.
+ * `index`, and only the first one bears the id and the name. Servers that give every call the same index, or none, that
+ * repeat the id, the name or whole arguments, or that cut the name, are understood too.
  */
 export class CallFragments {
   private readonly calls: OpenCall[] = [];
@@ -14,12 +14,12 @@ export class CallFragments {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
     if (call.id === '') call.id = textOr(id);
-    Object.assign(call.fields, fields);
+    call.fields = { ...call.fields, ...fields };
     if (!isObject(called)) return '';
     call.called = true;
-    if (call.name === '') call.name = textOr(called.name);
+    if (call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
     const text = argumentsText(called.arguments);
-    call.arguments += text;
+    call.arguments = joinedArguments(call.arguments, text);
     return text;
   }
 
@@ -50,28 +50,37 @@ interface OpenCall {
   id: string;
   name: string;
   arguments: string;
-  readonly fields: Record<string, unknown>;
+  fields: WireObject;
   called: boolean;
 }
 
 /** Only a fragment with a name can begin a call. It does where its id or name is another, or the call before it is whole. */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
-  const name = isObject(fragment.function) ? textOr(fragment.function.name) : '';
+  const called = isObject(fragment.function) ? fragment.function : {};
+  const name = textOr(called.name);
   const id = textOr(fragment.id);
   if (name === '' || call.name === '') return false;
   if (id !== '' && call.id !== '') return id !== call.id;
-  return name !== call.name || isJson(call.arguments);
+  if (name === call.name) return isWhole(call.arguments);
+  return call.arguments !== '' || argumentsText(called.arguments) !== '';
+}
+
+/** A name may be said again, from its start or in whole, or go on. */
+function joinedName(name: string, piece: string): string {
+  return piece.startsWith(name) ? piece : name + piece;
+}
+
+/** Whole arguments are followed by no more: `{}` held their place, or they are said again. */
+function joinedArguments(text: string, piece: string): string {
+  const isAgain = text === '{}' || (text === piece && isWhole(text));
+  return isAgain && piece.startsWith('{') ? piece : text + piece;
 }
 
 function argumentsText(given: unknown): string {
   return typeof given === 'string' ? given : (JSON.stringify(given ?? undefined) ?? '');
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Looks at the end first, since a long text is asked at each of its pieces. */
+function isWhole(text: string): boolean {
+  return text.trimEnd().endsWith('}') && parseJson(text) !== undefined;
 }

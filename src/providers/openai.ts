@@ -1,13 +1,12 @@
 import { OptionInvalidError } from '../errors.js';
-import type { AssistantPart, ReasoningPart, TextPart } from '../model/message.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
+import { readEvents } from './event-stream.js';
 import { clientSource, type HttpAnswer, isOpenAI, type OpenAIAnswer, type OpenAIClient } from './openai-client.js';
 import { type Dialect, toWireRequest } from './openai-request.js';
 import { readCompletion } from './openai-response.js';
 import { readStream } from './openai-stream.js';
 import { abortable, withRetries } from './provider-call.js';
 import { ProviderError } from './provider-error.js';
-import { toProviderError } from './provider-failure.js';
 
 export { PackageMissingError } from '../errors.js';
 export type { HttpAnswer, OpenAIAnswer, OpenAIClient, OpenAIRequestOptions } from './openai-client.js';
@@ -55,15 +54,22 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
 interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
   readonly modelId: string;
   readonly client: () => Promise<OpenAIClient>;
+  readonly isOwnClient: boolean;
 }
+
+const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries', 'maxTokensField'];
 
 function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
   if (typeof modelId !== 'string' || modelId === '') throw new OptionInvalidError('modelId', 'it names no model.');
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw new OptionInvalidError(unknown, `there is no such option; there are ${KEYS.join(', ')}.`);
+  }
   const { maxRetries } = options;
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
     throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
   }
-  return { ...options, modelId, client: clientSource(options) };
+  return { ...options, modelId, client: clientSource(options), isOwnClient: options.client === undefined };
 }
 
 async function generate(request: ModelRequest, settings: OpenAISettings): Promise<ModelResponse> {
@@ -79,7 +85,7 @@ async function generate(request: ModelRequest, settings: OpenAISettings): Promis
   const policy = { provider: 'openai', maxRetries, signal };
   const answer = await withRetries(() => send(client.chat.completions.create(body, options)), policy);
   try {
-    return await read(answer, request, settings.modelId);
+    return await read(answer, request, settings);
   } catch (error) {
     throw withRequestId(error, answer.response);
   }
@@ -103,34 +109,32 @@ async function send(answer: OpenAIAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
 }
 
-async function read({ data, response }: Answer, request: ModelRequest, model: string): Promise<ModelResponse> {
+async function read(
+  { data, response }: Answer,
+  request: ModelRequest,
+  settings: OpenAISettings,
+): Promise<ModelResponse> {
   const { onPart, signal } = request;
-  if (!onPart) return readCompletion(data, model);
+  if (!onPart) return readCompletion(data, settings.modelId);
   const push = (part: ModelPart) => {
     if (!signal?.aborted) onPart(part);
   };
-  if (!response || isStream(response))
-    return readCompletion(await readStream(data as AsyncIterable<unknown>, push), model);
-  const whole = readCompletion(await textOf(response), model);
-  for (const { type, text } of whole.content.filter(isSpoken)) push({ type: `${type}-delta`, text });
-  return whole;
+  const chunks = eventsOf(response, settings) ?? (data as AsyncIterable<unknown>);
+  return readCompletion(await readStream(chunks, push), settings.modelId);
 }
 
-/** Some servers answer a request to stream with a whole body, and proxies with a page: neither is to pass for a cut stream. */
-function isStream({ headers }: HttpAnswer): boolean {
-  return !/^(application\/json|text\/html)\b/i.test(headers.get('content-type') ?? '');
+/**
+ * A body is read here and not by the client, which refuses streams that are not quite by the standard. A client that was
+ * given reads its own streams: it may be wrapped by something that watches them.
+ */
+function eventsOf(response: HttpAnswer | undefined, settings: OpenAISettings): AsyncIterable<unknown> | undefined {
+  if (!response || !isAsyncIterable(response.body)) return undefined;
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+  return settings.isOwnClient || !isStream ? readEvents(response.body) : undefined;
 }
 
-async function textOf(response: HttpAnswer): Promise<string> {
-  try {
-    return await response.text();
-  } catch (error) {
-    throw toProviderError('openai', error);
-  }
-}
-
-function isSpoken(part: AssistantPart): part is TextPart | ReasoningPart {
-  return part.type === 'text' || part.type === 'reasoning';
+function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 }
 
 /** What fails while an answer is read does not know whose answer it was. */

@@ -4,6 +4,7 @@ import { ProviderError } from './provider-error.js';
 import { isObject, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
+const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
@@ -34,9 +35,22 @@ function statusOf(error: WireObject): number | undefined {
 function messageOf(thrown: unknown, error: WireObject): string {
   if (isConnectionLoss(error)) return `The connection failed: ${withRootCause(thrown)}`;
   if (error.name === 'SyntaxError') return `The answer is no whole JSON: ${describeError(thrown)}`;
-  const body = isObject(error.error) ? textOr(error.error.message) : '';
-  const message = thrown instanceof Error ? thrown.message : body || describeError(error.error ?? thrown);
+  const reason = reasonIn(error.error);
+  const told = reason && typeof error.status === 'number' ? `${error.status} ${reason}` : reason;
+  const message = told || (thrown instanceof Error ? thrown.message : describeError(error.error ?? thrown));
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+}
+
+/** Why, in an error's body. Servers name it differently, and some put the whole error into a list, or into another one. */
+function reasonIn(body: unknown): string {
+  let reason: unknown = Array.isArray(body) ? body[0] : body;
+  while (isObject(reason)) {
+    const fields: WireObject = reason;
+    const name = REASON_FIELDS.find((field) => fields[field]);
+    if (name === undefined) break;
+    reason = fields[name];
+  }
+  return typeof reason === 'string' ? reason : (JSON.stringify(reason) ?? '');
 }
 
 function isRetryable(error: WireObject, status: number | undefined): boolean {
@@ -66,11 +80,11 @@ function withRootCause(error: unknown): string {
 
 function retryAfterOf(error: WireObject): number | undefined {
   const exact = headerOf(error, 'retry-after-ms');
-  if (exact !== undefined && exact.trim() !== '' && Number(exact) >= 0) return Number(exact);
+  if (exact?.trim() && Number(exact) >= 0 && Number.isFinite(Number(exact))) return Number(exact);
   const after = headerOf(error, 'retry-after')?.trim();
   if (!after) return undefined;
   const waitMs = Number.isNaN(Number(after)) ? Date.parse(after) - systemClock.now() : Number(after) * 1000;
-  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
 function headerOf(error: WireObject, name: string): string | undefined {

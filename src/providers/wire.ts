@@ -16,6 +16,15 @@ export function textOr(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** What a text says as JSON; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The object without the fields that are undefined. */
 export function defined<T extends object>(object: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const kept = Object.entries(object).filter(([, value]) => value !== undefined);

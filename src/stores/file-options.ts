@@ -13,10 +13,22 @@ export interface FileOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The options with their defaults. */
-export function resolveFileOptions({ folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock }: FileOptions) {
+const KEYS = ['folder', 'lockTimeoutMs', 'clock'];
+
+/** The options with their defaults. Throws an OptionInvalidError for one that is none of these, nor named in `others`. */
+export function resolveFileOptions(options: FileOptions, others: readonly string[]) {
+  if (typeof options !== 'object' || options === null) {
+    throw new OptionInvalidError('options', 'pass an object with a `folder`.');
+  }
+  const known = [...KEYS, ...others];
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) {
+    throw new OptionInvalidError(unknown, `there is no such option; there are ${known.join(', ')}.`);
+  }
+  const { folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock } = options;
   if (typeof folder !== 'string' || folder === '')
     throw new OptionInvalidError('folder', 'it is the path of a folder.');
-  if (!(lockTimeoutMs >= 0)) throw new OptionInvalidError('lockTimeoutMs', 'it is a number of milliseconds from 0 on.');
+  if (typeof lockTimeoutMs !== 'number' || !(lockTimeoutMs >= 0))
+    throw new OptionInvalidError('lockTimeoutMs', 'it is a number of milliseconds from 0 on.');
   return { folder, lockTimeoutMs, clock };
 }

@@ -29,10 +29,14 @@ export class FileSessionStore implements SessionStore {
   private readonly vault: FileVault<SessionLog>;
   private readonly ttlMs: number;
 
-  constructor({ ttlMs = DAY_MS, ...options }: FileSessionStoreOptions) {
-    if (!(ttlMs > 0)) throw new OptionInvalidError('ttlMs', 'it is a number of milliseconds above 0.');
+  constructor(options: FileSessionStoreOptions) {
+    const resolved = resolveFileOptions(options, ['ttlMs']);
+    const { ttlMs = DAY_MS } = options;
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) {
+      throw new OptionInvalidError('ttlMs', 'it is a number of milliseconds above 0.');
+    }
     this.ttlMs = ttlMs;
-    this.vault = new FileVault({ ...resolveFileOptions(options), form });
+    this.vault = new FileVault({ ...resolved, form });
   }
 
   async load(id: string): Promise<StoredSession | undefined> {

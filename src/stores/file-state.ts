@@ -20,9 +20,11 @@ export interface FileStateStoreOptions extends FileOptions {
 export class FileStateStore implements StateStore {
   private readonly vault: FileVault<SessionState>;
 
-  constructor({ logger = consoleLogger, ...options }: FileStateStoreOptions) {
+  constructor(options: FileStateStoreOptions) {
+    const resolved = resolveFileOptions(options, ['logger']);
+    const { logger = consoleLogger } = options;
     this.vault = new FileVault({
-      ...resolveFileOptions(options),
+      ...resolved,
       form,
       onDamage: ({ file }, backup) =>
         logger.warn(`State of extensions begins anew: ${file} was damaged, and is now ${backup}.`),

@@ -55,7 +55,11 @@ describe('a status that is an error', () => {
     [{ 'retry-after-ms': '1500', 'retry-after': '7' }, 1500],
     [{ 'retry-after-ms': 'soon', 'retry-after': '0.5' }, 500],
     [{ 'retry-after': new Date(Date.now() - 60_000).toUTCString() }, 0],
+    [{ 'retry-after': '-5' }, 0],
     [{ 'retry-after': 'later' }, undefined],
+    [{ 'retry-after': '1m30s' }, undefined],
+    [{ 'retry-after': 'Infinity' }, undefined],
+    [{ 'retry-after-ms': 'Infinity' }, undefined],
   ])('reads %j', async (headers, retryAfterMs) => {
     expect((await exchange(rateLimit(headers))).error).toMatchObject({ retryAfterMs });
   });
@@ -79,6 +83,36 @@ describe('a status that is an error', () => {
     expect((error as Error).message).toMatch(/^502 <html>x+…$/);
     expect((error as Error).message.length).toBeLessThan(600);
   });
+});
+
+test.each<[string, unknown, string]>([
+  ['Gemini, in a list', [{ error: { code: 400, message: 'Not valid', status: 'INVALID_ARGUMENT' } }], 'Not valid'],
+  ['Cerebras, flat', { message: 'Wrong key', type: 'invalid_request_error', code: 'wrong_api_key' }, 'Wrong key'],
+  ['vLLM, flat', { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 }, 'Too long'],
+  ['xAI, as a text', { code: 'invalid argument', error: 'Not a key' }, 'Not a key'],
+  ['Ollama, as a text', { error: 'model "x" not found' }, 'model "x" not found'],
+  ['Anthropic, with its type', { type: 'error', error: { type: 'overloaded', message: 'Busy' } }, 'Busy'],
+  ['a framework, as a detail', { detail: 'Not Found' }, 'Not Found'],
+  [
+    'a framework, in its own words',
+    { detail: [{ loc: ['model'], msg: 'required' }] },
+    '[{"loc":["model"],"msg":"required"}]',
+  ],
+  ['a gateway, within another one', { error: { message: { error: { message: 'Deep' } } } }, 'Deep'],
+  ['a proxy, as a JSON text', 'Down', 'Down'],
+  ['nobody', { error: null }, '{"error":null}'],
+])('an error in the words of %s is told', async (_title, json, reason) => {
+  const { error } = await exchange({ status: 422, json });
+
+  expect(error).toMatchObject({ message: `422 ${reason}`, status: 422, retryable: false, cause: { status: 422 } });
+});
+
+test('the status of an error outlives a body that is cut', async () => {
+  const headers = { 'content-type': 'application/json' };
+
+  const { error } = await exchange({ status: 503, chunks: ['{"error":{"mess'], end: 'drop', headers });
+
+  expect(error).toMatchObject({ status: 503, retryable: true });
 });
 
 describe('an answer that is none', () => {
@@ -146,6 +180,12 @@ describe('a stream that breaks', () => {
     ['carries something that is no JSON', { chunks: [begun, 'data: Internal Server Error\n\n'], headers }],
     ['stops inside an event', { chunks: [begun, 'data: {"id":"chatcmpl-1","choi'], end: 'silent', headers }],
     ['carries an error', { chunks: [begun, { error: { message: 'Overloaded', type: 'server_error' } }], headers }],
+    ['carries an error by its name', { chunks: [begun, 'event: error\ndata: {"message":"Died"}\n\n'], headers }],
+    [
+      'carries an error in place of choices',
+      { chunks: [begun, { object: 'error', message: 'Died', code: 500 }], headers },
+    ],
+    ['says that it was broken off', { chunks: [begun, chunk({}, 'error')], headers }],
     ['carries an error in a choice', { chunks: [begun, { choices: [{ error: { code: 500 } }] }], headers }],
   ])('and %s rejects as something to try again', async (_title, reply) => {
     const { error, parts } = await streamedExchange(reply);

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AssistantPart, ContentPart, Message, ToolResultPart, UserMessage } from '../../src/model/message.js';
+import type {
+  AssistantPart,
+  ContentPart,
+  ImagePart,
+  Message,
+  ToolResultPart,
+  UserMessage,
+} from '../../src/model/message.js';
 import { exchange, sentBody } from '../support/openai-exchange.js';
 
 const PIXEL = 'iVBORw0KGgo=';
@@ -68,10 +75,15 @@ describe('system and user messages', () => {
     expect(Buffer.from(part.image_url.url.split(',')[1] ?? '', 'base64').equals(image)).toBe(true);
   });
 
-  test('a picture without a media type is refused before anything is sent', async () => {
-    const content = [{ type: 'image' as const, image: PIXEL }];
-
-    const { error, requests } = await exchange({ json: {} }, { messages: [{ role: 'user', content }] });
+  test.each<[string, ImagePart]>([
+    ['without a media type', { type: 'image', image: PIXEL }],
+    [
+      'that is an object',
+      { type: 'image', image: new URL('https://example.com/a.png') as never, mediaType: 'image/png' },
+    ],
+    ['that is nothing', { type: 'image', image: undefined as never, mediaType: 'image/png' }],
+  ])('a picture %s is refused before anything is sent', async (_title, part) => {
+    const { error, requests } = await exchange({ json: {} }, { messages: [{ role: 'user', content: [part] }] });
 
     expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
     expect(requests).toEqual([]);
@@ -122,7 +134,8 @@ describe('assistant messages', () => {
 
   test.each([
     ['no arguments', { input: undefined }, '{}'],
-    ['arguments that are no object', { input: [1] }, '[1]'],
+    ['null for arguments', { input: null }, '{}'],
+    ['arguments that are no object', { input: [1] }, '{"invalid_json":"[1]"}'],
     ['arguments that were no JSON', { input: {}, invalidInput: '{"a":' }, '{"invalid_json":"{\\"a\\":"}'],
   ])('%s go back as JSON', async (_title, input, text) => {
     const message = await sentAssistant({ type: 'tool-call', id: 'call_1', name: 'look', ...input });
@@ -143,9 +156,25 @@ describe('assistant messages', () => {
   });
 });
 
+test('an assistant message that says nothing is left out, since many servers refuse one', async () => {
+  const messages: Message[] = [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: [] },
+    { role: 'assistant', content: [{ type: 'text', text: '' }] },
+    { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] },
+    { role: 'user', content: 'Well?' },
+  ];
+
+  expect(await sent(messages)).toEqual([
+    { role: 'user', content: 'Hello' },
+    { role: 'user', content: 'Well?' },
+  ]);
+});
+
 describe('what came with a part', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'abc', index: 0 }];
   const signature = { google: { thought_signature: 'sig' } };
+  const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
   const called = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
 
   test.each([
@@ -154,13 +183,15 @@ describe('what came with a part', () => {
     ['reasoning', { reasoning: 'Hm.' }],
     ['reasoning_details', { reasoning_details: details }],
     ['a refusal', { content: null, refusal: 'No.' }],
+    ['a signature beside the text', { content: 'Hi', extra_content: signature }],
+    ['thoughts among the content', { content: [thoughts, { type: 'text', text: 'Hi' }] }],
+    ['thoughts before a call', { content: [thoughts], tool_calls: [called] }],
     ['a signature beside a call', { content: null, tool_calls: [{ ...called, extra_content: signature }] }],
   ])('goes back to the model that sent it: %s', async (_title, fields) => {
     const message = {
       role: 'assistant',
-      content: null,
+      content: 'refusal' in fields || 'tool_calls' in fields ? null : 'Hi',
       ...fields,
-      ...('refusal' in fields || 'tool_calls' in fields ? {} : { content: 'Hi' }),
     };
     const { response } = await exchange({ json: { choices: [{ message, finish_reason: 'stop' }] } });
 

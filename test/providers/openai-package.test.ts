@@ -81,6 +81,16 @@ describe('the key', () => {
     expect(await keySent({})).toBe('Bearer none');
   });
 
+  test('of the environment stays here, and so do the organisation and the project', async () => {
+    await using server = await startOpenAIServer((body) => replyWith({ text: 'Hi' }, body));
+    vi.stubEnv('OPENAI_ORG_ID', 'org-secret');
+    vi.stubEnv('OPENAI_PROJECT_ID', 'proj-secret');
+
+    await openai('m', { baseURL: server.baseURL }).generate(hello);
+
+    expect(JSON.stringify(server.requests[0]?.headers)).not.toContain('secret');
+  });
+
   test('of the environment is shown to the server that the environment names', async () => {
     await using server = await startOpenAIServer((body) => replyWith({ text: 'Hi' }, body));
     vi.stubEnv('OPENAI_API_KEY', 'sk-3');

@@ -1,8 +1,10 @@
 import { type OpenAIClient, openai } from 'keelson/openai';
+import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { ModelPart, ModelRequest } from '../../src/model/model.js';
 import { hello, sentBody, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
+import { startOpenAIServer } from '../support/openai-server.js';
 
 const add = {
   name: 'add',
@@ -106,6 +108,15 @@ describe('tools', () => {
     });
   });
 
+  test('a tool without arguments names its properties, which OpenAI insists on', async () => {
+    const inputSchema = { type: 'object', additionalProperties: false };
+
+    const body = await sentBody({ tools: [{ ...add, inputSchema }] });
+
+    const parameters = { ...inputSchema, properties: {} };
+    expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
+  });
+
   test('tools without a choice are sent without one', async () => {
     expect(await sentBody({ tools: [add] })).not.toHaveProperty('tool_choice');
   });
@@ -161,6 +172,7 @@ describe('options', () => {
     ['maxRetries', () => openai('m', { maxRetries: -1 })],
     ['maxRetries', () => openai('m', { maxRetries: 1.5 })],
     ['baseURL', () => openai('m', { baseURL: 'localhost:11434' })],
+    ['baseUrl', () => openai('m', { baseUrl: 'http://localhost:11434/v1' } as object)],
     ['client', () => openai('m', { client: fakeClient(), apiKey: 'k' })],
     ['client', () => openai('m', { client: fakeClient(), baseURL: 'http://localhost/v1' })],
   ])('a wrong %s is refused at once', (option, make) => {
@@ -173,6 +185,32 @@ describe('options', () => {
     await openai('m', { client, headers: { 'x-team': 'blue' } }).generate(hello);
 
     expect(client.asked.map(({ options }) => options)).toEqual([{ maxRetries: 0, headers: { 'x-team': 'blue' } }]);
+  });
+
+  test('the streams of a client that was given are read through it, so that what watches it sees them', async () => {
+    await using server = await startOpenAIServer((body) => replyWith({ text: 'One two' }, body));
+    const { chat, baseURL } = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
+    const seen: unknown[] = [];
+    async function* watched(data: AsyncIterable<unknown>) {
+      for await (const part of data) {
+        seen.push(part);
+        yield part;
+      }
+    }
+    const create: OpenAIClient['chat']['completions']['create'] = (body, options) => {
+      const answer = chat.completions.create(body as never, options);
+      const withResponse = async () => {
+        const { data, response } = await answer.withResponse();
+        return { data: watched(data as unknown as AsyncIterable<unknown>), response };
+      };
+      return Object.assign(Promise.resolve(answer), { withResponse });
+    };
+    const client: OpenAIClient = { baseURL, chat: { completions: { create } } };
+
+    const response = await openai('m', { client }).generate({ ...hello, onPart: () => {} });
+
+    expect(response.content).toEqual([{ type: 'text', text: 'One two' }]);
+    expect(seen).toHaveLength(5);
   });
 
   test('a client that streams without an HTTP response is read too', async () => {

@@ -22,6 +22,7 @@ test.each([
   ['white space', ' \n', { input: {} }],
   ['nothing', undefined, { input: {} }],
   ['null', null, { input: {} }],
+  ['the text null', 'null', { input: {} }],
   ['an object that is no text', { a: 1 }, { input: { a: 1 } }],
   ['JSON that is no object', '[1,"b"]', { input: [1, 'b'] }],
   ['malformed JSON', '{"a":1', { input: {}, invalidInput: '{"a":1' }],
@@ -54,12 +55,46 @@ test.each<[unknown, FinishReason]>([
   ['tool_calls', 'tool-calls'],
   ['function_call', 'tool-calls'],
   ['content_filter', 'content-filter'],
-  ['error', 'error'],
+  ['content_filter: PROHIBITED_CONTENT', 'content-filter'],
+  ['sensitive', 'content-filter'],
+  ['eos', 'stop'],
+  ['model_length', 'length'],
+  ['MAX_TOKENS', 'length'],
   ['constructor', 'other'],
-  ['eos', 'other'],
+  ['unheard_of', 'other'],
+  [7, 'other'],
   [null, 'other'],
 ])('the finish reason %j is %j', async (reason, finishReason) => {
   expect(await read({ content: 'Hi' }, { finish_reason: reason })).toMatchObject({ finishReason });
+});
+
+test.each(['error', 'insufficient_system_resource', 'abort', 'function_call_filter: MALFORMED_FUNCTION_CALL'])(
+  'an answer that the server broke off is none: %s',
+  async (reason) => {
+    const answer = read({ content: 'Half a', tool_calls: [call('{}')] }, { finish_reason: reason });
+
+    await expect(answer).rejects.toMatchObject({ message: expect.stringContaining(`"${reason}"`), retryable: true });
+  },
+);
+
+test('of several choices the first one counts, wherever it stands', async () => {
+  const choices = [
+    { index: 1, message: { content: 'Second' }, finish_reason: 'stop' },
+    { index: 0, message: { content: 'First' }, finish_reason: 'stop' },
+  ];
+
+  expect((await exchange({ json: { choices } })).response?.content).toEqual([{ type: 'text', text: 'First' }]);
+});
+
+test('a call as the protocol once had it is a call, unless it stands beside one of today', async () => {
+  const function_call = { name: 'add', arguments: '{"a":1}' };
+  const expected = { type: 'tool-call', id: expect.stringMatching(/^call_/), name: 'add', input: { a: 1 } };
+
+  expect(await read({ content: null, function_call }, { finish_reason: 'function_call' })).toMatchObject({
+    content: [expected],
+    finishReason: 'tool-calls',
+  });
+  expect((await read({ function_call, tool_calls: [call('{}')] }))?.content).toHaveLength(1);
 });
 
 test.each(['stop', null, ''])('beside tool calls the finish reason %j means tool calls', async (reason) => {
@@ -81,6 +116,19 @@ test('usage that does not add up itself is added up, and counts that are no numb
   const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
 
   expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+});
+
+test.each([
+  ['the choice', { choices: [{ message: { content: 'Hi' }, usage: { prompt_tokens: 3 } }] }],
+  ['a field of Groq', { choices: [{ message: { content: 'Hi' } }], x_groq: { usage: { prompt_tokens: 3 } } }],
+])('usage is read from %s', async (_title, json) => {
+  expect((await exchange({ json })).response?.usage).toEqual({ inputTokens: 3, outputTokens: 0, totalTokens: 3 });
+});
+
+test('fields beside a call that say nothing are not sent back', async () => {
+  const response = await read({ tool_calls: [call('{}', { extra_content: null })] });
+
+  expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', input: {} }]);
 });
 
 test('JSON that the server calls text is read all the same', async () => {

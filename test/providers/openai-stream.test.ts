@@ -72,7 +72,7 @@ describe('deltas', () => {
   });
 
   test('of kinds that nobody knows are passed over', async () => {
-    const content = [{ type: 'text', text: 'Hi' }, { type: 'thinking', thinking: [] }, null];
+    const content = [{ type: 'text', text: 'Hi' }, { type: 'thinking', thinking: [] }, { type: 'reference' }, null];
     const odd = [null, 7, { choices: null }, chunk({ hologram: {}, content: 7 })];
     const other = { ...chunk({ content: 'second choice' }), choices: [{ index: 1, delta: { content: 'no' } }] };
 
@@ -80,6 +80,27 @@ describe('deltas', () => {
 
     expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
     expect(response?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+  });
+});
+
+describe('messages in place of deltas', () => {
+  const message = (content: string, reason?: string) => ({
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: reason }],
+  });
+
+  test.each([
+    ['one is the whole answer', [message('One two', 'stop')]],
+    ['one without a reason is still whole', [message('One two')]],
+    ['several are its pieces', [message('One '), message('two', 'stop')]],
+    [
+      'one after deltas says it again',
+      [chunk({ content: 'One ' }), chunk({ content: 'two' }), message('One two', 'stop')],
+    ],
+  ])('are understood: %s', async (_title, chunks) => {
+    const { response, parts } = await streamedExchange({ chunks });
+
+    expect(response?.content).toEqual([{ type: 'text', text: 'One two' }]);
+    expect(parts.map(({ text }) => text).join('')).toBe('One two');
   });
 });
 
@@ -116,6 +137,62 @@ describe('tool calls in fragments', () => {
     );
 
     expect(calls).toMatchObject([{ name: 'first', input: { x: 1 } }]);
+  });
+
+  test.each([
+    ['goes on', ['get_', 'weather']],
+    ['is said again', ['get_weather', 'get_weather']],
+    ['is said again from its start', ['get_', 'get_weather']],
+  ])('are one call where the name %s', async (_title, [first = '', second = '']) => {
+    const calls = await callsOf(
+      { index: 0, id: 'a', function: called(first, '') },
+      { index: 0, function: called(second, '') },
+      { index: 0, function: { arguments: '{"x":1}' } },
+    );
+
+    expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'get_weather', input: { x: 1 } }]);
+  });
+
+  test.each([
+    ['`{}` held their place', ['{}', '{"x"', ':1}']],
+    ['they were sent again whole', ['', '{"x":1}', '{"x":1}']],
+    ['they were sent as an object', [{ x: 1 }, '', null]],
+    ['they go on with what they began with', ['{"x":', '{"x":', '2}}'], { x: { x: 2 } }],
+  ])('have the arguments once where %s', async (_title, pieces, input: unknown = { x: 1 }) => {
+    const calls = await callsOf(
+      ...pieces.map((piece) => ({ index: 0, id: 'a', function: { name: 'first', arguments: piece } })),
+    );
+
+    expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input }]);
+  });
+
+  test('with two arguments in one are shown to the model as they came, since either may be meant', async () => {
+    const calls = await callsOf(
+      { index: 0, id: 'a', function: called('first', '{"x":1}') },
+      { index: 0, function: { arguments: '{"x":2}' } },
+    );
+
+    expect(calls).toMatchObject([{ input: {}, invalidInput: '{"x":1}{"x":2}' }]);
+  });
+
+  test('as the protocol once had them are one call', async () => {
+    const chunks = [called('first', ''), { arguments: '{"x"' }, { arguments: ':1}' }].map((function_call) =>
+      chunk({ function_call }),
+    );
+
+    const { response } = await streamedExchange({ chunks: [...chunks, end('function_call')] });
+
+    expect(response).toMatchObject({ content: [{ name: 'first', input: { x: 1 } }], finishReason: 'tool-calls' });
+  });
+
+  test('keep a field named like a prototype where it is', async () => {
+    const fragment = JSON.parse('{"index":0,"id":"a","__proto__":{"polluted":1},"function":{"name":"first"}}');
+
+    const [call] = await callsOf(fragment);
+
+    expect(call).toMatchObject({ id: 'a', name: 'first', input: {} });
+    expect(Object.getPrototypeOf(call)).toBe(Object.prototype);
+    expect({}).not.toHaveProperty('polluted');
   });
 
   test('are told apart by their ids where there is no index', async () => {

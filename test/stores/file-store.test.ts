@@ -278,10 +278,20 @@ describe('what goes wrong', () => {
     ['folder', { folder: '' }],
     ['ttlMs', { ttlMs: 0 }],
     ['ttlMs', { ttlMs: Number.NaN }],
+    ['ttlMs', { ttlMs: '60000' as unknown as number }],
     ['lockTimeoutMs', { lockTimeoutMs: -1 }],
+    ['lockTimeoutMs', { lockTimeoutMs: null as unknown as number }],
+    ['ttl', { ttl: 60_000 }],
   ])('an option `%s` that cannot be is refused', (option, given) => {
     expect(() => new FileSessionStore({ folder: 'x', ...given })).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
     );
+  });
+
+  test('a store without options is refused', () => {
+    for (const Store of [FileSessionStore, FileStateStore]) {
+      const open = () => new Store(undefined as never);
+      expect(open).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }));
+    }
   });
 });
