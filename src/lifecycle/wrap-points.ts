@@ -2,7 +2,7 @@ import { describeError, HookResultInvalidError, KeelsonError } from '../errors.j
 import { checkResponse } from '../model/check-response.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
-import { errorResult, isToolResult } from '../tools/tool-result.js';
+import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { SuspendAction } from './hook-action.js';
 import type { HookSite } from './hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
@@ -43,7 +43,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
-    if (isToolResult(value)) return value;
+    if (isToolResult(value)) return wholeResult(value);
     if (isSuspension(value)) throw suspend(site, id, value);
     throw new HookResultInvalidError(
       'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',

@@ -20,7 +20,7 @@ export function toolResult(result: ToolResult): ToolResult {
 
 /** An error as the model gets it. */
 export function errorResult(text: string): ToolResult {
-  return { content: text, isError: true };
+  return { content: text.slice(0, MAX_RESULT_LENGTH), isError: true };
 }
 
 /** Whether a value can stand as the result of a call. */
@@ -35,15 +35,17 @@ export function toToolResult(output: unknown): ToolResult {
   if (typeof output === 'string')
     return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
   if (typeof output === 'object' && output !== null) {
-    if (WHOLE in output) return wholeResult(output);
+    if (output instanceof Error) return errorResult(describeError(output));
+    if (WHOLE in output) {
+      return isToolResult(output) ? wholeResult(output) : errorResult('The tool returned a result without content.');
+    }
     if (Array.isArray(output) && output.length > 0 && output.every(isContentPart)) return partsResult(output);
   }
   return dataResult(output);
 }
 
-function wholeResult(output: object): ToolResult {
-  if (!isToolResult(output)) return errorResult('The tool returned a result without content.');
-  const { content, structured, isError } = output;
+/** A result as the messages hold it: a copy, with nothing in it that JSON cannot hold. */
+export function wholeResult({ content, structured, isError }: ToolResult): ToolResult {
   const length = typeof content === 'string' ? content.length : lengthOf(content);
   if (length > MAX_RESULT_LENGTH) return tooLong(length);
   const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
@@ -75,9 +77,18 @@ function dataResult(output: unknown): ToolResult {
       `The tool returned ${typeof output}. It has to return text, parts or data; null where there is nothing.`,
     );
   }
+  if (text === '{}' && isOpaque(output as object)) {
+    return errorResult('The tool returned an object of which JSON holds nothing, such as a Map. Return plain data.');
+  }
   if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
   // Parsed anew: what a message holds must be what its JSON says, and must not change with the tool's own object.
   return { content: text, structured: JSON.parse(text) as JsonValue };
+}
+
+/** Whether a value is of a class that has no JSON of its own: `{}` is not all that it holds. */
+function isOpaque(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);
 }
 
 function tooLong(length: number): ToolResult {

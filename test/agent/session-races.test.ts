@@ -28,7 +28,10 @@ function gatedStore() {
     delete: (id) => inner.delete(id),
   };
   const texts = async () => transcript((await inner.load('s'))?.messages ?? []);
-  return { store, held, texts, hold: (operation: 'load' | 'save') => void (next = operation) };
+  const hold = (operation: 'load' | 'save') => {
+    next = operation;
+  };
+  return { store, held, texts, hold };
 }
 
 async function sessionOf(store: SessionStore, script: readonly ScriptEntry[]) {
