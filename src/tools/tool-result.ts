@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
-import type { ContentPart } from '../model/message.js';
+import { type ContentPart, isContent, isContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
 /** Longest result of one call, in UTF-16 units over text, base64 and JSON. A longer one becomes an error result. */
@@ -25,9 +25,7 @@ export function errorResult(text: string): ToolResult {
 
 /** Whether a value can stand as the result of a call. */
 export function isToolResult(value: unknown): value is ToolResult {
-  if (typeof value !== 'object' || value === null) return false;
-  const { content } = value as { content?: unknown };
-  return typeof content === 'string' || (Array.isArray(content) && content.every(isContentPart));
+  return typeof value === 'object' && value !== null && isContent((value as { content?: unknown }).content);
 }
 
 /** Turns what a tool returned into its result. Throws where it is nothing that a model can be given. */
@@ -95,14 +93,6 @@ function tooLong(length: number): ToolResult {
   return errorResult(
     `The result has ${length} characters, more than the ${MAX_RESULT_LENGTH} that a call may give. Ask for less.`,
   );
-}
-
-function isContentPart(part: unknown): part is ContentPart {
-  if (typeof part !== 'object' || part === null) return false;
-  const { type, text, image, data } = part as Record<string, unknown>;
-  if (type === 'text') return typeof text === 'string';
-  if (type === 'image') return typeof image === 'string' || image instanceof Uint8Array;
-  return type === 'file' && (typeof data === 'string' || data instanceof Uint8Array);
 }
 
 function lengthOf(parts: readonly ContentPart[]): number {
