@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, MemorySessionStore, type SessionStore } from '../../src/index.js';
-import { calls, delays, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
+import { Agent, MemorySessionStore, type RunContext, type SessionStore } from '../../src/index.js';
+import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from './support/sample-tools.js';
-import { gate, pause, rejectionOf, until } from './support/settle.js';
+import { gate, pause, rejectionOf, until, within } from './support/settle.js';
 import { transcript } from './support/transcript.js';
 
 /** A store whose next operation of one kind waits at a gate: a load has read by then, a save has not written. */
@@ -88,6 +88,33 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
     expect(text).toBe('done');
     expect(await texts()).toEqual([...before, ...after]);
   });
+});
+
+test('rule 10: a run that waits for its session ends with its parent', async () => {
+  const agent = new Agent({ model: scriptedModel([hangs()]) });
+  const session = await agent.session({ id: 's' });
+  const blocking = rejectionOf(session.run('for ever'));
+  await until(() => agent.status().runs === 1);
+  let inner: Promise<unknown> | undefined;
+  const outer = new Agent({
+    model: scriptedModel([calls('ask')]),
+    tools: [
+      toolOf('ask', (_input, { run }) => {
+        inner = rejectionOf(session.run('inner', { parent: run as RunContext }));
+        return inner;
+      }),
+    ],
+  });
+  const stopper = new AbortController();
+  const running = rejectionOf(outer.run('go', { signal: stopper.signal }));
+  await until(() => inner !== undefined);
+
+  stopper.abort('enough');
+
+  expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  expect(await within(inner as Promise<unknown>, 500)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  await agent.close();
+  await blocking;
 });
 
 describe('a session that is opened while its agent is closed', () => {
