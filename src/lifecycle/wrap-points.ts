@@ -40,7 +40,7 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 /** `wrapToolCall`: around each tool call. */
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
+  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(withTool(call) as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
     if (isToolResult(value)) return wholeResult(value);
@@ -65,6 +65,13 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
+
+/** A call that an outer wrap gave another name is about another tool: who judges it by its tool must see that one. */
+function withTool(call: ToolCallRequest): ToolCallRequest {
+  if (call.tool?.name === call.name) return call;
+  const tool = call.run.tools.find(({ name }) => name === call.name);
+  return tool === call.tool ? call : { ...call, tool };
+}
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
   if (before.name === after.name && before.additions === after.additions) {
