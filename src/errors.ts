@@ -188,7 +188,11 @@ function kindOf(value: unknown): string {
 /** A short text for any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {
-    if (error instanceof Error) return error.message || error.name;
+    if (error instanceof Error) {
+      // An AggregateError, such as of a connection that was refused, may have no message of its own.
+      const { message, name, errors } = error as Error & Partial<AggregateError>;
+      return String(message || errors?.map?.(describeError).join('; ') || name);
+    }
     return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
   } catch {
     return 'something that cannot be shown';

@@ -84,7 +84,7 @@ export class Engine {
     id?: string | undefined;
     store?: SessionStore | undefined;
   }): Promise<AgentSession> {
-    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
+    this.assertOpen();
     if (id !== undefined && (typeof id !== 'string' || id === ''))
       throw new OptionInvalidError('id', 'a session id is a text');
     const kept = store === undefined ? this.defaults.store : resolveStore(store);
@@ -102,7 +102,7 @@ export class Engine {
   }
 
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
-    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
+    this.assertOpen();
     const entry = this.roster.add(lifecycle, replaced && this.used.get(replaced));
     this.config = this.configure();
     const dispose = () => {
@@ -159,17 +159,26 @@ export class Engine {
     };
   }
 
-  /** Where a part refuses, those before it get their `onSessionEnd`, and the session is not opened. */
+  private assertOpen(): void {
+    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
+  }
+
+  /**
+   * Where a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
+   * session is not opened.
+   */
   private async startSession(session: SessionInfo): Promise<void> {
     const started: Entry[] = [];
     try {
       for (const entry of this.roster.chain.entries) {
+        this.assertOpen();
         await this.call(entry, {
           point: 'onSessionStart',
           call: ({ lifecycle }) => lifecycle.onSessionStart?.(session),
         });
         started.push(entry);
       }
+      this.assertOpen();
     } catch (error) {
       await this.callSessionEnd(started, session).catch((later) => this.defaults.logger.error(later.message, later));
       throw error;

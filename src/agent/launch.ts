@@ -89,6 +89,7 @@ export async function waitBeforeRun<T>(promise: Promise<T>, { options, attached,
   stop.follow(options.signal);
   stop.follow(attached.left);
   stop.followStop(life);
+  if (options.parent instanceof Run) stop.followStop(options.parent.stopper());
   try {
     return await stop.race(promise);
   } catch (error) {

@@ -78,7 +78,8 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
     return { issues: [{ message: `it is no JSON (${describeError(error)})` } satisfies StandardIssue] };
   }
   try {
-    return await output.check(value);
+    const { issues, ...checked } = await output.check(value);
+    return issues === undefined ? (checked as StandardResult<unknown>) : { issues };
   } catch (error) {
     return { issues: [{ message: `the check failed (${describeError(error)})` } satisfies StandardIssue] };
   }
@@ -86,6 +87,6 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
 
 /** Models that were not made to answer in JSON alone put it into a code fence. */
 function withoutFence(text: string): string {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/i.exec(text);
-  return fenced?.[1] ?? text;
+  const trimmed = text.trim();
+  return trimmed.startsWith('```') ? trimmed.replace(/^```(?:json)?|```$/gi, '') : trimmed;
 }

@@ -63,6 +63,8 @@ export class AgentSession implements Session<never> {
   private known: Message[] = [];
   private revision = 0;
   private tail: Promise<unknown> = Promise.resolve();
+  /** The last save, which may outlast the run that asked for it: an abort ends its wait. */
+  private saving: Promise<unknown> = Promise.resolve();
   private closing: Promise<void> | undefined = undefined;
 
   constructor(
@@ -74,12 +76,17 @@ export class AgentSession implements Session<never> {
     return this.known;
   }
 
-  /** Reads what is stored. */
-  async load(): Promise<void> {
+  /** Takes over what is stored. Where the wait for it ends before its time, what comes late changes nothing. */
+  async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
+    const { messages, revision } = await wait(this.read());
+    this.known = messages;
+    this.revision = revision;
+  }
+
+  private async read(): Promise<{ messages: Message[]; revision: number }> {
     try {
       const stored = await this.host.store.load(this.id);
-      this.known = [...(stored?.messages ?? [])];
-      this.revision = stored?.revision ?? 0;
+      return { messages: [...(stored?.messages ?? [])], revision: stored?.revision ?? 0 };
     } catch (error) {
       throw new SessionStoreError(this.id, 'loaded', error);
     }
@@ -114,9 +121,9 @@ export class AgentSession implements Session<never> {
     const turn = createDeferred<void>();
     this.tail = before.then(() => turn.promise);
     try {
-      const waiting = { options, attached, life: this.host.life };
-      await waitBeforeRun(before, waiting);
-      await waitBeforeRun(this.load(), waiting);
+      const wait = <T>(promise: Promise<T>) => waitBeforeRun(promise, { options, attached, life: this.host.life });
+      await wait(before.then(() => this.saving));
+      await this.load(wait);
       return await this.execute(input, options, attached);
     } finally {
       turn.resolve();
@@ -128,7 +135,13 @@ export class AgentSession implements Session<never> {
     return this.host.launch(input, all, { ...attached, session: this, onTurn: (run) => this.save(run) });
   }
 
-  private async save(run: Run): Promise<void> {
+  private save(run: Run): Promise<void> {
+    const saved = this.write(run);
+    this.saving = saved.catch(() => {});
+    return saved;
+  }
+
+  private async write(run: Run): Promise<void> {
     const keep = run.rewritten ? commonLength(this.known, run.history) : this.known.length;
     const append = run.history.slice(keep);
     run.rewritten = false;

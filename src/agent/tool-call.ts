@@ -21,7 +21,8 @@ export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<
   const run = hookRun as Run;
   run.throwIfAborted();
   // A hook that was left behind may call `next` when its call, or the run, has long been over.
-  if (!run.calls?.accepts(request.id)) return errorResult('The call was not run: it has its result already.');
+  if (!run.calls?.accepts(request.id))
+    return errorResult('The call was not run: no call with this id waits for a result.');
   const call = new ToolCall(run, request);
   const output = call.begin();
   if (output !== undefined) return run.stop === undefined ? call.follow(output) : call.wait(output);

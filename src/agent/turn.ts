@@ -43,7 +43,11 @@ async function adoptMessagesLater(
 }
 
 function adoptMessages(run: Run, messages: readonly Message[], lastWord: boolean): PromiseLike<void> | undefined {
-  if (messages !== run.history) run.replaceHistory(messages);
+  // A hook that changed the list in place has replaced it as well, whatever its type says.
+  const { history, outgoing } = run;
+  if (messages !== history || (outgoing !== history && outgoing.length !== history.length + 1)) {
+    run.replaceHistory(messages);
+  }
   return run.verdict === undefined ? selectTools(run, lastWord) : undefined;
 }
 

@@ -2,7 +2,7 @@ import { describeError, HookResultInvalidError, KeelsonError } from '../errors.j
 import { checkResponse } from '../model/check-response.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
-import { errorResult, isToolResult } from '../tools/tool-result.js';
+import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
 import type { SuspendAction } from './hook-action.js';
 import type { HookSite } from './hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
@@ -40,10 +40,10 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 /** `wrapToolCall`: around each tool call. */
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
+  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(withTool(call) as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
-    if (isToolResult(value)) return value;
+    if (isToolResult(value)) return wholeResult(value);
     if (isSuspension(value)) throw suspend(site, id, value);
     throw new HookResultInvalidError(
       'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',
@@ -65,6 +65,13 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
+
+/** A call that an outer wrap gave another name is about another tool: who judges it by its tool must see that one. */
+function withTool(call: ToolCallRequest): ToolCallRequest {
+  if (call.tool?.name === call.name) return call;
+  const tool = call.run.tools.find(({ name }) => name === call.name);
+  return tool === call.tool ? call : { ...call, tool };
+}
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
   if (before.name === after.name && before.additions === after.additions) {

@@ -129,10 +129,9 @@ class WrapCall<Request, Result> {
     const { point } = this.layer;
     try {
       const value = isPromise(returned) ? await this.bound(returned) : returned;
+      if (this.given?.includes(value as Result)) return value as Result;
       const result = point.accept(value, this.site(), this.request);
-      if (!this.given?.includes(result)) {
-        point.recordResult(this.site(), this.request, { given: this.given?.at(-1), result });
-      }
+      point.recordResult(this.site(), this.request, { given: this.given?.at(-1), result });
       return result;
     } catch (error) {
       return await this.fail(error);

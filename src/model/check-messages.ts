@@ -1,5 +1,6 @@
 import { MessageInvalidError } from '../errors.js';
-import { type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
+import { problemOfPart } from './check-response.js';
+import { isContent, type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
 
 /** The calls at the end of a conversation that have no result yet, with those of the same turn that have. */
 export interface OpenCalls {
@@ -62,7 +63,7 @@ export function checkAddition(message: Message): void {
 
 const CONTENT = {
   system: 'text',
-  user: 'text or an array of parts',
+  user: 'text or an array of text, image and file parts',
   assistant: 'an array of parts',
   tool: 'an array of tool results',
 };
@@ -74,24 +75,24 @@ function checkShape(message: Message, index: number | undefined): void {
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
     throw new MessageInvalidError(`${where} has the unknown role ${JSON.stringify(role)}.`);
   }
-  const isText = typeof content === 'string' && (role === 'system' || role === 'user');
-  const isParts = Array.isArray(content) && role !== 'system' && content.every(isPart);
-  if (!isText && !isParts) {
+  if (!isContentOf(role, content)) {
     throw new MessageInvalidError(`${where} (${role}) has no valid content: it takes ${CONTENT[role]}.`);
   }
 }
 
-function isPart(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && typeof (part as { type?: unknown }).type === 'string';
+function isContentOf(role: Message['role'], content: unknown): boolean {
+  if (role === 'system') return typeof content === 'string';
+  if (role === 'user') return isContent(content);
+  if (!Array.isArray(content)) return false;
+  return content.every(role === 'tool' ? isResult : (part) => problemOfPart(part) === undefined);
+}
+
+function isResult(part: Partial<ToolResultPart> | null): boolean {
+  return part?.type === 'tool-result' && isContent(part.content);
 }
 
 function checkCalls(message: Message, index: number): readonly ToolCallPart[] {
   const calls = toolCallsOf(message);
-  for (const { id, name } of calls) {
-    if (typeof id !== 'string' || id === '' || typeof name !== 'string') {
-      throw new MessageInvalidError(`Message ${index} has a tool call without id or name.`);
-    }
-  }
   if (new Set(calls.map((call) => call.id)).size < calls.length) {
     throw new MessageInvalidError(`Message ${index} has two tool calls with one id.`);
   }

@@ -22,7 +22,8 @@ function problemOf(value: unknown): string {
   return typeof value === 'object' ? '`content` is no array' : `it is ${typeof value}`;
 }
 
-function problemOfPart(part: AssistantPart | undefined): string | undefined {
+/** What is wrong with a part of an assistant message. */
+export function problemOfPart(part: AssistantPart | undefined): string | undefined {
   if (typeof part !== 'object' || part === null) return 'a part of `content` is no object';
   if (part.type === 'text') return typeof part.text === 'string' ? undefined : 'a text part has no text';
   if (part.type === 'tool-call') return problemOfCall(part);

@@ -94,6 +94,20 @@ export interface ToolMessage {
 /** One entry of a conversation: plain data that JSON can hold, but for bytes. Never changed in place. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
+/** Whether a value is what a user may say and a tool may give: text, or text, pictures and files in parts. */
+export function isContent(value: unknown): value is string | readonly ContentPart[] {
+  return typeof value === 'string' || (Array.isArray(value) && value.every(isContentPart));
+}
+
+/** Whether a value is a text, a picture or a file. */
+export function isContentPart(part: unknown): part is ContentPart {
+  if (typeof part !== 'object' || part === null) return false;
+  const { type, text, image, data } = part as Record<string, unknown>;
+  if (type === 'text') return typeof text === 'string';
+  if (type === 'image') return typeof image === 'string' || image instanceof Uint8Array;
+  return type === 'file' && (typeof data === 'string' || data instanceof Uint8Array);
+}
+
 /** The text of a message: its text parts joined. Reasoning, pictures and files are left out; of tool results, the text is kept. */
 export function textOf(message: Message): string {
   const { content } = message;

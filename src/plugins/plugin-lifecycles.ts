@@ -90,8 +90,7 @@ function recordOf(input: unknown): Record<string, unknown> {
 function withVerdict(call: ToolCallRequest, verdict: ToolVerdict & { readonly blocked?: undefined }): ToolCallRequest {
   const { name, input } = verdict;
   if (name === call.name && isSame(input, recordOf(call.input))) return call;
-  const tool = name === call.name ? call.tool : call.run.tools.find((it) => it.name === name);
-  return { ...call, name, input, tool };
+  return { ...call, name, input };
 }
 
 function isSame(a: unknown, b: unknown): boolean {

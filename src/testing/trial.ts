@@ -95,12 +95,18 @@ interface TrialParts {
 }
 
 function trialTools(): readonly Tool[] {
+  const executed = new Set<string>();
   const echo: Tool = {
     name: 'trial_echo',
     description: 'Gives its arguments back.',
     inputSchema: { type: 'object' },
     check: (input) => ({ value: input }),
-    execute: async (input) => `echo ${JSON.stringify(input)}`,
+    async execute(input, { run, callId }) {
+      const call = `${run.id} ${callId}`;
+      const again = executed.has(call) ? 'again ' : '';
+      executed.add(call);
+      return `${again}echo ${JSON.stringify(input)}`;
+    },
   };
   const faults = ['throws', 'hangs', 'deaf', 'gives-nothing'] as const;
   return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replace('-', '_')}`))];

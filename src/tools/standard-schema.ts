@@ -42,12 +42,16 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function';
 }
 
-/** One line an issue: `path: message`. */
+const MOST_ISSUES = 20;
+
+/** Each issue as `path: message`, as far as a model can use: a long list has as many of the same kind. */
 export function describeIssues(issues: readonly StandardIssue[]): string {
-  return issues.map((issue) => `${describePath(issue.path)}${issue.message}`).join('; ');
+  const told = issues.slice(0, MOST_ISSUES).map((issue) => `${describePath(issue.path)}${issue.message}`);
+  if (issues.length > MOST_ISSUES) told.push(`and ${issues.length - MOST_ISSUES} more`);
+  return told.join('; ');
 }
 
 function describePath(path: StandardIssue['path']): string {
   if (path === undefined || path.length === 0) return '';
-  return `${path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')}: `;
+  return `${path.map((step) => String((step as { readonly key?: PropertyKey } | undefined)?.key ?? step)).join('.')}: `;
 }

@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
-import type { ContentPart } from '../model/message.js';
+import { type ContentPart, isContent, isContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
 /** Longest result of one call, in UTF-16 units over text, base64 and JSON. A longer one becomes an error result. */
@@ -20,14 +20,12 @@ export function toolResult(result: ToolResult): ToolResult {
 
 /** An error as the model gets it. */
 export function errorResult(text: string): ToolResult {
-  return { content: text, isError: true };
+  return { content: text.slice(0, MAX_RESULT_LENGTH), isError: true };
 }
 
 /** Whether a value can stand as the result of a call. */
 export function isToolResult(value: unknown): value is ToolResult {
-  if (typeof value !== 'object' || value === null) return false;
-  const { content } = value as { content?: unknown };
-  return typeof content === 'string' || (Array.isArray(content) && content.every(isContentPart));
+  return typeof value === 'object' && value !== null && isContent((value as { content?: unknown }).content);
 }
 
 /** Turns what a tool returned into its result. Throws where it is nothing that a model can be given. */
@@ -35,15 +33,17 @@ export function toToolResult(output: unknown): ToolResult {
   if (typeof output === 'string')
     return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
   if (typeof output === 'object' && output !== null) {
-    if (WHOLE in output) return wholeResult(output);
+    if (output instanceof Error) return errorResult(describeError(output));
+    if (WHOLE in output) {
+      return isToolResult(output) ? wholeResult(output) : errorResult('The tool returned a result without content.');
+    }
     if (Array.isArray(output) && output.length > 0 && output.every(isContentPart)) return partsResult(output);
   }
   return dataResult(output);
 }
 
-function wholeResult(output: object): ToolResult {
-  if (!isToolResult(output)) return errorResult('The tool returned a result without content.');
-  const { content, structured, isError } = output;
+/** A result as the messages hold it: a copy, with nothing in it that JSON cannot hold. */
+export function wholeResult({ content, structured, isError }: ToolResult): ToolResult {
   const length = typeof content === 'string' ? content.length : lengthOf(content);
   if (length > MAX_RESULT_LENGTH) return tooLong(length);
   const result: { -readonly [Key in keyof ToolResult]: ToolResult[Key] } = {
@@ -75,23 +75,24 @@ function dataResult(output: unknown): ToolResult {
       `The tool returned ${typeof output}. It has to return text, parts or data; null where there is nothing.`,
     );
   }
+  if (text === '{}' && isOpaque(output as object)) {
+    return errorResult('The tool returned an object of which JSON holds nothing, such as a Map. Return plain data.');
+  }
   if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
   // Parsed anew: what a message holds must be what its JSON says, and must not change with the tool's own object.
   return { content: text, structured: JSON.parse(text) as JsonValue };
+}
+
+/** Whether a value is of a class that has no JSON of its own: `{}` is not all that it holds. */
+function isOpaque(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);
 }
 
 function tooLong(length: number): ToolResult {
   return errorResult(
     `The result has ${length} characters, more than the ${MAX_RESULT_LENGTH} that a call may give. Ask for less.`,
   );
-}
-
-function isContentPart(part: unknown): part is ContentPart {
-  if (typeof part !== 'object' || part === null) return false;
-  const { type, text, image, data } = part as Record<string, unknown>;
-  if (type === 'text') return typeof text === 'string';
-  if (type === 'image') return typeof image === 'string' || image instanceof Uint8Array;
-  return type === 'file' && (typeof data === 'string' || data instanceof Uint8Array);
 }
 
 function lengthOf(parts: readonly ContentPart[]): number {

@@ -49,6 +49,25 @@ describe('rule 13: what beforeModel returns', () => {
     expect(result.history).toEqual([asked, ...first, said]);
   });
 
+  it.each([undefined, 'Be brief.'])(
+    'may be the list itself, changed in place (instructions: %s)',
+    async (instructions) => {
+      const hint: Message = { role: 'user', content: 'hint' };
+      const push: AgentLifecycle = {
+        beforeModel(messages, run) {
+          if (run.turn === 1) (messages as Message[]).push(hint);
+          return messages;
+        },
+      };
+      const { result, requests } = await threeTurns([push], { instructions });
+
+      const system: Message[] = instructions === undefined ? [] : [{ role: 'system', content: instructions }];
+      expect(requests[0]).toEqual([...system, asked, hint]);
+      expect(requests[2]).toEqual([...system, asked, hint, ...first, ...second]);
+      expect(result.history).toEqual([asked, hint, ...first, ...second, said]);
+    },
+  );
+
   it('a summary in place of what it sums up lasts, and the record of the run keeps every message', async () => {
     const summary: Message = { role: 'user', content: 'They added once.' };
     const compact: AgentLifecycle = { beforeModel: (_, run) => (run.turn === 2 ? [summary] : undefined) };

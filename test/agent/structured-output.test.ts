@@ -65,16 +65,39 @@ describe.each(Object.entries(schemas))('structured output by %s', (name, output)
 });
 
 describe('structured output', () => {
-  test.each([['```json\n{"a":1}\n```'], ['```\n{"a":1}\n```'], ['  ```JSON\n{"a":1}\n```  \n'], ['{"a":1}\n']])(
-    'is read out of %j',
-    async (text) => {
-      const { output } = await new Agent({ model: scriptedModel([text]) }).run('go', {
-        output: z.object({ a: z.number() }),
-      });
+  test.each([
+    ['```json\n{"a":1}\n```'],
+    ['```\n{"a":1}\n```'],
+    ['  ```JSON\n{"a":1}\n```  \n'],
+    ['```json\r\n{"a":1}\r\n```'],
+    ['```json {"a":1} ```'],
+    ['\ufeff{"a":1}'],
+    ['{"a":1}\n'],
+  ])('is read out of %j', async (text) => {
+    const { output } = await new Agent({ model: scriptedModel([text]) }).run('go', {
+      output: z.object({ a: z.number() }),
+    });
 
-      expect(output).toEqual({ a: 1 });
-    },
-  );
+    expect(output).toEqual({ a: 1 });
+  });
+
+  test('of a model that does nothing but begin new lines in a fence is refused in no time', async () => {
+    const lines = `\`\`\`json${'\n'.repeat(20_000)}`;
+    const started = performance.now();
+
+    const error = await rejectionOf(new Agent({ model: scriptedModel(lines) }).run('go', { output: weather }));
+
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID' });
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('tells the model of twenty faults, however many there are', async () => {
+    const model = scriptedModel([`[${'"x",'.repeat(5_000)}"x"]`, '[]']);
+
+    const { messages } = await new Agent({ model }).run('go', { output: z.array(z.number()) });
+
+    expect(transcript(messages)[2]).toMatch(/19: [^;]*; and 4981 more\n/);
+  });
 
   test('names what is no JSON in the repair', async () => {
     const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
@@ -210,6 +233,16 @@ describe('structured output', () => {
     } satisfies StandardSchema,
     'rejects in its check': {
       '~standard': { version: 1, vendor: 'test', validate: () => Promise.reject(new Error('broken schema')) },
+    } satisfies StandardSchema,
+    'gives nothing in its check': {
+      '~standard': { version: 1, vendor: 'test', validate: () => undefined as never },
+    } satisfies StandardSchema,
+    'gives issues with odd paths': {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: () => ({ issues: [{ message: 'x', path: [null as never] }] }),
+      },
     } satisfies StandardSchema,
     'is a JSON Schema that cannot be read': { $ref: '#/$defs/nowhere' },
     'has no JSON Schema for what it holds': z.object({ day: z.date() }),

@@ -95,7 +95,7 @@ describe('rule 3: the compiled chain', () => {
     const nested = nestSteps(wrapToolCallPoint, wraps.list, cores.callTool);
     wraps.reads.length = 0;
     void runThread({ ...beforeAgent, entries: thread.list }, '', bareRun());
-    void nested({ id: '', name: '', input: '', run: bareRun() }, bareRun());
+    void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun() }, bareRun());
 
     expect(thread.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
     expect(thread.reads).toContain('1');

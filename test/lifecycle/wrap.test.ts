@@ -128,6 +128,28 @@ describe('rule 4: a wrap of a tool call', () => {
   });
 });
 
+describe('rule 4: a wrap inside of one that goes to another tool', () => {
+  it.each([
+    ['another tool', 'add', 'throws', 'throws'],
+    ['a tool that there is, from one that there is not', 'sum', 'add', 'add'],
+    ['a tool that there is not', 'add', 'sum', undefined],
+  ])('sees the tool that will run: %s', async (_title, called, name, seen) => {
+    const tools: unknown[] = [];
+    await ask(
+      [calls(called, { a: 1, b: 2 }), 'done'],
+      { wrapToolCall: (call, next) => next({ ...call, name }) },
+      {
+        wrapToolCall(call, next) {
+          tools.push([call.name, call.tool?.name]);
+          return next();
+        },
+      },
+    );
+
+    expect(tools).toEqual([[name, seen]]);
+  });
+});
+
 describe('rule 4: `next` after its hook has settled', () => {
   async function late(point: 'wrapModelCall' | 'wrapToolCall', keep: (next: ModelCall & ToolInvoke) => unknown) {
     let kept: (ModelCall & ToolInvoke) | undefined;

@@ -7,6 +7,12 @@ const call = (id: string): ToolCallPart => ({ type: 'tool-call', id, name: 'tool
 const result = (id: string): ToolResultPart => ({ type: 'tool-result', id, name: 'tool', content: 'x' });
 const calling = (...ids: readonly string[]): Message => ({ role: 'assistant', content: ids.map(call) });
 const results = (...ids: readonly string[]): Message => ({ role: 'tool', content: ids.map(result) });
+const file = { type: 'file', data: 'AQID', mediaType: 'application/pdf' } as const;
+const parts = (id: string): ToolResultPart => ({
+  ...result(id),
+  content: [{ type: 'text', text: 'x' }],
+  structured: 1,
+});
 const user: Message = { role: 'user', content: 'x' };
 const openIds = (messages: readonly Message[]) => checkMessages(messages)?.open.map(({ id }) => id);
 
@@ -23,9 +29,40 @@ describe('checkMessages', () => {
       'a call that the provider ran',
       [{ role: 'assistant', content: [{ ...call('a'), providerExecuted: true }, result('a')] }, user],
     ],
-    ['parts of unknown types', [{ role: 'user', content: [{ type: 'video' } as never] }]],
+    ['parts of unknown types of a model', [{ role: 'assistant', content: [{ type: 'video' } as never] }]],
+    ['pictures and files', [{ role: 'user', content: [{ type: 'image', image: new Uint8Array(1) }, file] }]],
+    ['results of text, parts and data', [calling('a', 'b'), { role: 'tool', content: [result('a'), parts('b')] }]],
   ])('finds nothing open in %s', (_title, messages) => {
     expect(checkMessages(messages)).toBe(undefined);
+  });
+
+  test.each<[string, unknown]>([
+    ['a text part without text', { role: 'user', content: [{ type: 'text' }] }],
+    ['a text part whose text is a number', { role: 'user', content: [{ type: 'text', text: 5 }] }],
+    ['a picture without data', { role: 'user', content: [{ type: 'image' }] }],
+    ['a picture of another library', { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
+    ['bytes that went through JSON', { role: 'user', content: [{ type: 'image', image: { 0: 1 } }] }],
+    ['a file without data', { role: 'user', content: [{ type: 'file', mediaType: 'text/plain' }] }],
+    ['a call of a user', { role: 'user', content: [call('a')] }],
+    ['an answer that is a text', { role: 'assistant', content: 'x' }],
+    ['an answer whose text is none', { role: 'assistant', content: [{ type: 'text', text: null }] }],
+    ['a call without a name', { role: 'assistant', content: [{ type: 'tool-call', id: 'a', input: {} }] }],
+    ['a call without an id', { role: 'assistant', content: [{ type: 'tool-call', id: '', name: 'x', input: {} }] }],
+    ['system parts', { role: 'system', content: [{ type: 'text', text: 'x' }] }],
+  ])('refuses %s', (_title, message) => {
+    expect(() => checkMessages([user, message as Message])).toThrow(/^Message 1 .* has no valid content: it takes/);
+  });
+
+  test.each<[string, unknown]>([
+    ['without content', { type: 'tool-result', id: 'a', name: 'x' }],
+    ['of a number', { ...result('a'), content: 5 }],
+    ['of unknown parts', { ...result('a'), content: [{ type: 'resource' }] }],
+    ['that is a text part', { type: 'text', text: 'x', id: 'a' }],
+    ['that is null', null],
+  ])('refuses a result %s', (_title, given) => {
+    expect(() => checkMessages([calling('a'), { role: 'tool', content: [given as ToolResultPart] }])).toThrow(
+      'Message 1 (tool) has no valid content: it takes an array of tool results.',
+    );
   });
 
   test('names the open calls of the last turn, with the results that are there', () => {

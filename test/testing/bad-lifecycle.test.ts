@@ -227,6 +227,22 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
 describe('assertLifecycle finds a lifecycle that is not passive, when it', () => {
   itFinds([
     {
+      it: 'runs each tool call twice',
+      passive: true,
+      make: () => ({
+        async wrapToolCall(_call, next) {
+          await next();
+          return next();
+        },
+      }),
+      faults: [
+        'passive (a run that calls tools): it is not as it is without the lifecycle: ' +
+          'messages[2].content[0].content is "again echo {\\"value\\":1}", not "echo {\\"value\\":1}"',
+        'passive (a run whose tools fail): it is not as it is without the lifecycle: ' +
+          'messages[2].content[3].content is "again echo {}", not "echo {}"',
+      ],
+    },
+    {
       it: 'adds a message to a request',
       passive: true,
       make: () => ({

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type ContentPart, type Message, type ToolResultPart, toolResult } from '../../src/index.js';
+import {
+  Agent,
+  type ContentPart,
+  type Message,
+  type ToolResult,
+  type ToolResultPart,
+  toolResult,
+} from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../agent/support/sample-tools.js';
-import { rejectionOf } from '../agent/support/settle.js';
+import { rejectionOf, unhandledDuring } from '../agent/support/settle.js';
 
 const lifecycles = {
   plainly: [],
@@ -41,6 +48,15 @@ const good: Readonly<Record<string, readonly [give: () => unknown, result: objec
   'an empty list': [() => [], { content: '[]', structured: [] }],
   'a list of data': [() => [1, 'x'], { content: '[1,"x"]', structured: [1, 'x'] }],
   'a date': [() => new Date(0), { content: '"1970-01-01T00:00:00.000Z"', structured: '1970-01-01T00:00:00.000Z' }],
+  'an empty object': [() => ({}), { content: '{}', structured: {} }],
+  'an empty object without a prototype': [() => Object.create(null), { content: '{}', structured: {} }],
+  'an instance whose toJSON is empty': [
+    () =>
+      new (class {
+        toJSON = () => ({});
+      })(),
+    { content: '{}', structured: {} },
+  ],
   'an instance with a toJSON': [() => ({ toJSON: () => ({ n: 1 }) }), { content: '{"n":1}', structured: { n: 1 } }],
   'data that looks like a result': [
     () => ({ content: 'x' }),
@@ -94,6 +110,18 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   'a toJSON that throws a text': [() => throwing('not today'), /not today/],
   'a toJSON that throws nothing': [() => throwing(undefined), /no JSON/],
   'a toJSON that gives undefined': [() => ({ toJSON: () => undefined }), /returned object/],
+  'a Map': [() => new Map([['a', 1]]), /JSON holds nothing/],
+  'a Set': [() => new Set([1]), /JSON holds nothing/],
+  'an ArrayBuffer': [() => new ArrayBuffer(3), /JSON holds nothing/],
+  'a Response': [() => new Response('body'), /JSON holds nothing/],
+  'an async generator': [
+    async function* () {
+      yield 'x';
+    },
+    /JSON holds nothing/,
+  ],
+  'an Error': [() => new TypeError('returned, not thrown'), /^returned, not thrown$/],
+  'an Error with fields': [() => Object.assign(new Error('gone'), { code: 'ENOENT' }), /^gone$/],
   'a proxy whose get throws': [() => hostile('get'), /trapped get/],
   'a proxy whose has throws': [() => hostile('has'), /trapped has/],
   'a proxy whose ownKeys throws': [() => hostile('ownKeys'), /trapped ownKeys/],
@@ -131,6 +159,10 @@ describe('rule 5: an error result for a tool that throws', () => {
   test.each<[string, unknown, string]>([
     ['an error', new Error('broken'), 'broken'],
     ['an error without message', new TypeError(), 'TypeError'],
+    ['an error whose message is no text', Object.assign(new Error(), { message: 42 }), '42'],
+    ['several errors in one', new AggregateError([new Error('first'), 'second']), 'first; second'],
+    ['no errors in one', new AggregateError([]), 'AggregateError'],
+    ['a frozen error', Object.freeze(new Error('frozen')), 'frozen'],
     ['a text', 'broken', 'broken'],
     ['an object', { code: 5 }, '{"code":5}'],
     ['undefined', undefined, 'undefined'],
@@ -146,6 +178,14 @@ describe('rule 5: an error result for a tool that throws', () => {
         expect(await resultFor(throws, late, lifecycle)).toEqual({ ...part, content, isError: true });
       }
     }
+  });
+
+  test('an error of 20 MB, of which the beginning is kept', async () => {
+    const throws = () => {
+      throw new Error('x'.repeat(20_000_000));
+    };
+
+    expect((await resultFor(throws)).content).toHaveLength(10_000_000);
   });
 
   test('what cannot even be shown', async () => {
@@ -217,5 +257,49 @@ describe('what stands in the messages', () => {
       lifecycle: 'bad',
       cause: { code: 'ERR_HOOK_RESULT_INVALID' },
     });
+  });
+});
+
+describe('what a wrap gives in place of a result', () => {
+  const runWith = (given: () => object, count: number) => {
+    const script = [calls({ name: 'give' }, ...Array.from({ length: count - 1 }, () => ({ name: 'give' }))), 'done'];
+    const lifecycle = [{ name: 'wrap', wrapToolCall: async () => given() as ToolResult }];
+    return new Agent({ model: scriptedModel(script), tools: [toolOf('give', () => 'x')], lifecycle }).run('go');
+  };
+
+  test.each([1, 2])('is the error of that wrap where it cannot be read, in a turn of %i calls', async (count) => {
+    const unreadable = () => ({
+      content: 'x',
+      get structured(): never {
+        throw new TypeError('no look');
+      },
+    });
+
+    const unhandled = await unhandledDuring(async () => {
+      expect(await rejectionOf(runWith(unreadable, count))).toMatchObject({
+        code: 'ERR_LIFECYCLE_FAILED',
+        lifecycle: 'wrap',
+        cause: { message: 'no look' },
+      });
+    });
+
+    expect(unhandled).toEqual([]);
+  });
+
+  test('is an error result where JSON cannot hold it', async () => {
+    const { messages } = await runWith(() => ({ content: 'x', structured: 5n }), 1);
+
+    expect(messages[2]).toMatchObject({ content: [{ content: expect.stringMatching(/BigInt/), isError: true }] });
+  });
+
+  test('is copied: what the wrap changes later changes nothing', async () => {
+    const content = [text('first')];
+    const structured = { n: 1 };
+    const { messages } = await runWith(() => ({ content, structured }), 1);
+
+    content.push(text('late'));
+    structured.n = 2;
+
+    expect(messages[2]).toMatchObject({ content: [{ content: [text('first')], structured: { n: 1 } }] });
   });
 });

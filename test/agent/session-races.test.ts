@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, MemorySessionStore, type RunContext, type SessionStore } from '../../src/index.js';
+import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from './support/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from './support/settle.js';
+import { transcript } from './support/transcript.js';
+
+/** A store whose next operation of one kind waits at a gate: a load has read by then, a save has not written. */
+function gatedStore() {
+  const inner = new MemorySessionStore();
+  const held = gate();
+  let next: 'load' | 'save' | undefined;
+  const waits = (operation: 'load' | 'save') => {
+    if (next !== operation) return undefined;
+    next = undefined;
+    return held.pass();
+  };
+  const store: SessionStore = {
+    async load(id) {
+      const stored = await inner.load(id);
+      await waits('load');
+      return stored;
+    },
+    async save(...given) {
+      await waits('save');
+      return inner.save(...given);
+    },
+    delete: (id) => inner.delete(id),
+  };
+  const texts = async () => transcript((await inner.load('s'))?.messages ?? []);
+  const hold = (operation: 'load' | 'save') => {
+    next = operation;
+  };
+  return { store, held, texts, hold };
+}
+
+async function sessionOf(store: SessionStore, script: readonly ScriptEntry[]) {
+  const agent = new Agent({ model: scriptedModel(script), store, tools: [toolOf('work', () => 'worked')] });
+  const session = await agent.session({ id: 's' });
+  await session.run('hello');
+  return session;
+}
+
+describe('rule 13: a run that is aborted while the store is at work', () => {
+  const before = ['user: hello', 'assistant: hi'];
+  const after = ['user: next', 'assistant: call call_1 work', 'tool: call_1=worked', 'assistant: done'];
+
+  test('on its save: the next run waits for it, and begins from what it wrote', async () => {
+    const { store, held, texts, hold } = gatedStore();
+    const session = await sessionOf(store, ['hi', 'given up', delays(20, calls('work')), 'done']);
+    const stopper = new AbortController();
+    hold('save');
+    const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
+    await until(() => held.arrived === 1);
+
+    stopper.abort();
+    expect(await aborted).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    const running = session.run('next');
+    await pause(5);
+    held.open();
+    const { history } = await running;
+
+    const all = [...before, 'user: first', 'assistant: given up', ...after];
+    expect(transcript(history)).toEqual(all);
+    expect(await texts()).toEqual(all);
+    expect(transcript(session.messages)).toEqual(all);
+  });
+
+  test('on its load: what comes late does not stand in the way of the next run', async () => {
+    const { store, held, texts, hold } = gatedStore();
+    const session = await sessionOf(store, [
+      'hi',
+      calls('work'),
+      () => {
+        held.open();
+        return new Promise((resolve) => setTimeout(resolve, 5, 'done'));
+      },
+    ]);
+    const stopper = new AbortController();
+    hold('load');
+    const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
+    await until(() => held.arrived === 1);
+
+    stopper.abort();
+    expect(await aborted).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    const { text } = await session.run('next');
+
+    expect(text).toBe('done');
+    expect(await texts()).toEqual([...before, ...after]);
+  });
+});
+
+test('rule 10: a run that waits for its session ends with its parent', async () => {
+  const agent = new Agent({ model: scriptedModel([hangs()]) });
+  const session = await agent.session({ id: 's' });
+  const blocking = rejectionOf(session.run('for ever'));
+  await until(() => agent.status().runs === 1);
+  let inner: Promise<unknown> | undefined;
+  const outer = new Agent({
+    model: scriptedModel([calls('ask')]),
+    tools: [
+      toolOf('ask', (_input, { run }) => {
+        inner = rejectionOf(session.run('inner', { parent: run as RunContext }));
+        return inner;
+      }),
+    ],
+  });
+  const stopper = new AbortController();
+  const running = rejectionOf(outer.run('go', { signal: stopper.signal }));
+  await until(() => inner !== undefined);
+
+  stopper.abort('enough');
+
+  expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  expect(await within(inner as Promise<unknown>, 500)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+  await agent.close();
+  await blocking;
+});
+
+describe('a session that is opened while its agent is closed', () => {
+  async function openWhileClosing(operation: 'load' | 'onSessionStart') {
+    const { store, held, hold } = gatedStore();
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel([]),
+      store,
+      lifecycle: [
+        {
+          onSessionStart: () => {
+            log.push('start');
+            return operation === 'onSessionStart' ? held.pass() : undefined;
+          },
+          onSessionEnd: () => void log.push('end'),
+        },
+        { onSessionStart: () => void log.push('second'), onSessionEnd: () => void log.push('second end') },
+      ],
+    });
+    if (operation === 'load') hold('load');
+    const opening = rejectionOf(agent.session({ id: 's' }));
+    await until(() => held.arrived === 1);
+    await agent.close();
+    held.open();
+    return { error: await opening, log, status: agent.status() };
+  }
+
+  test('does not open, and no part hears of it', async () => {
+    const { error, log, status } = await openWhileClosing('load');
+
+    expect(error).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual([]);
+    expect(status).toMatchObject({ sessions: 0 });
+  });
+
+  test('does not open, and the parts that were told of its start are told of its end', async () => {
+    const { error, log, status } = await openWhileClosing('onSessionStart');
+
+    expect(error).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual(['start', 'end']);
+    expect(status).toMatchObject({ sessions: 0 });
+  });
+});
