@@ -1,6 +1,5 @@
 import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
-import type { RunContext } from '../lifecycle/run-context.js';
 import { RunError } from '../model/run-error.js';
 import { addUsage } from '../model/usage.js';
 import { defineTool } from '../tools/define-tool.js';
@@ -36,8 +35,7 @@ export function agentTool(name: string, run: StartRun, options: AsToolOptions): 
     timeoutMs,
     origin: `agent ${name}`,
     execute: async (args, context) => {
-      const parent = context.run as RunContext;
-      const { signal } = context;
+      const { run: parent, signal } = context;
       try {
         const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
         countUsage(context, result);

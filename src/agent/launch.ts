@@ -1,5 +1,6 @@
-import { MessageInvalidError } from '../errors.js';
+import { MessageInvalidError, OptionInvalidError } from '../errors.js';
 import { Stop } from '../internal/stop.js';
+import type { RunContext } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
@@ -17,6 +18,7 @@ export function startRun(
 ): Promise<RunResult<unknown>> {
   const { messages, resume } = options;
   const message = messageOf(input, messages);
+  checkParent(options.parent);
   if (messages !== undefined || resume !== undefined) {
     const { history, resumed } = continueFrom(messages ?? [], resume);
     run.replaceHistory(history);
@@ -35,7 +37,14 @@ function bindAborts(run: Run, { signal, parent }: RunOptions<never, unknown>): v
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
   if (parent instanceof Run) abortWithParent(run, parent);
+  else if (parent !== undefined) abortWith(run, (parent as RunContext).signal);
   if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
+}
+
+/** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
+function checkParent(parent: Partial<RunContext> | undefined): void {
+  if (parent === undefined || parent instanceof Run || parent?.signal instanceof AbortSignal) return;
+  throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
 }
 
 /** An empty text goes on from the conversation as it is. */

@@ -4,6 +4,7 @@ import type { Stop } from '../internal/stop.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
+import type { ToolRun } from '../tools/tool.js';
 import type { RunOptions } from './agent-options.js';
 import { waitBeforeRun } from './launch.js';
 import type { Attached, Run } from './run.js';
@@ -154,7 +155,7 @@ function commonLength(a: readonly Message[], b: readonly Message[]): number {
   return length;
 }
 
-function isInside(id: string, parent: RunContext | undefined): boolean {
-  for (let run = parent; run !== undefined; run = run.parent) if (run.session?.id === id) return true;
+function isInside(id: string, parent: ToolRun | undefined): boolean {
+  for (let run = parent as RunContext | undefined; run; run = run.parent) if (run.session?.id === id) return true;
   return false;
 }
