@@ -43,7 +43,7 @@ export interface AgentOptions<Context = unknown> {
 }
 
 /** What one run may have of its own. */
-export interface RunOptions<Context = unknown, Output = string> {
+export interface RunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> {
   /** Aborts the run: it ends with RunAbortedError, its `cause` the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Handed to every hook and tool of the run. */
@@ -51,7 +51,7 @@ export interface RunOptions<Context = unknown, Output = string> {
   /** The conversation so far, without instructions. */
   readonly messages?: readonly Message[] | undefined;
   /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
-  readonly output?: OutputSchema<Output> | undefined;
+  readonly output?: Schema | undefined;
   /** Decisions on the calls that `messages` ends in. */
   readonly resume?: ResumeDecisions | undefined;
   /** In place of the agent's model. */
@@ -66,6 +66,9 @@ export interface RunOptions<Context = unknown, Output = string> {
   /** The run that this one is part of, as a hook or a tool was given it: this one is aborted with it. */
   readonly parent?: ToolRun | undefined;
 }
+
+/** The options of any run, whatever its schema and context. */
+export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 
 /** What does not depend on the lifecycles of an agent, with defaults filled in. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'isPlain'> & {
@@ -118,7 +121,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
 /** The configuration of one run: the agent's own where the run changes nothing. */
 export function resolveRunConfig(
   config: RunConfig,
-  options: RunOptions<never, unknown>,
+  options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
   if (typeof options !== 'object' || options === null) throw new OptionInvalidError('options', 'it is no object');
