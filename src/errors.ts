@@ -185,6 +185,13 @@ function kindOf(value: unknown): string {
   return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a known type';
 }
 
+/** A value of the wrong kind, for use inside a message: a text in quotes, so that no number is taken for one. */
+export function describeValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  if (typeof value === 'function') return 'a function';
+  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
 /** A short text for any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {

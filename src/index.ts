@@ -18,10 +18,10 @@ export type {
 } from './agent/agent-event.js';
 export type { AgentOptions, RunOptions } from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
-export type { AsToolOptions } from './agent/as-tool.js';
+export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/continuation.js';
 export type { LoaderStatus } from './agent/loading.js';
-export type { OutputSchema } from './agent/output.js';
+export type { OutputOf, OutputSchema } from './agent/output.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run-config.js';
 export {
   OutputInvalidError,

@@ -1,14 +1,13 @@
-import { OptionInvalidError } from '../errors.js';
+import { describeValue, OptionInvalidError } from '../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
-import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { ToolSource } from '../tools/tool.js';
+import type { ToolRun, ToolSource } from '../tools/tool.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import type { ResumeDecisions } from './continuation.js';
 import { type OutputSchema, resolveOutput } from './output.js';
@@ -44,7 +43,7 @@ export interface AgentOptions<Context = unknown> {
 }
 
 /** What one run may have of its own. */
-export interface RunOptions<Context = unknown, Output = string> {
+export interface RunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> {
   /** Aborts the run: it ends with RunAbortedError, its `cause` the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** Handed to every hook and tool of the run. */
@@ -52,7 +51,7 @@ export interface RunOptions<Context = unknown, Output = string> {
   /** The conversation so far, without instructions. */
   readonly messages?: readonly Message[] | undefined;
   /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
-  readonly output?: OutputSchema<Output> | undefined;
+  readonly output?: Schema | undefined;
   /** Decisions on the calls that `messages` ends in. */
   readonly resume?: ResumeDecisions | undefined;
   /** In place of the agent's model. */
@@ -64,9 +63,12 @@ export interface RunOptions<Context = unknown, Output = string> {
   readonly maxTurns?: number | TurnLimit | undefined;
   /** Over the agent's time-outs, one by one. */
   readonly timeouts?: Timeouts | undefined;
-  /** The run that this one is part of: it is aborted with it. */
-  readonly parent?: RunContext | undefined;
+  /** The run that this one is part of, as a hook or a tool was given it: this one is aborted with it. */
+  readonly parent?: ToolRun | undefined;
 }
+
+/** The options of any run, whatever its schema and context. */
+export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 
 /** What does not depend on the lifecycles of an agent, with defaults filled in. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'isPlain'> & {
@@ -82,6 +84,10 @@ const RUN_KEYS = [
   'parent',
 ];
 const TIMEOUTS: readonly (keyof Timeouts)[] = ['runMs', 'modelMs', 'firstPartMs', 'toolMs'];
+const SETTINGS: readonly (keyof AgentSettings)[] = [
+  ...(['temperature', 'topP', 'maxOutputTokens', 'stopSequences', 'seed', 'presencePenalty'] as const),
+  ...(['frequencyPenalty', 'reasoningEffort', 'providerOptions', 'toolChoice'] as const),
+];
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks an agent's options and fills their defaults. */
@@ -94,7 +100,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
   if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
   if (instructions !== undefined && typeof instructions !== 'string') {
-    throw new OptionInvalidError('instructions', `it is ${typeof instructions}, not text`);
+    throw new OptionInvalidError('instructions', `it is ${describeValue(instructions)}, not text`);
   }
   return {
     agent: name,
@@ -115,7 +121,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
 /** The configuration of one run: the agent's own where the run changes nothing. */
 export function resolveRunConfig(
   config: RunConfig,
-  options: RunOptions<never, unknown>,
+  options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
   if (typeof options !== 'object' || options === null) throw new OptionInvalidError('options', 'it is no object');
@@ -128,9 +134,9 @@ export function resolveRunConfig(
     ...config,
     ...(model && { model: resolveModel(model) }),
     ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
-    ...(settings && resolveSettings({ ...config.settings, ...(toolChoice && { toolChoice }), ...settings })),
+    ...(settings && resolveSettings(merged('settings', { ...config.settings, toolChoice }, settings))),
     ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
-    ...(timeouts && { timeouts: resolveTimeouts({ ...config.timeouts, ...timeouts }) }),
+    ...(timeouts && { timeouts: resolveTimeouts(merged('timeouts', config.timeouts, timeouts)) }),
     ...(output && { output: resolveOutput(output) }),
   };
   return { ...changed, isPlain: isPlain(changed) };
@@ -144,6 +150,19 @@ function catalogOf(sources: readonly ToolSource[], { logger }: RunConfig): ToolC
 /** Whether the model call of a run needs no watch on it, as far as its configuration says. */
 export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts'>): boolean {
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
+}
+
+function keysOf<T extends object>(option: string, value: T): readonly (keyof T & string)[] {
+  if (typeof value !== 'object' || value === null) {
+    throw new OptionInvalidError(option, `it is ${describeValue(value)}, not an object`);
+  }
+  return Object.keys(value) as (keyof T & string)[];
+}
+
+/** One over the other, by its members. */
+function merged<T extends object>(option: string, base: T, over: T): T {
+  keysOf(option, over);
+  return { ...base, ...over };
 }
 
 function rejectUnknown(options: object, known: readonly string[]): void {
@@ -181,10 +200,13 @@ function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTur
   const { limit, atLimit = 'throw' } =
     typeof maxTurns === 'object' && maxTurns !== null ? maxTurns : { limit: maxTurns };
   if (!Number.isInteger(limit) || limit < 1) {
-    throw new OptionInvalidError('maxTurns', `it is ${String(limit)}; a run needs a whole number of turns, 1 or more`);
+    throw new OptionInvalidError(
+      'maxTurns',
+      `it is ${describeValue(limit)}; a run needs a whole number of turns, 1 or more`,
+    );
   }
   if (atLimit !== 'throw' && atLimit !== 'answer') {
-    throw new OptionInvalidError('maxTurns.atLimit', `it is ${String(atLimit)}; it is 'throw' or 'answer'`);
+    throw new OptionInvalidError('maxTurns.atLimit', `it is ${describeValue(atLimit)}; it is 'throw' or 'answer'`);
   }
   return { maxTurns: limit, atLimit };
 }
@@ -194,25 +216,31 @@ function resolveParallel(parallel: boolean | number): number {
   if (Number.isInteger(parallel) && parallel >= 1) return parallel;
   throw new OptionInvalidError(
     'parallelToolCalls',
-    `it is ${String(parallel)}; it is a boolean, or how many calls may run at once`,
+    `it is ${describeValue(parallel)}; it is a boolean, or how many calls may run at once`,
   );
 }
 
 function resolveSettings(settings: AgentSettings | undefined): Pick<RunConfig, 'settings' | 'toolChoice'> {
   if (settings === undefined) return { settings: undefined, toolChoice: undefined };
+  for (const key of keysOf('settings', settings)) {
+    if (!SETTINGS.includes(key)) {
+      throw new OptionInvalidError(`settings.${key}`, `there is no such setting; there are ${SETTINGS.join(', ')}`);
+    }
+  }
   const { toolChoice, ...rest } = settings;
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
 }
 
 function resolveTimeouts(timeouts: Timeouts): Timeouts {
-  for (const [key, ms] of Object.entries(timeouts)) {
-    if (!TIMEOUTS.includes(key as keyof Timeouts)) {
+  for (const key of keysOf('timeouts', timeouts)) {
+    const ms: unknown = timeouts[key];
+    if (!TIMEOUTS.includes(key)) {
       throw new OptionInvalidError(`timeouts.${key}`, `there is no such time-out; there are ${TIMEOUTS.join(', ')}`);
     }
     if (ms !== undefined && !(typeof ms === 'number' && ms > 0 && ms <= MAX_TIMER_MS)) {
       throw new OptionInvalidError(
         `timeouts.${key}`,
-        `it is ${String(ms)}; it is milliseconds from 1 to ${MAX_TIMER_MS}`,
+        `it is ${describeValue(ms)}; it is milliseconds from 1 to ${MAX_TIMER_MS}`,
       );
     }
   }

@@ -1,22 +1,25 @@
+import type { JsonSchema } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { UserMessage } from '../model/message.js';
+import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import type { AgentEvent, AgentEventOf } from './agent-event.js';
-import { type AgentOptions, type RunOptions, resolveAgentOptions } from './agent-options.js';
+import { type AgentOptions, type AnyRunOptions, type RunOptions, resolveAgentOptions } from './agent-options.js';
 import type { AgentStatus } from './agent-status.js';
-import { type AsToolOptions, agentTool } from './as-tool.js';
+import { type AsToolOptions, agentTool, type PromptSchema } from './as-tool.js';
 import { Engine } from './engine.js';
+import type { OutputOf, OutputSchema } from './output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session.js';
 
 /** `context` is required exactly where the agent has a Context. */
-export type RunArguments<Context, Output> = unknown extends Context
-  ? [options?: RunOptions<Context, Output>]
-  : [options: RunOptions<Context, Output> & { readonly context: Context }];
+export type RunArguments<Context, Schema extends OutputSchema | undefined> = unknown extends Context
+  ? [options?: RunOptions<Context, Schema>]
+  : [options: RunOptions<Context, Schema> & { readonly context: Context }];
 
-type AnyRunOptions = RunOptions<never, unknown> | undefined;
+type MaybeOptions = AnyRunOptions | undefined;
 
 /** How a session is opened. */
 export interface SessionOptions {
@@ -54,18 +57,21 @@ export class Agent<Context = unknown> {
    * Runs until the model gives a final answer, a lifecycle ends the run, or a limit does. An empty input goes on from
    * `messages` alone. Every rejection is a KeelsonError; one that ended a run that had begun carries its `messages`.
    */
-  run<Output = string>(
+  run<Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
-    ...options: RunArguments<Context, Output>
-  ): Promise<RunResult<Output>> {
-    return this.engine.launch(input, options[0] as AnyRunOptions) as Promise<RunResult<Output>>;
+    ...options: RunArguments<Context, Schema>
+  ): Promise<RunResult<OutputOf<Schema>>> {
+    return this.engine.launch(input, options[0] as MaybeOptions) as Promise<RunResult<OutputOf<Schema>>>;
   }
 
   /** The same run, with a listener: its events as they happen, and its result. */
-  stream<Output = string>(input: string | UserMessage, ...options: RunArguments<Context, Output>): RunStream<Output> {
+  stream<Schema extends OutputSchema | undefined = undefined>(
+    input: string | UserMessage,
+    ...options: RunArguments<Context, Schema>
+  ): RunStream<OutputOf<Schema>> {
+    const given = options[0] as MaybeOptions;
     return new EventStream(
-      (sink, left) =>
-        this.engine.launch(input, options[0] as AnyRunOptions, { sink, left }) as Promise<RunResult<Output>>,
+      (sink, left) => this.engine.launch(input, given, { sink, left }) as Promise<RunResult<OutputOf<Schema>>>,
     );
   }
 
@@ -104,7 +110,7 @@ export class Agent<Context = unknown> {
    * This agent as a tool of another. It gets the calling run's signal and context, and its tokens count there. Its
    * failure is an error result.
    */
-  asTool(options: AsToolOptions): Tool {
+  asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool {
     return agentTool(this.name, (input, given) => this.engine.launch(input, given), options);
   }
 

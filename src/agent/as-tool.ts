@@ -1,33 +1,35 @@
 import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
-import type { RunContext } from '../lifecycle/run-context.js';
 import { RunError } from '../model/run-error.js';
 import { addUsage } from '../model/usage.js';
-import { defineTool } from '../tools/define-tool.js';
+import { defineTool, type ToolInput } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
-import type { RunOptions } from './agent-options.js';
+import type { AnyRunOptions } from './agent-options.js';
 import { Run } from './run.js';
 import type { RunResult } from './run-result.js';
 
 /** How an agent is offered to another one. */
-export interface AsToolOptions {
+export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = PromptSchema> {
   /** Default: the agent's name. */
   readonly name?: string | undefined;
   /** Tells the calling model what this agent is for. */
   readonly description: string;
   /** The arguments. Default: `{ prompt: string }`. */
-  readonly input?: StandardSchema | JsonSchema | undefined;
+  readonly input?: Schema | undefined;
   /** Makes the agent's input of the arguments. Default: `prompt`, or the arguments as JSON. */
-  readonly toPrompt?: ((input: unknown) => string) | undefined;
+  readonly toPrompt?: ((input: ToolInput<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-type StartRun = (input: string, options: RunOptions<never, unknown>) => Promise<RunResult<unknown>>;
+/** What an agent takes as a tool unless it is told otherwise. */
+export type PromptSchema = StandardSchema<{ prompt: string }>;
+
+type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unknown>>;
 
 /** Makes a tool that runs an agent as a part of the calling run. */
-export function agentTool(name: string, run: StartRun, options: AsToolOptions): Tool {
+export function agentTool(name: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
   const { description, input = PROMPT, toPrompt = defaultPrompt, timeoutMs } = options;
   return defineTool({
     name: options.name ?? name,
@@ -36,8 +38,7 @@ export function agentTool(name: string, run: StartRun, options: AsToolOptions): 
     timeoutMs,
     origin: `agent ${name}`,
     execute: async (args, context) => {
-      const parent = context.run as RunContext;
-      const { signal } = context;
+      const { run: parent, signal } = context;
       try {
         const result = await run(toPrompt(args), { signal, parent, context: context.context as never });
         countUsage(context, result);
@@ -64,7 +65,7 @@ function defaultPrompt(input: unknown): string {
 }
 
 /** `{ prompt: string }` as a Standard Schema, so that no schema library is loaded for it. */
-const PROMPT: StandardSchema<{ prompt: string }> = {
+const PROMPT: PromptSchema = {
   '~standard': {
     version: 1,
     vendor: 'keelson',

@@ -9,8 +9,8 @@ import type { SessionStore } from '../state/session-store.js';
 import {
   type AgentDefaults,
   type AgentOptions,
+  type AnyRunOptions,
   isPlain,
-  type RunOptions,
   resolveRunConfig,
   resolveStore,
 } from './agent-options.js';
@@ -27,7 +27,7 @@ import { AgentSession } from './session.js';
 /** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
 const CLOSE_MS = 5_000;
 const UNATTACHED: Attached = {};
-const NO_OPTIONS: RunOptions<never, unknown> = {};
+const NO_OPTIONS: AnyRunOptions = {};
 
 /** What an agent works with: its lifecycles, loaders, runs and sessions. */
 export class Engine {
@@ -56,7 +56,7 @@ export class Engine {
   /** Starts a run, once everything is loaded. Never throws: what is wrong with its input is a rejection. */
   launch(
     input: string | UserMessage,
-    options: RunOptions<never, unknown> = NO_OPTIONS,
+    options: AnyRunOptions = NO_OPTIONS,
     attached: Attached = UNATTACHED,
   ): Promise<RunResult<unknown>> {
     try {
@@ -70,7 +70,7 @@ export class Engine {
 
   private async launchLater(
     input: string | UserMessage,
-    options: RunOptions<never, unknown>,
+    options: AnyRunOptions,
     attached: Attached,
   ): Promise<RunResult<unknown>> {
     await waitBeforeRun(this.ready(), { options, attached, life: this.life.stop });
@@ -141,7 +141,7 @@ export class Engine {
     return { ...defaults, chain, catalog, hub, life, isPlain: isPlain({ chain, timeouts: defaults.timeouts }) };
   }
 
-  private configOf(options: RunOptions<never, unknown>): RunConfig {
+  private configOf(options: AnyRunOptions): RunConfig {
     return resolveRunConfig(this.config, options, () => this.roster.lifecycleTools());
   }
 

@@ -1,22 +1,20 @@
-import { MessageInvalidError } from '../errors.js';
+import { MessageInvalidError, OptionInvalidError } from '../errors.js';
 import { Stop } from '../internal/stop.js';
+import type { RunContext } from '../lifecycle/run-context.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import { checkAddition } from '../model/check-messages.js';
 import type { Message, UserMessage } from '../model/message.js';
-import type { RunOptions } from './agent-options.js';
+import type { AnyRunOptions } from './agent-options.js';
 import { continueFrom } from './continuation.js';
 import { type Attached, Run } from './run.js';
 import { executeRun } from './run-loop.js';
 import { type RunResult, RunTimeoutError } from './run-result.js';
 
 /** Starts a run. Throws where its input or messages cannot be used: then no hook has been called. */
-export function startRun(
-  run: Run,
-  input: string | UserMessage,
-  options: RunOptions<never, unknown>,
-): Promise<RunResult<unknown>> {
+export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const { messages, resume } = options;
   const message = messageOf(input, messages);
+  checkParent(options.parent);
   if (messages !== undefined || resume !== undefined) {
     const { history, resumed } = continueFrom(messages ?? [], resume);
     run.replaceHistory(history);
@@ -28,14 +26,21 @@ export function startRun(
   return executeRun(run, message);
 }
 
-function bindAborts(run: Run, { signal, parent }: RunOptions<never, unknown>): void {
+function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   const { left, session } = run.attached;
   // A session waits for its runs: they have to end when the agent is closed.
   if (session !== undefined) run.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
   if (parent instanceof Run) abortWithParent(run, parent);
+  else if (parent !== undefined) abortWith(run, (parent as RunContext).signal);
   if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
+}
+
+/** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
+function checkParent(parent: Partial<RunContext> | undefined): void {
+  if (parent === undefined || parent instanceof Run || parent?.signal instanceof AbortSignal) return;
+  throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
 }
 
 /** An empty text goes on from the conversation as it is. */
@@ -77,7 +82,7 @@ function abortErrorOf(reason: unknown): RunAbortedError {
 
 /** A run that has not started. */
 export interface WaitingRun {
-  readonly options: RunOptions<never, unknown>;
+  readonly options: AnyRunOptions;
   readonly attached: Attached;
   /** Stopped as the agent is closed. */
   readonly life: Stop;

@@ -14,7 +14,7 @@ import type { Message } from '../model/message.js';
 import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
 import type { UsageSum } from '../model/usage.js';
-import type { Tool } from '../tools/tool.js';
+import type { Tool, ToolRun } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
 import type { CallsInFlight } from './calls-in-flight.js';
 import type { ResumedCalls } from './continuation.js';
@@ -37,7 +37,7 @@ export interface Attached {
 /** What a run takes from the options that it was started with; the rest is in its configuration. */
 export interface RunOrigin {
   readonly context?: unknown;
-  readonly parent?: RunContext | undefined;
+  readonly parent?: ToolRun | undefined;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -133,7 +133,7 @@ export class Run implements HookRun {
   }
 
   get parent(): RunContext | undefined {
-    return this.origin.parent;
+    return this.origin.parent as RunContext | undefined;
   }
 
   get messages(): readonly Message[] {

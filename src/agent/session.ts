@@ -4,8 +4,10 @@ import type { Stop } from '../internal/stop.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { RunOptions } from './agent-options.js';
+import type { ToolRun } from '../tools/tool.js';
+import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import { waitBeforeRun } from './launch.js';
+import type { OutputOf, OutputSchema } from './output.js';
 import type { Attached, Run } from './run.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
@@ -17,15 +19,15 @@ export interface Session<Context = unknown> extends SessionInfo {
   /** What is stored, as far as this session knows. */
   readonly messages: readonly Message[];
   /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
-  run<Output = string>(
+  run<Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Output>
-  ): Promise<RunResult<Output>>;
+    ...options: SessionRunArguments<Context, Schema>
+  ): Promise<RunResult<OutputOf<Schema>>>;
   /** As `agent.stream`, from the stored messages on. */
-  stream<Output = string>(
+  stream<Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Output>
-  ): RunStream<Output>;
+    ...options: SessionRunArguments<Context, Schema>
+  ): RunStream<OutputOf<Schema>>;
   /**
    * Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. Do not await it inside a run of
    * the same session: each would wait for the other.
@@ -36,27 +38,26 @@ export interface Session<Context = unknown> extends SessionInfo {
 }
 
 /** The options of a run in a session: its messages come from the store. */
-export type SessionRunOptions<Context, Output> = Omit<RunOptions<Context, Output>, 'messages'>;
+export type SessionRunOptions<Context, Schema extends OutputSchema | undefined> = Omit<
+  RunOptions<Context, Schema>,
+  'messages'
+>;
 
 /** `context` is required exactly where the agent has a Context. */
-export type SessionRunArguments<Context, Output> = unknown extends Context
-  ? [options?: SessionRunOptions<Context, Output>]
-  : [options: SessionRunOptions<Context, Output> & { readonly context: Context }];
+export type SessionRunArguments<Context, Schema extends OutputSchema | undefined> = unknown extends Context
+  ? [options?: SessionRunOptions<Context, Schema>]
+  : [options: SessionRunOptions<Context, Schema> & { readonly context: Context }];
 
 /** How a session reaches its agent. */
 export interface SessionHost {
   readonly store: SessionStore;
   /** Stopped as the agent is closed. */
   readonly life: Stop;
-  launch(
-    input: string | UserMessage,
-    options: RunOptions<never, unknown>,
-    attached: Attached,
-  ): Promise<RunResult<unknown>>;
+  launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   ended(session: SessionInfo): Promise<void>;
 }
 
-type AnyOptions = SessionRunOptions<never, unknown>;
+type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
 /** The one implementation of {@link Session}. */
 export class AgentSession implements Session<never> {
@@ -131,7 +132,7 @@ export class AgentSession implements Session<never> {
   }
 
   private execute(input: string | UserMessage, options: AnyOptions, attached: Attached): Promise<RunResult<unknown>> {
-    const all = { ...options, messages: this.known } as RunOptions<never, unknown>;
+    const all = { ...options, messages: this.known } as AnyRunOptions;
     return this.host.launch(input, all, { ...attached, session: this, onTurn: (run) => this.save(run) });
   }
 
@@ -167,7 +168,7 @@ function commonLength(a: readonly Message[], b: readonly Message[]): number {
   return length;
 }
 
-function isInside(id: string, parent: RunContext | undefined): boolean {
-  for (let run = parent; run !== undefined; run = run.parent) if (run.session?.id === id) return true;
+function isInside(id: string, parent: ToolRun | undefined): boolean {
+  for (let run = parent as RunContext | undefined; run; run = run.parent) if (run.session?.id === id) return true;
   return false;
 }

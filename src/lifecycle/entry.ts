@@ -1,4 +1,4 @@
-import { LifecycleInvalidError } from '../errors.js';
+import { describeValue, LifecycleInvalidError } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
@@ -51,7 +51,7 @@ function nameOf(lifecycle: AgentLifecycle<never>, order: number): string {
 function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
   if (typeof lifecycle === 'function')
     return ['it is a function; pass an instance of the class, or what the function returns'];
-  if (typeof lifecycle !== 'object' || lifecycle === null) return [`it is ${String(lifecycle)}, not an object`];
+  if (typeof lifecycle !== 'object' || lifecycle === null) return [`it is ${describeValue(lifecycle)}, not an object`];
   if (Array.isArray(lifecycle)) return ['it is an array; pass its members one by one'];
   if (isPromise(lifecycle)) return ['it is a promise; await it first'];
   return [...unknownKeys(lifecycle), ...wrongHooks(lifecycle), ...wrongSettings(lifecycle)];
@@ -123,13 +123,15 @@ function wrongSettings({ name, priority, onFailure, timeoutMs, holdStream, tools
   const problems: string[] = [];
   if (name !== undefined && (typeof name !== 'string' || name === '')) problems.push('`name` is no text');
   if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 100)) {
-    problems.push(`\`priority\` is ${String(priority)}; it is a number from 0 to 100`);
+    problems.push(`\`priority\` is ${describeValue(priority)}; it is a number from 0 to 100`);
   }
   if (onFailure !== undefined && !['throw', 'continue', 'block'].includes(onFailure)) {
-    problems.push(`\`onFailure\` is ${String(onFailure)}; it is 'throw', 'continue' or 'block'`);
+    problems.push(`\`onFailure\` is ${describeValue(onFailure)}; it is 'throw', 'continue' or 'block'`);
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
-    problems.push(`\`timeoutMs\` is ${String(timeoutMs)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`);
+    problems.push(
+      `\`timeoutMs\` is ${describeValue(timeoutMs)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
+    );
   }
   if (holdStream !== undefined && typeof holdStream !== 'boolean') problems.push('`holdStream` is no boolean');
   if (tools !== undefined && (typeof tools !== 'object' || tools === null)) problems.push('`tools` is no tool source');

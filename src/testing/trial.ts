@@ -70,6 +70,8 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
     tools: trialTools(),
     lifecycle: [probes[0].lifecycle, ...(observer ? [observer.lifecycle] : []), probes[1].lifecycle],
     logger: failureLogger(subject && nameOf(subject), options.report),
+    // A lifecycle that caches answers may call a tool that hangs where no time-out or abort was to come.
+    timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
   const parts: TrialParts = { agent, observer, probes, options };
   const runTogether = async (scenarios: readonly Scenario[]) => {

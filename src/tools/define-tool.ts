@@ -33,6 +33,7 @@ export interface ToolDefinition<Schema extends StandardSchema | JsonSchema, Cont
 export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const KEYS = ['name', 'description', 'input', 'inputSchema', 'timeoutMs', 'annotations', 'origin', 'execute'];
 
 /**
  * Makes a tool from a schema and a function. Throws ToolInvalidError where the definition cannot be used.
@@ -48,12 +49,13 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 export function defineTool<Schema extends StandardSchema | JsonSchema, Context = unknown>(
   definition: ToolDefinition<Schema, Context>,
 ): Tool {
-  const { name, description, input, timeoutMs, annotations, origin } = definition;
   validateDefinition(definition);
+  const { name, description, input, timeoutMs, annotations, origin } = definition;
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? schemaFor(name, input) : input);
   if (inputSchema === undefined) {
     throw new ToolInvalidError(name, 'its schema cannot give a JSON Schema; pass one as `inputSchema`');
   }
+  validateSchema(name, inputSchema);
   const tool: { -readonly [Key in keyof Tool]: Tool[Key] } = {
     name,
     description,
@@ -84,7 +86,18 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
   return (input) => standard.validate(input);
 }
 
+/** The arguments of a call are an object, with every provider. */
+function validateSchema(name: string, inputSchema: JsonSchema): void {
+  const { type = 'object' } = inputSchema;
+  if (![type].flat().includes('object')) {
+    throw new ToolInvalidError(name, `its schema is of type ${JSON.stringify(type)}; arguments are always an object`);
+  }
+}
+
 function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {
+  if (typeof definition !== 'object' || definition === null) {
+    throw new ToolInvalidError(String(definition), 'pass an object with `name`, `description`, `input` and `execute`');
+  }
   const { name, description, input, execute, timeoutMs } = definition;
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw new ToolInvalidError(String(name), 'a name is 1–64 letters, digits, `_` or `-`, as model providers want it');
@@ -94,10 +107,17 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
   if (!isStandardSchema(input) && (typeof input !== 'object' || input === null || Array.isArray(input))) {
     throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
   }
+  if (!isStandardSchema(input) && Object.values(input).some(isStandardSchema)) {
+    throw new ToolInvalidError(name, '`input` is a map of schemas; make one schema of it, such as `z.object(…)`');
+  }
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
     throw new ToolInvalidError(
       name,
       `\`timeoutMs\` is ${timeoutMs}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
     );
+  }
+  const unknown = Object.keys(definition).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw new ToolInvalidError(name, `\`${unknown}\` is no member of a definition; there are ${KEYS.join(', ')}`);
   }
 }

@@ -4,6 +4,7 @@ import {
   Agent,
   type AgentOptions,
   HookAction,
+  type OutputSchema,
   RunAbortedError,
   type RunContext,
   type RunOptions,
@@ -79,12 +80,12 @@ const cases = Object.keys(places).flatMap((place) => ways.map((way) => [place, w
 async function start(
   agent: Agent,
   way: (typeof ways)[number],
-  options: RunOptions<unknown, unknown>,
+  options: RunOptions<unknown, OutputSchema | undefined>,
 ): Promise<unknown> {
-  if (way === 'run') return agent.run<unknown>('go', options);
-  if (way === 'stream') return agent.stream<unknown>('go', options).result;
+  if (way === 'run') return agent.run('go', options);
+  if (way === 'stream') return agent.stream('go', options).result;
   const session = await agent.session();
-  return session.run<unknown>('go', options);
+  return session.run('go', options);
 }
 
 describe('rule 10: an abort', () => {

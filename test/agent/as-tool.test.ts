@@ -54,7 +54,7 @@ describe('asTool', () => {
         name: 'worded',
         description: '',
         input,
-        toPrompt: (it) => `Weather in ${(it as { city: string }).city}`,
+        toPrompt: ({ city }) => `Weather in ${city}`,
       }),
     ];
     const city = { city: 'Oslo' };

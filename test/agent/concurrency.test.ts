@@ -177,6 +177,26 @@ describe('rule 12: a run inside a run', () => {
     });
   });
 
+  test('may have the run of a tool as its parent, and that of another copy of the library', async () => {
+    const controller = new AbortController();
+    const hanging = new Agent({ model: { id: 'm', generate: () => new Promise(() => {}) } });
+    const ends: unknown[] = [];
+    const foreign = { id: 'run_1', agent: 'other', turn: 1, context: undefined, signal: controller.signal };
+    const ask = toolOf('ask', async (_input, { run }) => {
+      for (const parent of [run, foreign]) ends.push(await rejectionOf(hanging.run('inner', { parent })));
+      return 'done';
+    });
+
+    const outer = new Agent({ model: scriptedModel([calls('ask', {})]), tools: [ask] });
+    const running = rejectionOf(outer.run('outer', { signal: controller.signal }));
+    await pause(2);
+    controller.abort('enough');
+    await within(running);
+    await pause(2);
+
+    expect(ends).toMatchObject([{ code: 'ERR_RUN_ABORTED' }, { code: 'ERR_RUN_ABORTED', cause: 'enough' }]);
+  });
+
   test('whose parent has been aborted already does not begin', async () => {
     const controller = new AbortController();
     const parents: RunContext[] = [];

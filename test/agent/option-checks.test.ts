@@ -34,6 +34,10 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
     ['a hook among the options', { beforeAgent: () => {} }, 'beforeAgent'],
     ['an unknown time-out', { timeouts: { totalMs: 5 } }, 'timeouts.totalMs'],
+    ['null as time-outs', { timeouts: null }, 'timeouts'],
+    ['an unknown setting', { settings: { temprature: 1 } }, 'settings.temprature'],
+    ['null as settings', { settings: null }, 'settings'],
+    ['settings that are a number', { settings: 5 }, 'settings'],
     ['tools that are a text', { tools: 'echo' }, 'tools'],
     ['tools that are a number', { tools: 5 }, 'tools'],
     ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],
@@ -67,6 +71,12 @@ describe('an agent with an option that it cannot have is not made', () => {
     }
     expect(make({ timeouts: { [key]: 2 ** 31 - 1 } })).not.toThrow();
     expect(make({ timeouts: { [key]: undefined } })).not.toThrow();
+  });
+
+  test('and a text is told from a number', () => {
+    expect(make({ maxTurns: '5' })).toThrow('it is "5"');
+    expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow('`priority` is "5"');
+    expect(make({ timeouts: { runMs: '5' } })).toThrow('it is "5"');
   });
 
   test('no options at all', () => {
@@ -112,6 +122,11 @@ describe('a run with an option that it cannot have is not begun', () => {
     ['tools that are none', { tools: [{ name: 'x' }] }, 'tools'],
     ['a signal that is none', { signal: { aborted: false } }, 'signal'],
     ['null as signal', { signal: null }, 'signal'],
+    ['time-outs that are a number', { timeouts: 5 }, 'timeouts'],
+    ['settings that are a text', { settings: 'hot' }, 'settings'],
+    ['an unknown setting', { settings: { max_tokens: 5 } }, 'settings.max_tokens'],
+    ['a parent that is none', { parent: {} }, 'parent'],
+    ['null as parent', { parent: null }, 'parent'],
     ['null in their place', null as unknown as object, 'options'],
     ['a text in their place', 'fast' as unknown as object, 'options'],
   ])('%s', async (_title, options, option) => {

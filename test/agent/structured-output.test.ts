@@ -1,8 +1,15 @@
 import { type } from 'arktype';
 import * as v from 'valibot';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, HookAction, type OutputSchema, type RunError, type StandardSchema } from '../../src/index.js';
+import {
+  Agent,
+  HookAction,
+  type OutputSchema,
+  type RunError,
+  type Session,
+  type StandardSchema,
+} from '../../src/index.js';
 import { calls, scriptedModel, streams } from '../../src/testing/testing.js';
 import { echo } from './support/sample-tools.js';
 import { rejectionOf } from './support/settle.js';
@@ -97,6 +104,23 @@ describe('structured output', () => {
     const { messages } = await new Agent({ model }).run('go', { output: z.array(z.number()) });
 
     expect(transcript(messages)[2]).toMatch(/19: [^;]*; and 4981 more\n/);
+  });
+
+  test('has the type of what its schema gives; a plain JSON Schema says nothing, and no schema is the text', async () => {
+    const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
+    const host: Agent | Session = agent;
+    const due = z.object({ total: z.number().transform(String) });
+    const json = { type: 'object' } as const;
+
+    const { output } = await host.run('go', { output: due });
+    expectTypeOf(output).toEqualTypeOf<{ total: string }>();
+    expectTypeOf((await agent.run('go', { output: { schema: due, jsonSchema: json } })).output).toEqualTypeOf(output);
+    expectTypeOf((await agent.stream('go', { output: due }).result).output).toEqualTypeOf(output);
+    expectTypeOf((await agent.run('go', { output: due as OutputSchema<'x'> })).output).toEqualTypeOf<'x'>();
+    expectTypeOf((await agent.run('go', { output: json })).output).toEqualTypeOf<unknown>();
+    expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string>();
+
+    expect(output).toEqual({ total: '3' });
   });
 
   test('names what is no JSON in the repair', async () => {

@@ -43,8 +43,8 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     ['a priority above 100', { priority: 101 }, ['`priority` is 101; it is a number from 0 to 100']],
     ['a priority below 0', { priority: -1 }, ['`priority` is -1; it is a number from 0 to 100']],
     ['a priority that is no number', { priority: Number.NaN }, ['`priority` is NaN; it is a number from 0 to 100']],
-    ['a priority that is a text', { priority: '50' }, ['`priority` is 50; it is a number from 0 to 100']],
-    ['an unknown policy', { onFailure: 'ignore' }, ["`onFailure` is ignore; it is 'throw', 'continue' or 'block'"]],
+    ['a priority that is a text', { priority: '50' }, ['`priority` is "50"; it is a number from 0 to 100']],
+    ['an unknown policy', { onFailure: 'ignore' }, ["`onFailure` is \"ignore\"; it is 'throw', 'continue' or 'block'"]],
     ['no time', { timeoutMs: 0 }, [expect.stringMatching(/^`timeoutMs` is 0; /)]],
     [
       'time without end',

@@ -3,6 +3,7 @@ import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
 import { textOf } from '../../src/model/message.js';
+import type { ModelResponse } from '../../src/model/model.js';
 import { ModelError } from '../../src/model/run-error.js';
 import { assertLifecycle, faultyTool, recorder } from '../../src/testing/testing.js';
 
@@ -55,6 +56,22 @@ describe('assertLifecycle', () => {
       'a.onInit',
       'a.onShutdown',
     ]);
+  });
+
+  it('passes a cache, which answers one run with what the model said in another', async () => {
+    const cache = (): AgentLifecycle => {
+      const known = new Map<string, ModelResponse>();
+      return {
+        async wrapModelCall(request, next) {
+          const key = JSON.stringify([request.messages, request.tools]);
+          const response = known.get(key) ?? (await next(request));
+          known.set(key, response);
+          return response;
+        },
+      };
+    };
+
+    expect(await assertLifecycle(cache, { limitMs: 1_000 })).toHaveLength(11);
   });
 
   it('asks and hands over what the lifecycle needs', async () => {

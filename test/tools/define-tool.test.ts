@@ -177,8 +177,26 @@ describe('a definition that cannot be used is refused', () => {
     ['a time-out that is text', { timeoutMs: '5' }],
     ['a schema without JSON Schema', { input: v.object({}) }],
     ['a schema that has no JSON Schema for what it holds', { input: z.object({ day: z.date() }) }],
+    ['a schema of a text', { input: z.string() }],
+    ['a JSON Schema of a list', { input: { type: 'array' } }],
+    ['an inputSchema of a number', { input: v.object({}), inputSchema: { type: 'integer' } }],
+    ['a map of schemas', { input: { city: z.string() } }],
+    ['a member that is unknown', { needsApproval: true }],
   ])('%s', (_title, changes) => {
     expect(define(changes)).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID' }));
+  });
+
+  test('so is none at all', () => {
+    for (const definition of [undefined, null, 'weather', 5]) {
+      expect(() => defineTool(definition as never)).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID' }));
+    }
+  });
+
+  test('but a schema may leave its type open, or allow more than an object', () => {
+    const open = [{}, { type: ['object', 'null'] }, { anyOf: [{ type: 'object' }] }];
+    for (const input of [z.any(), z.union([z.object({}), z.object({})]), ...open]) {
+      expect(define({ input })).not.toThrow();
+    }
   });
 
   test('but a name of 64 letters, digits, `_` and `-` is fine', () => {
