@@ -1,8 +1,10 @@
-// npm run demo [-- folder]: an agent answers two questions about a folder, with real tools and two lifecycles.
+// npm run demo [-- folder]: an agent answers two questions about a folder, with its own
+// tools, those of a real MCP server, and two lifecycles.
 import { fileURLToPath } from 'node:url';
 import { Agent, ModelError, type Session, type Usage } from 'keelson';
 import { AuditLog } from './audit-log.js';
 import { type Choice, chooseModel, scriptedChoice } from './choose-model.js';
+import { fileServer } from './file-server.js';
 import { Folder } from './folder.js';
 import { FolderGuard } from './folder-guard.js';
 import { folderTools } from './folder-tools.js';
@@ -14,20 +16,24 @@ what they show. Where a tool is denied, say so. Answer in one paragraph of at mo
 
 const QUESTIONS = [
   'What is this project, and under which licence may I use it?',
-  'Which files here name that licence? And what is in the folder above this one (list "..")?',
+  'Which files here name that licence, how large is its own, and what is in the folder above (list "..")?',
 ];
 
 async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
-  console.log(`folder: ${folder.root}\nmodel:  ${note}\n`);
+  const mcp = fileServer(folder);
   const audit = new AuditLog();
   const guard = new FolderGuard(folder);
   await using agent = new Agent({
     model,
     instructions: INSTRUCTIONS,
     tools: folderTools(folder),
+    loaders: [mcp],
     lifecycle: [audit, guard],
     maxTurns: { limit: 12, atLimit: 'answer' },
   });
+  await agent.ready();
+  const servers = mcp.status().map(({ name, state, toolCount }) => `${name} is ${state}, with ${toolCount} tools`);
+  console.log(`folder: ${folder.root}\nmodel:  ${note}\nMCP:    ${servers.join()}\n`);
   const start = performance.now();
   await using session = await agent.session();
   const usages: Usage[] = [];

@@ -48,16 +48,24 @@ function aboutProject(results: readonly ToolResultPart[]): ScriptEntry {
 /** Goes on from the first answer: the licence that it names is the word to look for. */
 function aboutLicence(results: readonly ToolResultPart[], before: readonly Message[]): ScriptEntry {
   const answer = textOf(before.findLast((message) => message.role === 'assistant') ?? { role: 'system', content: '' });
-  const word = /licence in \S+ is: (\S+?)[\s.]/.exec(answer)?.[1] ?? 'license';
-  const [found, above] = results;
+  const [, licence = 'LICENSE', word = 'license'] = /licence in (\S+) is: (\S+?)[\s.]/.exec(answer) ?? [];
+  const [found, above, info] = results;
   if (found === undefined) {
-    return calls({ name: 'search_files', input: { text: word } }, { name: 'list_files', input: { path: '..' } });
+    return calls(
+      { name: 'search_files', input: { text: word } },
+      { name: 'list_files', input: { path: '..' } },
+      { name: 'mcp__files__get_file_info', input: { path: licence } },
+    );
   }
   const { lines, files = 0, names } = dataOf<{ lines: number; files: number; names: readonly string[] }>(found) ?? {};
   if (names === undefined) return says(`I could not search. ${textIn(found)}`);
   const where = names.slice(0, 5).join(', ') + (files > 5 ? ' and others' : '');
   const outside = above?.isError === true || /denied/i.test(textIn(above)) ? 'I may not look' : 'I could look';
-  return says(`"${word}" stands in ${lines} lines of ${files} files: ${where}. In the folder above, ${outside}.`);
+  const size = /^size: (\d+)$/m.exec(textIn(info))?.[1];
+  const about = size === undefined ? `I do not know how large ${licence} is` : `${licence} has ${size} bytes`;
+  return says(
+    `"${word}" stands in ${lines} lines of ${files} files: ${where}. ${about}. In the folder above, ${outside}.`,
+  );
 }
 
 /** The first heading of a readme, and the first sentence below it. */

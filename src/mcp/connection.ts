@@ -20,8 +20,8 @@ export interface ConnectionRequest {
   readonly params: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
-  /** Default: none, the caller keeps the time. */
-  readonly time?: { readonly callMs: number; readonly totalMs: number } | undefined;
+  /** Within which there is an answer or progress. Default: none, the caller keeps the time. */
+  readonly callMs?: number | undefined;
 }
 
 export type McpTransport = ProcessTransport | HttpTransport;
@@ -65,11 +65,16 @@ export class Connection {
   }
 
   /** Asks the server. The answer is as it came, unchecked. */
-  request({ method, params, signal, onProgress, time }: ConnectionRequest): Promise<Readonly<Record<string, unknown>>> {
+  request({
+    method,
+    params,
+    signal,
+    onProgress,
+    callMs,
+  }: ConnectionRequest): Promise<Readonly<Record<string, unknown>>> {
     const options = {
       signal,
-      timeout: time?.callMs ?? MAX_TIMER_MS,
-      ...(time && { maxTotalTimeout: time.totalMs, resetTimeoutOnProgress: true }),
+      ...(callMs === undefined ? { timeout: MAX_TIMER_MS } : { timeout: callMs, resetTimeoutOnProgress: true }),
       ...(onProgress && { onprogress: onProgress }),
     };
     return this.client.request({ method, params }, this.sdk.ResultSchema, options);

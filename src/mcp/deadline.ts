@@ -1,8 +1,10 @@
 import type { Clock } from '../internal/clock.js';
 
-/** Whether a person is being asked, and the time limits that do not run out meanwhile. */
+/** Whether a person is being asked, and the time limits that stand still meanwhile. */
 export class Hold {
   private asked = 0;
+  private since = 0;
+  private heldMs = 0;
   private readonly deadlines = new Set<Deadline>();
 
   constructor(readonly clock: Clock) {}
@@ -11,14 +13,20 @@ export class Hold {
     return this.asked > 0;
   }
 
-  /** Waits for a person. Afterwards every limit of time begins anew. */
+  /** The time, less that in which people were asked. */
+  now(): number {
+    return (this.isHeld ? this.since : this.clock.now()) - this.heldMs;
+  }
+
+  /** Waits for a person. Limits of time go on afterwards where they were. */
   readonly during = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!this.isHeld) this.since = this.clock.now();
     this.asked += 1;
     try {
       return await work();
     } finally {
       this.asked -= 1;
-      for (const deadline of this.deadlines) deadline.restart();
+      if (!this.isHeld) this.release();
     }
   };
 
@@ -29,11 +37,17 @@ export class Hold {
   delete(deadline: Deadline): void {
     this.deadlines.delete(deadline);
   }
+
+  private release(): void {
+    this.heldMs += this.clock.now() - this.since;
+    for (const deadline of this.deadlines) deadline.check();
+  }
 }
 
-/** A time limit that can start anew, and does not run out while a person is being asked. */
+/** A time limit that can start anew, and stands still while a person is being asked. */
 export class Deadline {
   private timer: unknown = undefined;
+  private end = 0;
 
   constructor(
     private readonly ms: number,
@@ -41,12 +55,12 @@ export class Deadline {
     private readonly hold: Hold,
   ) {
     hold.add(this);
-    this.start();
+    this.restart();
   }
 
   restart(): void {
-    this.hold.clock.clearTimeout(this.timer);
-    this.start();
+    this.end = this.hold.now() + this.ms;
+    this.wait(this.ms);
   }
 
   clear(): void {
@@ -54,9 +68,17 @@ export class Deadline {
     this.hold.clock.clearTimeout(this.timer);
   }
 
-  private start(): void {
-    this.timer = this.hold.clock.setTimeout(() => {
-      if (!this.hold.isHeld) this.onEnd();
-    }, this.ms);
+  /** Ends where the time is up. While somebody is asked nothing is: the end of that looks again. */
+  check(): void {
+    if (this.hold.isHeld) return;
+    // A clock that was set back makes no limit longer than it is.
+    const left = Math.min(this.ms, this.end - this.hold.now());
+    if (left > 0) this.wait(left);
+    else this.onEnd();
+  }
+
+  private wait(ms: number): void {
+    this.hold.clock.clearTimeout(this.timer);
+    this.timer = this.hold.clock.setTimeout(() => this.check(), ms);
   }
 }

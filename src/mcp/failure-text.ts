@@ -1,7 +1,7 @@
 import { KeelsonError } from '../errors.js';
 import { describeNetworkError } from './http-exchange.js';
 import { McpRequestError } from './mcp-error.js';
-import { BROKEN_OFF, TOO_LONG } from './message.js';
+import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
 
 const MAX_TEXT = 10_000;
@@ -19,6 +19,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   [-32_042]: 'wants the user to open a page first',
   [TOO_LONG]: 'answered with more than may be read',
   [BROKEN_OFF]: 'broke off before it answered',
+  [NO_ANSWER]: 'gave an answer that is none',
   400: 'did not understand the request',
   401: 'wants an authorization',
   403: 'does not allow this',
@@ -37,11 +38,22 @@ export function requestError(server: string, error: unknown): KeelsonError {
     return new McpRequestError(server, `The connection to the MCP server "${server}" was lost.`, { cause: error });
   }
   const status = codeOf(error);
-  const said = plainText(stripPrefix(describeNetworkError(error)), MAX_TEXT);
-  const meaning = status === undefined ? 'could not be asked' : meaningOf(status);
+  const mismatch = mismatchIn(error);
+  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)), MAX_TEXT);
+  const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
+  const meaning = status === undefined ? unknown : meaningOf(status);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
   return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+}
+
+/** What the SDK's schemas say of an answer, in one line; undefined for anything else. */
+function mismatchIn(error: unknown): string | undefined {
+  const { issues } = (error ?? {}) as { issues?: unknown };
+  if (!(error instanceof Error && Array.isArray(issues))) return undefined;
+  const found = issues as readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[];
+  const lines = found.slice(0, 5).map(({ path = [], message }) => [...path.map(String), message].join(': '));
+  return lines.join('; ');
 }
 
 /** The SDK's word to those who wait for an answer. */
@@ -68,5 +80,6 @@ function stripPrefix(text: string): string {
 
 /** Any thrown value in a few words for a log or a status. */
 export function failureText(error: unknown): string {
-  return plainText(error instanceof KeelsonError ? error.message : describeNetworkError(error), MAX_TEXT);
+  const text = error instanceof KeelsonError ? error.message : (mismatchIn(error) ?? describeNetworkError(error));
+  return plainText(text, MAX_TEXT);
 }

@@ -1,7 +1,9 @@
 import { describeError } from '../errors.js';
+import type { Clock } from '../internal/clock.js';
 import { watchBody } from './body-watch.js';
 import { McpUnauthorizedError } from './mcp-error.js';
 import { AnswerTooLongError } from './message.js';
+import { untilAborted } from './request-time.js';
 
 /** What is to be known of the requests of one connection. */
 export interface HttpExchangeOptions {
@@ -10,17 +12,25 @@ export interface HttpExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
+  readonly clock: Clock;
+  /** What ends the exchange of a request; default: the SDK's own. */
+  readonly signalOf: (id: number) => AbortSignal | undefined;
   readonly onUnreachable: (error: unknown) => void;
   /** The body of an answer came to its end. `id` is that of the request; there is none for a stream of its own. */
   readonly onBodyEnd: (id: number | undefined, error: unknown) => void;
 }
 
 const MAX_REFUSALS = 3;
+/** Between two attempts at the stream of what a server says by itself, whatever pause the server wishes for. */
+const STREAM_PAUSE_MS = 1_000;
 
 /** The HTTP requests of one connection: its own, and those of its authorization. */
 export class HttpExchange {
   /** Whether what fails now fails because the connection is closed. */
   closing = false;
+  /** The events after which the SDK would go on with a stream that nobody waits for. */
+  readonly unwanted: string[] = [];
+  private streamedAt = Number.NEGATIVE_INFINITY;
   readonly fetch: typeof fetch;
   /** Refusals in a row, by method. */
   private readonly refusals = new Map<string, number>();
@@ -33,20 +43,44 @@ export class HttpExchange {
   }
 
   private async own(url: URL, init: RequestInit | undefined): Promise<Response> {
-    const { fetch, maxBytes, onUnreachable, onBodyEnd } = this.options;
-    let response: Response;
-    try {
-      response = await fetch(url, init);
-    } catch (error) {
-      if (!this.closing && !init?.signal?.aborted) onUnreachable(error);
-      throw error;
+    const { maxBytes, onBodyEnd, signalOf } = this.options;
+    const isOfEvents = isStream(init);
+    if (isOfEvents) {
+      // As one answers who has no stream: the SDK takes that for the end of it.
+      const at = this.unwanted.indexOf(new Headers(init?.headers).get('last-event-id') ?? '');
+      if (at >= 0 && this.unwanted.splice(at, 1)) return new Response(null, { status: 405 });
+      await this.pause(init?.signal);
     }
-    this.countRefusals(url, init?.method ?? 'GET', response);
     const id = requestIdOf(init);
+    const signal = (id === undefined ? undefined : signalOf(id)) ?? init?.signal;
+    const response = await this.reach(url, { ...init, ...(signal && { signal }) });
+    this.countRefusals(url, init?.method ?? 'GET', response);
     const onEnd = (error?: unknown) => {
-      if (!this.closing && response.ok && (id !== undefined || isStream(init))) onBodyEnd(id, error);
+      if (!this.closing && response.ok && (id !== undefined || isOfEvents)) onBodyEnd(id, error);
     };
     return watchBody(response, { maxBytes, onEnd, tooLong: () => new AnswerTooLongError(maxBytes) });
+  }
+
+  private async reach(url: URL, init: RequestInit): Promise<Response> {
+    const { fetch, onUnreachable } = this.options;
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      if (!this.closing && !init.signal?.aborted) onUnreachable(error);
+      throw error;
+    }
+  }
+
+  private async pause(signal: AbortSignal | null | undefined): Promise<void> {
+    const { clock } = this.options;
+    const left = this.streamedAt + STREAM_PAUSE_MS - clock.now();
+    this.streamedAt = Math.max(clock.now(), this.streamedAt + STREAM_PAUSE_MS);
+    if (left <= 0) return;
+    let timer: unknown;
+    const over = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, Math.min(left, STREAM_PAUSE_MS));
+    });
+    await (signal ? untilAborted(signal, over) : over).finally(() => clock.clearTimeout(timer));
   }
 
   /** A server of somebody else's, such as one that authorizes: what is configured for this one is not shown to it. */

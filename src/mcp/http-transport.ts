@@ -6,6 +6,7 @@ import { describeNetworkError, HttpExchange } from './http-exchange.js';
 import { McpSessionLostError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
 import type { McpOAuth } from './mcp-options.js';
 import { AnswerTooLongError, brokenOffAnswer, deliver, tooLongAnswer } from './message.js';
+import { OpenQuestions } from './open-questions.js';
 import type { McpSdk } from './sdk.js';
 
 /** A server over HTTP, and how it is reached. */
@@ -31,6 +32,21 @@ const SETTLE_MS = 500;
 /** How long the end of the session may take to be announced. */
 const GOODBYE_MS = 1_000;
 
+const CANCELLED = 'notifications/cancelled';
+/** What lets go of an exchange that nobody waits for any more. */
+const LET_GO = new DOMException('Nobody waits for this answer any more.', 'AbortError');
+
+/** A request whose exchange is not over. */
+interface OpenRequest {
+  isAnswered: boolean;
+  /** Whether the body that the answer was to come in has come to its end. */
+  hasEnded: boolean;
+  /** By what the SDK can go on with it then. */
+  resumption: string | undefined;
+  /** Lets go of the HTTP request that it was made by. */
+  readonly exchange: AbortController;
+}
+
 type Inner = Transport & {
   finishAuth(code: string): Promise<void>;
   terminateSession?(): Promise<void>;
@@ -49,14 +65,15 @@ export class HttpTransport implements Transport {
   ending: string | undefined = undefined;
   private inner: Inner;
   private readonly exchange: HttpExchange;
-  /** Requests without an answer, and whether the SDK can go on with one whose body has ended. */
-  private readonly open = new Map<string | number, { resumable: boolean }>();
+  private readonly open = new Map<string | number, OpenRequest>();
+  private readonly questions = new OpenQuestions();
   private readonly timers = new Set<unknown>();
   private state: 'new' | 'started' | 'closed' = 'new';
 
   constructor(private readonly options: HttpTransportOptions) {
     this.exchange = new HttpExchange({
       ...options,
+      signalOf: (id) => this.open.get(id)?.exchange.signal,
       onUnreachable: (error) => this.break(describeNetworkError(error)),
       onBodyEnd: (id, error) => (id === undefined ? this.streamEnded(error) : this.answerEnded(id, error)),
     });
@@ -87,10 +104,11 @@ export class HttpTransport implements Transport {
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.state === 'closed') throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
     const id = 'method' in message && 'id' in message ? message.id : undefined;
-    const request = { resumable: false };
+    const exchange = new AbortController();
+    const request: OpenRequest = { isAnswered: false, hasEnded: false, resumption: undefined, exchange };
     if (id !== undefined) this.open.set(id, request);
     const onresumptiontoken = (token: string) => {
-      request.resumable = true;
+      request.resumption = token;
       options?.onresumptiontoken?.(token);
     };
     const send = () => this.inner.send(message, { ...options, onresumptiontoken });
@@ -99,6 +117,9 @@ export class HttpTransport implements Transport {
     } catch (error) {
       if (id !== undefined) this.open.delete(id);
       throw this.isSessionLost(error) ? this.sessionLost(error) : error;
+    } finally {
+      this.questions.answered(message);
+      if ('method' in message && message.method === CANCELLED) this.letGo(message.params?.requestId as number);
     }
   }
 
@@ -132,12 +153,32 @@ export class HttpTransport implements Transport {
   }
 
   private received(message: JSONRPCMessage): void {
-    if (!('method' in message) && message.id !== undefined) this.open.delete(message.id);
+    const problem = this.questions.problemOf(message);
+    if (problem !== undefined) return this.break(problem);
+    if (!('method' in message) && message.id !== undefined) this.answered(message.id);
     deliver(message, (ready) => this.onmessage?.(ready));
   }
 
+  /** The body that an answer came in ends with it, or is let go of. */
+  private answered(id: string | number): void {
+    const request = this.open.get(id);
+    if (request === undefined) return;
+    request.isAnswered = true;
+    if (request.hasEnded) this.open.delete(id);
+    else this.later(SETTLE_MS, () => this.letGo(id));
+  }
+
+  /** What a server drips on and on is read no further. */
+  private letGo(id: string | number): void {
+    const request = this.open.get(id);
+    if (request === undefined) return;
+    this.open.delete(id);
+    if (request.resumption !== undefined && !request.isAnswered) this.exchange.unwanted.push(request.resumption);
+    request.exchange.abort(LET_GO);
+  }
+
   private failed(error: Error): void {
-    if (this.state === 'closed') return;
+    if (this.state === 'closed' || error.message.includes(LET_GO.message)) return;
     this.onerror?.(error);
     if (this.state === 'started' && error.message.startsWith('Maximum reconnection attempts')) {
       this.break(describeError(error));
@@ -186,14 +227,16 @@ export class HttpTransport implements Transport {
   private answerEnded(id: number, error: unknown): void {
     const request = this.open.get(id);
     if (request === undefined || this.options.kind === 'sse') return;
+    request.hasEnded = true;
+    if (request.isAnswered) return void this.open.delete(id);
     if (error instanceof AnswerTooLongError) {
       this.received(tooLongAnswer(id, this.options.maxBytes));
       // It would be sent again and again.
-      if (request.resumable) this.break(error.message);
+      if (request.resumption !== undefined) this.break(error.message);
       return;
     }
     this.later(SETTLE_MS, () => {
-      if (!this.open.has(id) || request.resumable) return;
+      if (!this.open.has(id) || request.resumption !== undefined) return;
       this.received(brokenOffAnswer(id));
       if (error !== undefined) this.options.onDoubt();
     });
@@ -221,6 +264,7 @@ export class HttpTransport implements Transport {
   private async shut(): Promise<void> {
     for (const timer of this.timers) this.options.clock.clearTimeout(timer);
     this.timers.clear();
+    for (const { exchange } of this.open.values()) exchange.abort(LET_GO);
     this.open.clear();
     await this.inner.close().catch(() => {});
   }

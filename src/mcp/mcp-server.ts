@@ -12,7 +12,7 @@ import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
 import { Refresher } from './refresher.js';
-import { inRequestTime, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
+import { inProgressTime, inRequestTime, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
 import { ServerLink } from './server-link.js';
@@ -39,9 +39,6 @@ export interface ServerRequest {
 
 type Answer = Readonly<Record<string, unknown>>;
 type CallTime = { readonly what: string; readonly callMs: number; readonly totalMs: number };
-
-const ignore = () => {};
-const never = () => new AbortController().signal;
 
 /** How long a server has to show that it is still there, where that is in doubt. */
 const PROBE_MS = 5_000;
@@ -105,7 +102,7 @@ export class McpServer {
     const { timeouts } = this.host.settings;
     const { name, callTimeoutMs: callMs = timeouts.callMs } = this.definition;
     const what = `request ${request.method} to MCP server "${name}"`;
-    const time = { what, callMs, totalMs: timeouts.totalMs };
+    const time = { what, callMs: Math.min(callMs, timeouts.totalMs), totalMs: timeouts.totalMs };
     try {
       const connection = this.link.established?.connection;
       if (connection !== undefined && this.isPlain) return await this.askPlainly(connection, request, time);
@@ -165,11 +162,10 @@ export class McpServer {
   /** The short way: the SDK keeps the time. */
   private async askPlainly(connection: Connection, request: ServerRequest, time: CallTime): Promise<Answer> {
     try {
-      const { method, params, signal, onProgress = ignore } = request;
-      this.link.used();
-      return await connection.request({ method, params, signal: signal ?? never(), onProgress, time });
+      return await inProgressTime({ ...time, hold: this.hold, signal: request.signal }, (scope) =>
+        this.askOn(connection, request, { ...scope, callMs: time.callMs }),
+      );
     } catch (error) {
-      this.throwIfOver(connection, error);
       if (!(error instanceof McpSessionLostError)) throw error;
       void this.link.connect();
       return this.askInTime(request, time);
@@ -192,13 +188,20 @@ export class McpServer {
     }
   }
 
-  private async askOnce({ method, params, onProgress }: ServerRequest, scope: RequestScope): Promise<Answer> {
-    const { signal, touch } = scope;
-    const connection = this.link.established?.connection ?? (await untilAborted(signal, this.link.connected()));
+  private async askOnce(request: ServerRequest, scope: RequestScope): Promise<Answer> {
+    const connection = this.link.established?.connection ?? (await untilAborted(scope.signal, this.link.connected()));
+    return this.askOn(connection, request, scope);
+  }
+
+  private async askOn(
+    connection: Connection,
+    { method, params, onProgress }: ServerRequest,
+    { signal, touch, callMs }: RequestScope & { readonly callMs?: number },
+  ): Promise<Answer> {
     try {
       this.link.used();
       return await connection.request({
-        ...{ method, params, signal },
+        ...{ method, params, signal, callMs },
         onProgress: (progress) => {
           touch();
           onProgress?.(progress);

@@ -1,9 +1,10 @@
-import type { JSONRPCErrorResponse, JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { KeelsonError } from '../errors.js';
+import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { describeError, KeelsonError } from '../errors.js';
 
 /** Codes of answers that are made here, in the range that JSON-RPC leaves to implementations. */
 export const TOO_LONG = -32_098;
 export const BROKEN_OFF = -32_097;
+export const NO_ANSWER = -32_096;
 
 /** An answer was longer than may be read. */
 export class AnswerTooLongError extends KeelsonError {
@@ -28,6 +29,52 @@ export function brokenOffAnswer(id: number): JSONRPCErrorResponse {
     id,
     error: { code: BROKEN_OFF, message: 'The connection broke off before the answer came.' },
   };
+}
+
+/** What a request gets whose answer is none. */
+export function noAnswer(id: RequestId, problem: string): JSONRPCErrorResponse {
+  return { jsonrpc: '2.0', id, error: { code: NO_ANSWER, message: problem } };
+}
+
+/** A text as a message, or what is wrong with it, and which request it should have answered. */
+export type MessageReading =
+  | { readonly message: JSONRPCMessage }
+  | { readonly problem: string; readonly answers?: RequestId | undefined };
+
+/** Reads a message: what is in it beside what the protocol knows is left out. Cheap where a text is none of them. */
+export function readMessage(text: string): MessageReading {
+  if (!text.includes('"jsonrpc"')) return { problem: 'it is not of JSON-RPC' };
+  try {
+    const fields: unknown = JSON.parse(text);
+    return isObject(fields) && fields.jsonrpc === '2.0' ? messageOf(fields) : { problem: 'it is not of JSON-RPC 2.0' };
+  } catch (error) {
+    return { problem: describeError(error) };
+  }
+}
+
+function messageOf({ id, method, params, result, error }: Fields): MessageReading {
+  const isId = typeof id === 'string' || Number.isInteger(id);
+  const jsonrpc = '2.0';
+  if (typeof method === 'string') {
+    if (!isId && (id ?? undefined) !== undefined) return { problem: 'its id is neither a text nor a whole number' };
+    if (!isObject(params ?? {})) return { problem: 'its params are no object' };
+    return messageFrom({ jsonrpc, ...(isId && { id }), method, ...(isObject(params) && { params }) });
+  }
+  if (!isId) return { problem: 'it has no method, and no id of a request' };
+  if (isObject(result)) return messageFrom({ jsonrpc, id, result });
+  const isError = isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
+  if (isError) return messageFrom({ jsonrpc, id, error });
+  return { problem: 'it has neither a result nor an error', answers: id as RequestId };
+}
+
+function messageFrom(fields: Fields): MessageReading {
+  return { message: fields as JSONRPCMessage };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

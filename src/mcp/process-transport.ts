@@ -1,12 +1,12 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { describeError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { type OpenProcess, openProcess } from '../process/open-process.js';
 import type { GroupEnd, Spawn } from '../process/process-group.js';
 import { idAtEnds, LineReader } from './line-reader.js';
-import { McpConnectError } from './mcp-error.js';
-import { deliver, tooLongAnswer } from './message.js';
+import { McpConnectError, McpRequestError } from './mcp-error.js';
+import { deliver, noAnswer, readMessage, tooLongAnswer } from './message.js';
+import { OpenQuestions } from './open-questions.js';
 import type { McpSdk } from './sdk.js';
 
 /** What is started, and how. */
@@ -29,6 +29,12 @@ const DONE = Promise.resolve();
 const STDERR_BYTES = 16_384;
 /** Of the standard error, what goes into a message. */
 const STDERR_SHOWN = 2_000;
+/** Of a line that is no message, what goes into a log. */
+const LINE_SHOWN = 200;
+/** A piece of output after which others have their turn: a server that writes without end does not keep them waiting. */
+const LARGE_BYTES = 16_384;
+/** Lines of one piece of output that are no messages and reported one by one. */
+const MAX_REPORTS = 10;
 
 /**
  * A server as a child process. It is a process group of its own, and all of it ends: on close, when it crashes, and when
@@ -41,8 +47,11 @@ export class ProcessTransport implements Transport {
   protocolVersion: string | undefined = undefined;
   /** Why the process is gone, with the last of its standard error; undefined where it was closed here. */
   ending: string | undefined = undefined;
+  private readonly questions = new OpenQuestions();
   private process: OpenProcess | undefined = undefined;
   private closed = false;
+  /** Of the piece of output that is read now. */
+  private badLines = 0;
 
   constructor(private readonly options: ProcessTransportOptions) {}
 
@@ -55,7 +64,13 @@ export class ProcessTransport implements Transport {
     }
     this.process = opened;
     const lines = new LineReader(maxBytes, this);
-    opened.stdout.on('data', (chunk: Buffer) => lines.push(chunk));
+    opened.stdout.on('data', (chunk: Buffer) => {
+      if (this.closed) return;
+      this.read(chunk, lines);
+      if (chunk.length < LARGE_BYTES) return;
+      opened.stdout.pause();
+      setImmediate(() => opened.stdout.resume());
+    });
     // A server that can say nothing more is of no use, also where it lives on.
     opened.stdout.on('end', () => void opened.stop());
     // And one that can be told nothing more. How it ended says more than a broken pipe.
@@ -69,10 +84,15 @@ export class ProcessTransport implements Transport {
     const line = `${JSON.stringify(message)}\n`;
     if (!process.stdin.writableNeedDrain) {
       process.stdin.write(line);
+      this.questions.answered(message);
       return DONE;
     }
     return new Promise((resolve, reject) => {
-      process.stdin.write(line, (error) => (error ? reject(this.gone(error)) : resolve()));
+      process.stdin.write(line, (error) => {
+        this.questions.answered(message);
+        if (error) reject(this.gone(error));
+        else resolve();
+      });
     });
   }
 
@@ -92,21 +112,40 @@ export class ProcessTransport implements Transport {
   }
 
   line(text: string): void {
-    let message: JSONRPCMessage;
-    try {
-      message = this.options.sdk.JSONRPCMessageSchema.parse(JSON.parse(text));
-    } catch (error) {
-      const [problem] = describeError(error).split('\n');
-      this.report(`It wrote a line that is no message of the protocol (${problem}): ${text.slice(0, 200)}`);
+    if (this.closed) return;
+    const read = readMessage(text);
+    if ('message' in read) {
+      const problem = this.questions.problemOf(read.message);
+      if (problem === undefined) deliver(read.message, (ready) => this.onmessage?.(ready));
+      else this.giveUp(problem);
       return;
     }
-    deliver(message, (ready) => this.onmessage?.(ready));
+    const { problem, answers } = read;
+    this.badLines += 1;
+    if (this.badLines <= MAX_REPORTS) {
+      this.report(`It wrote a line that is no message of the protocol (${problem}): ${text.slice(0, LINE_SHOWN)}`);
+    }
+    if (answers !== undefined) this.onmessage?.(noAnswer(answers, problem));
   }
 
   tooLong(head: string, tail: string): void {
+    if (this.closed) return;
     this.report(`It wrote a message of more than ${this.options.maxBytes} bytes, which was dropped.`);
     const id = idAtEnds(head, tail);
     if (id !== undefined) this.onmessage?.(tooLongAnswer(id, this.options.maxBytes));
+  }
+
+  /** The server is given up. */
+  private giveUp(reason: string): void {
+    this.announceEnd(reason);
+    void this.process?.stop();
+  }
+
+  private read(chunk: Buffer, lines: LineReader): void {
+    this.badLines = 0;
+    lines.push(chunk);
+    const more = this.badLines - MAX_REPORTS;
+    if (more > 0) this.report(`It wrote ${more} more lines that are no messages of the protocol.`);
   }
 
   private onEnded(end: GroupEnd, { stderr }: OpenProcess): void {
@@ -124,7 +163,7 @@ export class ProcessTransport implements Transport {
   }
 
   private report(problem: string): void {
-    this.onerror?.(new McpConnectError(this.options.server, problem));
+    this.onerror?.(new McpRequestError(this.options.server, problem));
   }
 
   private gone(cause?: unknown): McpConnectError {

@@ -22,32 +22,49 @@ export interface RequestScope {
 
 /** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError where it is over. */
 export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
-  const { callMs, totalMs, hold, signal: outer } = time;
-  const controller = new AbortController();
-  const { signal } = controller;
-  const expire = (ms: number) => controller.abort(new TimeoutExceededError(time.what, ms));
-  const latest = hold.clock.now() + totalMs;
-  const idle = new Deadline(Math.min(callMs, totalMs), () => expire(Math.min(callMs, totalMs)), hold);
-  const touch = () => (hold.clock.now() < latest ? idle.restart() : expire(totalMs));
-  const onAbort = () => controller.abort(outer?.reason);
-  outer?.addEventListener('abort', onAbort, { once: true });
-  if (outer?.aborted) onAbort();
-  time.open.add(controller);
-  try {
-    return await work({ signal, touch });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    time.open.delete(controller);
-    outer?.removeEventListener('abort', onAbort);
-    idle.clear();
-  }
+  const { what, callMs, totalMs, hold, signal: outer, open } = time;
+  return withOwnSignal(outer, async (signal, controller) => {
+    const limit = (ms: number) => new Deadline(ms, () => controller.abort(new TimeoutExceededError(what, ms)), hold);
+    const total = limit(totalMs);
+    const idle = callMs < totalMs ? limit(callMs) : undefined;
+    open.add(controller);
+    try {
+      return await work({ signal, touch: () => idle?.restart() });
+    } finally {
+      open.delete(controller);
+      total.clear();
+      idle?.clear();
+    }
+  });
 }
 
-/** What the SDK says where one of its own limits of time is up; undefined for anything else. */
+/**
+ * The same, where the work itself keeps `callMs`, as the SDK can: the whole time counts from the first sign of progress
+ * on, since without one it is never the shorter.
+ */
+export async function inProgressTime<T>(
+  { what, totalMs, hold: { clock }, signal: outer }: Omit<RequestTime, 'open'>,
+  work: (scope: RequestScope) => Promise<T>,
+): Promise<T> {
+  const start = clock.now();
+  let timer: unknown;
+  return withOwnSignal(outer, async (signal, controller) => {
+    const expire = () => controller.abort(new TimeoutExceededError(what, totalMs));
+    const touch = () => {
+      timer ??= clock.setTimeout(expire, Math.max(0, start + totalMs - clock.now()));
+    };
+    try {
+      return await work({ signal, touch });
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  });
+}
+
+/** What the SDK says where its own limit of time is up; undefined for anything else. */
 export function sdkTimeout(what: string, error: unknown): TimeoutExceededError | undefined {
-  const { code, data } = (error ?? {}) as { code?: unknown; data?: { timeout?: unknown; maxTotalTimeout?: unknown } };
-  const ms = data?.maxTotalTimeout ?? data?.timeout;
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { timeout?: unknown } };
+  const ms = data?.timeout;
   return code === -32_001 && typeof ms === 'number' ? new TimeoutExceededError(what, ms) : undefined;
 }
 
@@ -61,15 +78,24 @@ export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
   });
 }
 
-/** Does the work with a signal of its own, which fires with another one and leaves no listener on it. */
-export async function withOwnSignal<T>(signal: AbortSignal, work: (own: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Does the work with a signal of its own, which fires with another one and leaves no listener on it. Where it has fired,
+ * its reason is what the failed work rejects with.
+ */
+export async function withOwnSignal<T>(
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal, controller: AbortController) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const { signal } = controller;
+  const onAbort = () => controller.abort(outer?.reason);
+  outer?.addEventListener('abort', onAbort, { once: true });
+  if (outer?.aborted) onAbort();
   try {
-    return await work(controller.signal);
+    return await work(signal, controller);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   } finally {
-    signal.removeEventListener('abort', onAbort);
+    outer?.removeEventListener('abort', onAbort);
   }
 }

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { isGone, processesWith } from '../mcp/support/lab.js';
 import { startExplorerServer } from './explorer-server.js';
 import { runScript } from './run-script.js';
 
@@ -24,12 +25,12 @@ describe('the demo', { timeout: 60_000 }, () => {
     expect(about).toContain(`» ${title}: `);
     expect(about).toContain('The licence in LICENSE is: MIT License.');
     expect(licence).toMatch(
-      /^» "MIT" stands in \d+ lines of \d+ files: .*LICENSE.*\. In the folder above, I may not look\.$/,
+      /^» "MIT" stands in \d+ lines of \d+ files: .*LICENSE.*\. LICENSE has \d+ bytes\. In the folder above, I may not look\.$/,
     );
     expect(stdout).toContain('✗ list_files {"path":".."} Denied by the guard');
     expect(stdout).toMatch(/^ {2}└─ turn 3 {2}scripted \d+ ms ─▶ answer$/m);
     expect(stdout).toMatch(/^hooks {4}audit: beforeAgent 2 · beforeModel 5 · wrapModelCall 5 · afterModel 5/m);
-    expect(stdout).toMatch(/^total {4}5 turns · 5 tool calls · \d+ \+ \d+ tokens · \d+\.\d+ s$/m);
+    expect(stdout).toMatch(/^total {4}5 turns · 6 tool calls · \d+ \+ \d+ tokens · \d+\.\d+ s$/m);
   });
 
   test('falls back to the script where the model fails, and says so', async () => {
@@ -60,9 +61,22 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
     expect(answersIn(stdout)).toEqual([
       '» Skiff: A very small boat (3 entries at the top). The licence in LICENCE is: ISC License.',
-      '» "ISC" stands in 1 lines of 1 files: LICENCE. In the folder above, I may not look.',
+      '» "ISC" stands in 1 lines of 1 files: LICENCE. LICENCE has 13 bytes. In the folder above, I may not look.',
     ]);
     expect(stdout).not.toContain('\u001b');
+  });
+
+  test('uses a tool of the real filesystem server, behind the same lifecycles, and leaves nothing running', async () => {
+    const run = runScript(demo, { args: [folder] });
+    const server = await vi.waitUntil(() => processesWith(`server-filesystem/dist/index.js\0${folder}\0`)[0], 20_000);
+    const { code, stdout, stderr } = await run;
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('MCP:    files is connected, with 2 tools\n');
+    expect(stdout).toContain('✓ mcp__files__get_file_info {"path":"LICENCE"} size: 13 created: ');
+    expect(stdout).toMatch(/─▶ .*mcp__files__get_file_info \d+ ms(, |$)/m);
+    expect(isGone(server)).toBe(true);
+    expect(processesWith(folder)).toEqual([]);
   });
 
   test('gives the same answers over the network, through the client of a real model', async () => {

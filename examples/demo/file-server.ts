@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { type McpServers, mcpServers } from 'keelson/mcp';
+import type { Folder } from './folder.js';
+
+const program = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
+
+/** The filesystem server of the protocol's authors, on that folder alone: what the demo's own tools cannot tell. */
+export function fileServer({ root }: Folder): McpServers {
+  return mcpServers({
+    servers: {
+      files: {
+        ...{ command: process.execPath, args: [program, root], cwd: root },
+        includeTools: ['get_file_info', 'list_directory_with_sizes'],
+      },
+    },
+  });
+}

@@ -1,0 +1,95 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { until, within } from '../agent/support/settle.js';
+import { type HandServer, handServer } from './support/http-server.js';
+import { call, connected, stateOf } from './support/lab.js';
+
+/** Begins an answer, and writes on and on. */
+function drip(response: ServerResponse, type: string, first = ''): true {
+  response.writeHead(200, { 'content-type': type });
+  response.write(first);
+  const timer = setInterval(() => response.write(type === 'application/json' ? ' ' : ': x\n'), 20);
+  response.on('close', () => clearInterval(timer));
+  return true;
+}
+
+const answerTo = (id: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } });
+
+/** A server that treats calls in a way of its own, and how many of them it has not done with. */
+async function slowServer(
+  onCall: (response: ServerResponse, id: unknown) => true,
+): Promise<{ readonly server: HandServer; readonly open: Set<ServerResponse> }> {
+  const open = new Set<ServerResponse>();
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    open.add(response);
+    response.on('close', () => open.delete(response));
+    return onCall(response, message.id);
+  });
+  return { server, open };
+}
+
+describe('a call that nobody waits for any more holds no connection, where the server', () => {
+  test.each<[string, (response: ServerResponse) => true]>([
+    ['does not answer', () => true],
+    ['drips JSON', (response) => drip(response, 'application/json')],
+    ['drips a stream', (response) => drip(response, 'text/event-stream')],
+    [
+      'drips a stream that could be gone on with',
+      (response) => drip(response, 'text/event-stream', 'id: 1\ndata:\n\n'),
+    ],
+  ])('%s', async (_title, onCall) => {
+    const { server, open } = await slowServer(onCall);
+    const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+
+    for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ isError: true });
+
+    await until(() => open.size === 0);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(stateOf(mcp, 'hand')).toBe('connected');
+    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
+  });
+
+  test('has answered, and writes on', async () => {
+    const { server, open } = await slowServer((response, id) =>
+      drip(response, 'text/event-stream', `data: ${answerTo(id)}\n\n`),
+    );
+    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'done' });
+    await until(() => open.size === 0);
+    expect(stateOf(mcp, 'hand')).toBe('connected');
+  });
+});
+
+test('a stream that ends at once is not asked for without a pause, whatever the server wishes for', async () => {
+  const server = await handServer(({ method }, response) => {
+    if (method !== 'GET') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+
+  expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(3);
+  await within(mcp.close(), 1_000);
+});
+
+test('a server that asks without end, and takes no answer, is given up', async () => {
+  const server = await handServer(({ method, message }, response) => {
+    if (method === 'POST' && message?.method === undefined) return true;
+    if (message?.method !== 'tools/call') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let at = 0; at < 500; at++) response.write(`data: {"jsonrpc":"2.0","id":"p${at}","method":"ping"}\n\n`);
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } }, reconnect: false });
+
+  expect(await within(call(mcp, 'echo'), 5_000)).toMatchObject({
+    isError: true,
+    content: expect.stringContaining('it asked more than 100 things without waiting for an answer'),
+  });
+  expect(stateOf(mcp, 'hand')).toBe('unavailable');
+});
