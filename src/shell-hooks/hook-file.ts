@@ -38,7 +38,7 @@ export async function readHookFile(
   const document = await readDocument(path, file.optional === true);
   if (document === undefined) return { hooks: [] };
   const { dialect = 'native', extension, root } = file;
-  const scope = file.scope ?? (await scopeOf(path, workspaceDir));
+  const scope = file.scope ?? scopeOf(path, workspaceDir);
   return parseHooks(document, { dialect, scope, source: path, extension, root, report });
 }
 
@@ -62,9 +62,9 @@ async function readDocument(path: string, isOptional: boolean): Promise<Readonly
 }
 
 /** Whose a file is, by where it lies: the stricter of its name and where that leads. */
-async function scopeOf(path: string, workspaceDir: string): Promise<TrustScope> {
-  const [real, root] = await Promise.all([realLocation(path), realLocation(workspaceDir)]);
-  return isInside(path, workspaceDir) || isInside(real, root) ? 'workspace' : 'user';
+function scopeOf(path: string, workspaceDir: string): TrustScope {
+  const isOurs = isInside(path, workspaceDir) || isInside(realLocation(path), realLocation(workspaceDir));
+  return isOurs ? 'workspace' : 'user';
 }
 
 const PLACES: Readonly<

@@ -110,14 +110,16 @@ export class HookRunner {
   private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
     const { options } = this;
     const { sessionId, signal } = progress.occasion;
+    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
+    const stdin = jsonText(input);
+    // From here to the start as little as can be: what was verified has no time to change.
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
-    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
     this.reports.start(hook, input);
     const start = {
       ...{ hook, verified, signal },
-      env: await hookEnvironment(hook, verified, { ...options, sessionId }),
-      stdin: jsonText(input),
+      env: hookEnvironment(hook, verified, { ...options, sessionId }),
+      stdin,
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
     const result = await startHook(start, { ...options, clock: this.clock, spawn: options.spawn });

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { isInside, realLocationSync } from '../process/location.js';
+import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
 import type { Approver } from './trust-decision.js';
 import type { BindingLimits, TrustPlace } from './trust-item.js';
@@ -73,8 +73,8 @@ function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace
   }
   if (!isAbsolute(stateDir)) throw new OptionInvalidError('stateDir', `"${stateDir}" is not absolute.`);
   const workspace = resolve(workspaceDir);
-  const isWithin = [stateDir, realLocationSync(stateDir)].some((place) =>
-    [workspace, realLocationSync(workspace)].some((root) => isInside(place, root)),
+  const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
+    [workspace, realLocation(workspace)].some((root) => isInside(place, root)),
   );
   if (isWithin) {
     throw new OptionInvalidError(

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isInside, realLocationSync } from '../process/location.js';
+import { isInside, realLocation } from '../process/location.js';
 
 /** Where this library and others read what to run, import or connect to; in the workspace and in the home folder. */
 const CONFIGURATION: readonly string[] = [
@@ -26,9 +26,9 @@ export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPla
   const roots = [stateDir, ...configured];
   return (path) => {
     const named = resolve(workspaceDir, path);
-    const followed = realLocationSync(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
+    const followed = realLocation(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
     // Looked up anew: what was absent may have become a link.
-    const forbidden = roots.flatMap((root) => [root, realLocationSync(root)]).map(fold);
+    const forbidden = roots.flatMap((root) => [root, realLocation(root)]).map(fold);
     return [named, followed].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
   };
 }
