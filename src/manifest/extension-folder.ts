@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
+import { readBytes } from '../process/file-bytes.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readCompatManifest } from './compat-manifest.js';
 import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
-import { readBytes } from './file-text.js';
 import { type ManifestDiagnostic, type ManifestProblem, problemText } from './manifest-problem.js';
 import { type ReadManifest, readNativeManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';

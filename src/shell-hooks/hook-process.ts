@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import type { Clock } from '../internal/clock.js';
+import { homeFolder } from '../process/home-folder.js';
 import type { Spawn } from '../process/process-group.js';
 import { type ProcessResult, runProcess } from '../process/run-process.js';
 import { isFolder } from '../process/spawn-failure.js';
@@ -34,7 +34,7 @@ export async function startHook(start: HookStart, machine: HookMachine): Promise
     runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, clock, spawn });
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
-  const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : homedir();
+  const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');
   const message = `Hook "${hook.name}" ran in ${folder}, since ${cwd} is gone.`;
   report({ level: 'warning', code: 'cwd-missing', message, hook: hook.name });
   return run(folder);

@@ -28,9 +28,6 @@ export interface Binding extends LocatedItem, BoundFiles {
   readonly document: { readonly [key: string]: CanonicalValue };
 }
 
-/** The program that a text for a shell is given to. */
-const SHELL = '/bin/sh';
-
 /** Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. */
 export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
   validateTexts(item);
@@ -83,12 +80,18 @@ interface ProgramSearch {
 
 function findExecutable(item: TrustItem, { base, path, roots }: ProgramSearch): Executable | undefined {
   if (item.command === undefined) return undefined;
+  const find = (command: string) => resolveExecutable({ command, base, path, exclude: [roots.named, roots.real] });
   const named = item.root ? item.command.replaceAll(EXTENSION_PATH, item.root) : item.command;
-  const exclude = [roots.named, roots.real];
-  const found = resolveExecutable({ command: item.shell ? SHELL : named, base, path, exclude });
+  const found = item.shell ? findShell(item.shell, find) : find(named);
   if (!('failure' in found)) return found;
   const { failure } = found;
   throw new ItemUnboundError('no-executable', `${failure.message}. ${failure.hint}`, { failure });
+}
+
+/** A text for bash is most often one for any shell. */
+function findShell(shell: true | 'bash', find: (command: string) => ReturnType<typeof resolveExecutable>) {
+  const bash = shell === 'bash' ? find('bash') : undefined;
+  return bash === undefined || 'failure' in bash ? find('/bin/sh') : bash;
 }
 
 /** A program that comes along with the item counts by its bytes, any other by where it is. */

@@ -1,8 +1,8 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
 import type { Approver } from './trust-decision.js';
@@ -62,12 +62,12 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
     ...{ approve, approveTimeoutMs, allow: new Set(allow), folder: `.${appName}`, clock: options.clock },
     onUserHooksChanged: options.onUserHooksChanged,
     logger: options.logger ?? consoleLogger,
-    place: resolvePlace(options, join(homedir(), `.${appName}`)),
+    place: resolvePlace(options, appName),
   };
 }
 
-function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace {
-  const { workspaceDir, stateDir = defaultDir, path = process.env.PATH, limits = LIMITS } = options;
+function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
+  const { workspaceDir, stateDir = defaultStateDir(appName), path = process.env.PATH, limits = LIMITS } = options;
   if (typeof workspaceDir !== 'string' || workspaceDir === '') {
     throw new OptionInvalidError('workspaceDir', 'give the folder that is being worked in.');
   }
@@ -83,4 +83,10 @@ function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits };
+}
+
+function defaultStateDir(appName: string): string {
+  const home = homeFolder();
+  if (home !== undefined) return join(home, `.${appName}`);
+  throw new OptionInvalidError('stateDir', 'the user has no home folder: set HOME, or make a gate with a `stateDir`.');
 }
