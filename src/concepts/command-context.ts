@@ -32,7 +32,7 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
   return async (request, { signal }) => {
     const search = searchOf(options);
     const command = await findProgram(search);
-    const env = await userEnvironment({ parent: search.env, exclude: search.exclude });
+    const env = userEnvironment({ parent: search.env, exclude: search.exclude });
     const given = { command, args: args(request), env: env as Environment, timeoutMs, signal };
     const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...given, cwd });
     if (failure !== undefined) throw new ConceptCommandUnavailableError(command, failure.message);
@@ -72,7 +72,7 @@ async function findProgram({ command, base, env, exclude }: Search): Promise<str
   const isName = !command.includes('/') && !command.includes(sep);
   const atRoot =
     isName && env.MAENIFOLD_ROOT ? await findAtRoot(command, resolve(base, env.MAENIFOLD_ROOT)) : undefined;
-  const found = atRoot ?? (await resolveExecutable({ command, base, path: env.PATH, exclude }));
+  const found = atRoot ?? resolveExecutable({ command, base, path: env.PATH, exclude });
   if ('failure' in found) throw new ConceptCommandUnavailableError(command, found.failure.message);
   return found.realPath;
 }
@@ -84,7 +84,7 @@ async function findAtRoot(command: string, root: string) {
     throw new ConceptCommandUnavailableError(command, `MAENIFOLD_ROOT is ${root}, which is not there`);
   const places = found.isDirectory() ? [join(root, command), join(root, 'bin', command)] : [root];
   for (const place of places) {
-    const program = await resolveExecutable({ command: place, base: root, path: undefined, exclude: [] });
+    const program = resolveExecutable({ command: place, base: root, path: undefined, exclude: [] });
     if (!('failure' in program)) return program;
   }
   return undefined;

@@ -1,11 +1,11 @@
 import { basename, join } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
+import { readBytes } from '../process/file-bytes.js';
 import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
 import type { HookRegistration } from '../shell-hooks/hook-definition.js';
 import { parseHooks } from '../shell-hooks/parse-hooks.js';
 import { readClaudeManifest } from './claude-manifest.js';
 import type { ManifestFormat, ManifestHook, SettingDefinition } from './extension.js';
-import { readBytes } from './file-text.js';
 import { type CompatManifest, readGeminiManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { extensionName } from './manifest-schema.js';

@@ -56,8 +56,8 @@ interface FolderList {
 
 async function listFolders(root: DiscoveryOptions['roots'][number], options: DiscoveryOptions): Promise<FolderList> {
   const { scope, folder } = root;
-  const real = await realLocation(folder);
-  const workspace = await realLocation(options.workspaceDir);
+  const real = realLocation(folder);
+  const workspace = realLocation(options.workspaceDir);
   const found = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => error);
   if (!Array.isArray(found)) {
     const isThere = found.code !== 'ENOENT';

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
+import { readBytes } from '../process/file-bytes.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readCompatManifest } from './compat-manifest.js';
 import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
-import { readBytes } from './file-text.js';
 import { type ManifestDiagnostic, type ManifestProblem, problemText } from './manifest-problem.js';
 import { type ReadManifest, readNativeManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
@@ -81,25 +81,18 @@ async function readFormat(
   if (format !== 'native') return readCompatManifest({ value, root, format, workspaceDir: reading.workspaceDir });
   const read = readNativeManifest(value);
   if (!('content' in read)) return read;
-  const outside = await foldersOutside(root, read.content);
+  const outside = foldersOutside(root, read.content);
   return outside.length === 0 ? read : { problems: outside };
 }
 
 /** Folders of skills that a link leads out of the extension; one that is missing has no skills. */
-async function foldersOutside(root: string, { skillFolders }: ManifestContent): Promise<readonly ManifestProblem[]> {
-  const checked = await Promise.all(
-    skillFolders.map(async (path) => ({ path, leadsOut: await leadsOutside(root, path) })),
-  );
-  return checked
-    .filter(({ leadsOut }) => leadsOut)
-    .map(({ path }) => ({
+function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
+  return skillFolders
+    .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))
+    .map((path) => ({
       path: 'skills',
       message: `${JSON.stringify(path)} leads out of the folder of the extension`,
     }));
-}
-
-async function leadsOutside(root: string, path: string): Promise<boolean> {
-  return !isInside(await realLocation(join(root, path)), await realLocation(root));
 }
 
 interface Place {

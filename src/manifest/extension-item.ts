@@ -31,7 +31,7 @@ export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
 }
 
 /** A hook as the gate will see it when it is to run. */
-export function hookItem(registration: HookRegistration, workspaceDir: string): Promise<TrustItem> {
+export function hookItem(registration: HookRegistration, workspaceDir: string): TrustItem {
   return trustItemOf(resolveHook(registration, 'unregistered'), workspaceDir);
 }
 

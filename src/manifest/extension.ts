@@ -16,7 +16,7 @@ export interface ManifestHook {
   readonly event: string;
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  readonly shell?: boolean | undefined;
+  readonly shell?: boolean | 'bash' | undefined;
   readonly matcher?: string | undefined;
   readonly timeout?: number | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;

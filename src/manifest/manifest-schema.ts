@@ -32,7 +32,10 @@ const hookFields = {
   name: label,
   command: text.meta({ description: 'A program: a path in the extension, an absolute path, or a bare name.' }),
   args: texts.optional(),
-  shell: z.boolean().optional().meta({ description: 'Whether `command` is a text for /bin/sh.' }),
+  shell: z
+    .union([z.boolean(), z.literal('bash')])
+    .optional()
+    .meta({ description: 'Whether `command` is a text for /bin/sh, or for bash.' }),
   matcher: z.string().optional(),
   timeout: timeout.optional().meta({ description: 'In milliseconds.' }),
   env: textMap.optional(),

@@ -53,7 +53,7 @@ export async function prepareExtension(extension: Extension, context: Preparatio
     return problem === undefined;
   });
   if (scope === 'workspace') {
-    for (const hook of hooks) denied.push(...(await denialOf(gate, await hookItem(hook, options.workspaceDir))));
+    for (const hook of hooks) denied.push(...(await denialOf(gate, hookItem(hook, options.workspaceDir))));
   }
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);

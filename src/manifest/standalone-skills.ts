@@ -58,7 +58,7 @@ interface Folder {
 
 /** Each folder once, by where it really is. A link of the workspace may lead to another place in there, and no further. */
 async function findFolders({ roots, workspaceDir }: StandaloneSkillOptions): Promise<readonly Folder[]> {
-  const workspace = await realLocation(workspaceDir);
+  const workspace = realLocation(workspaceDir);
   const found = new Map<string, Folder>();
   for (const { scope, folder } of roots) {
     const names = await readdir(folder).catch(() => []);

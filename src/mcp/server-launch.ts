@@ -65,7 +65,7 @@ export async function prepareLaunch(
     refuseMissing(name, expansion);
     const exclude =
       definition.origin.scope !== 'builtin' && settings.workspaceDir ? [resolve(settings.workspaceDir)] : [];
-    const env = await workspaceEnvironment({ parent: settings.system.env, additions, exclude });
+    const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
     return { ...launch, args, env };
   }
   const url = expansion.text(definition.url ?? '');
@@ -84,7 +84,7 @@ async function ownLaunch(
   const { name, command = '', args, env, cwd = '.', origin } = definition;
   const folder = resolve(origin.root ?? workspaceDir ?? '.', cwd);
   const path = env.PATH ?? system.env.PATH;
-  const found = await resolveExecutable({ command, base: folder, path, exclude: [] });
+  const found = resolveExecutable({ command, base: folder, path, exclude: [] });
   if ('failure' in found) {
     const { message, hint } = found.failure;
     throw new McpConnectError(name, `${message}. ${hint}`, { retryable: false });

@@ -19,12 +19,12 @@ export interface EnvironmentSource {
 }
 
 /** The environment of a program from the workspace: a short list of names, and what it was given. */
-export function workspaceEnvironment(source: EnvironmentSource): Promise<Environment> {
+export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, (name) => matches(name, INHERITED));
 }
 
 /** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
-export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Promise<Environment> {
+export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {
   const secret = withheld.length === 0 ? CREDENTIALS : compile([...CREDENTIAL_NAMES, ...withheld]);
   return compose(source, (name) => !matches(name, secret));
 }
@@ -39,14 +39,14 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-async function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
+function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
   const kept = Object.entries(parent).filter((entry): entry is [string, string] => {
     const [name, value] = entry;
     return value !== undefined && isKept(name);
   });
   const environment = Object.fromEntries([...kept, ...Object.entries(additions)]);
   for (const name of Object.keys(environment)) {
-    if (name.toUpperCase() === 'PATH') environment[name] = await safePath(environment[name], exclude);
+    if (name.toUpperCase() === 'PATH') environment[name] = safePath(environment[name], exclude);
   }
   return environment;
 }

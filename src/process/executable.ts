@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInside, realLocation } from './location.js';
 import { failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
@@ -26,7 +26,7 @@ export interface Executable {
  * Finds the program that a command names, or says why there is none. A bare name is looked up in the absolute entries of
  * PATH that lie outside of `exclude`, by their text and with links followed, and so must the program itself.
  */
-export async function resolveExecutable(search: ExecutableSearch): Promise<Executable | { failure: SpawnFailure }> {
+export function resolveExecutable(search: ExecutableSearch): Executable | { failure: SpawnFailure } {
   const { command, base } = search;
   if (command === '' || command.includes('\0')) {
     return { failure: failure('bad-argument', 'The command is empty or holds a NUL', 'Name a program.') };
@@ -35,16 +35,16 @@ export async function resolveExecutable(search: ExecutableSearch): Promise<Execu
   return searchPath(search);
 }
 
-async function inspect(path: string): Promise<Executable | { failure: SpawnFailure }> {
-  const found = await findBadExecutable(path);
-  return found ? { failure: found } : { path, realPath: await realpath(path) };
+function inspect(path: string): Executable | { failure: SpawnFailure } {
+  const found = findBadExecutable(path);
+  return found ? { failure: found } : { path, realPath: realpathSync.native(path) };
 }
 
-async function searchPath({ command, path, exclude }: ExecutableSearch) {
+function searchPath({ command, path, exclude }: ExecutableSearch) {
   let unfit: SpawnFailure | undefined;
-  for (const folder of await safePathEntries(path, exclude)) {
+  for (const folder of safePathEntries(path, exclude)) {
     for (const name of candidateNames(command)) {
-      const found = await inspect(join(folder, name));
+      const found = inspect(join(folder, name));
       if ('failure' in found) {
         if (found.failure.code !== 'not-found') unfit ??= found.failure;
       } else if (!exclude.some((root) => isInside(found.realPath, root))) return found;
@@ -62,19 +62,19 @@ function candidateNames(command: string): string[] {
 }
 
 /** A PATH without the entries that are empty, relative, or in one of the folders. */
-export async function safePath(path: string | undefined, exclude: readonly string[]): Promise<string> {
-  return (await safePathEntries(path, exclude)).join(delimiter);
+export function safePath(path: string | undefined, exclude: readonly string[]): string {
+  return safePathEntries(path, exclude).join(delimiter);
 }
 
 const MANY_PATHS = 100;
-const knownEntries = new Map<string, Promise<string[]>>();
+const knownEntries = new Map<string, readonly string[]>();
 
 /**
  * Looked up once for each PATH: whoever could make an entry lead elsewhere later could as well put a program into it, and
  * where the program itself lies is looked at each time.
  */
-async function safePathEntries(path = '', exclude: readonly string[]): Promise<string[]> {
-  const roots = [...exclude, ...(await Promise.all(exclude.map(realLocation)))];
+function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
+  const roots = [...exclude, ...exclude.map((folder) => realLocation(folder))];
   const key = JSON.stringify([path, roots]);
   const known = knownEntries.get(key) ?? findSafeEntries(path, roots);
   if (knownEntries.size >= MANY_PATHS) knownEntries.clear();
@@ -82,12 +82,10 @@ async function safePathEntries(path = '', exclude: readonly string[]): Promise<s
   return known;
 }
 
-async function findSafeEntries(path: string, roots: readonly string[]): Promise<string[]> {
-  const entries = path.split(delimiter).filter((entry) => isAbsolute(entry));
-  const isSafe = async (entry: string) => {
-    const real = await realLocation(entry);
-    return !roots.some((root) => isInside(resolve(entry), root) || isInside(real, root));
-  };
-  const safe = await Promise.all(entries.map(isSafe));
-  return entries.filter((_, at) => safe[at]);
+function findSafeEntries(path: string, roots: readonly string[]): string[] {
+  return path.split(delimiter).filter((entry) => {
+    if (!isAbsolute(entry)) return false;
+    const places = [resolve(entry), realLocation(entry)];
+    return !roots.some((root) => places.some((place) => isInside(place, root)));
+  });
 }

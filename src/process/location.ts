@@ -1,5 +1,4 @@
 import { readlinkSync, realpathSync } from 'node:fs';
-import { readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
 /** Whether an absolute path is `root` or lies in it, going by the text alone. */
@@ -15,39 +14,17 @@ const MAX_LINKS = 40;
  * Where an absolute path leads with every link followed, and only then a `..` behind it, as a system does. Of what does
  * not exist, the part that does is resolved: a link that leads nowhere is where a file would be made through it.
  */
-export function realLocation(path: string): Promise<string> {
-  return follow(path, MAX_LINKS);
-}
-
-/** As `realLocation`, at once. */
-export function realLocationSync(path: string): string {
-  return followSync(path, MAX_LINKS);
-}
-
-async function follow(path: string, links: number): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const parent = dirname(path);
-    if (parent === path) return path;
-    const folder = await follow(parent, links);
-    const target = await readlink(path).catch(() => undefined);
-    if (target === undefined || links === 0) return join(folder, basename(path));
-    return follow(isAbsolute(target) ? target : `${folder}/${target}`, links - 1);
-  }
-}
-
-function followSync(path: string, links: number): string {
+export function realLocation(path: string, links: number = MAX_LINKS): string {
   try {
     // The other one takes a `..` off the text.
     return realpathSync.native(path);
   } catch {
     const parent = dirname(path);
     if (parent === path) return path;
-    const folder = followSync(parent, links);
+    const folder = realLocation(parent, links);
     const target = readLink(path);
     if (target === undefined || links === 0) return join(folder, basename(path));
-    return followSync(isAbsolute(target) ? target : `${folder}/${target}`, links - 1);
+    return realLocation(isAbsolute(target) ? target : `${folder}/${target}`, links - 1);
   }
 }
 

@@ -24,7 +24,7 @@ export interface OpenProcess {
 
 /** Starts a program, and resolves once it runs, or with the reason why it does not. */
 export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess | { failure: SpawnFailure }> {
-  const found = await findSpawnFailure(options);
+  const found = findSpawnFailure(options);
   if (found) return { failure: found };
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return { failure: group };

@@ -57,9 +57,9 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   return { ...result, durationMs: Math.max(0, clock.now() - startedAt) };
 }
 
-async function attempt(options: RunProcessOptions): Promise<Outcome> {
-  const found = await findSpawnFailure(options);
+function attempt(options: RunProcessOptions): Outcome | Promise<Outcome> {
   if (options.signal?.aborted) return notRun('aborted');
+  const found = findSpawnFailure(options);
   return found ? notRun('spawn-failed', found) : start(options);
 }
 

@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { describeError } from '../errors.js';
 
@@ -35,9 +34,12 @@ const isWindows = process.platform === 'win32';
 /** Windows has variables such as `=C:`. */
 const NO_NAME = isWindows ? /^$|.=/s : /^$|=/;
 
-/** What is wrong with a target that a look at it can tell, so that nothing is started in its place. */
-export async function findSpawnFailure(target: SpawnTarget): Promise<SpawnFailure | undefined> {
-  return findBadText(target) ?? (await findBadCwd(target.cwd)) ?? (await findBadExecutable(target.command));
+/**
+ * What is wrong with a target that a look at it can tell, so that nothing is started in its place. It looks at nothing
+ * that a start would not wait for as well, and at once: in between nothing can change.
+ */
+export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined {
+  return findBadText(target) ?? findBadCwd(target.cwd) ?? findBadExecutable(target.command);
 }
 
 function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnFailure | undefined {
@@ -52,38 +54,48 @@ function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnF
   return undefined;
 }
 
-async function findBadCwd(cwd: string | undefined): Promise<SpawnFailure | undefined> {
-  if (cwd === undefined) return undefined;
-  const isFolder = await stat(cwd).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isFolder ? undefined : failure('cwd-missing', `There is no folder ${cwd}`, 'Run it in one that exists.');
+function findBadCwd(cwd: string | undefined): SpawnFailure | undefined {
+  if (cwd === undefined || isFolder(cwd)) return undefined;
+  return failure('cwd-missing', `There is no folder ${cwd}`, 'Run it in one that exists.');
+}
+
+/** Whether a path is a folder, with links followed. */
+export function isFolder(path: string): boolean {
+  return look(path)?.isDirectory() === true;
+}
+
+/** Undefined where nothing can be seen there. */
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is wrong with a file that is to be executed. */
-export async function findBadExecutable(path: string): Promise<SpawnFailure | undefined> {
+export function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
-    const found = await stat(path);
+    const found = statSync(path);
     if (found.isDirectory()) return failure('is-directory', `${path} is a folder`, 'Name the program in it.');
     if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0) return failure('not-executable', `${path} is not executable`, `chmod +x ${path}`);
-    return await findBadFormat(path);
+    return findBadFormat(path);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
 /** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
-async function findBadFormat(path: string): Promise<SpawnFailure | undefined> {
-  const head = await readHead(path);
+function findBadFormat(path: string): SpawnFailure | undefined {
+  const head = readHead(path);
   // By the rule of shells: a text has no NUL in its first line.
   if (head === undefined || head.toString('latin1').split('\n', 1)[0]?.includes('\0')) return undefined;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head.toString('latin1'))?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
   }
-  return (await isFile(interpreter))
+  return look(interpreter)?.isFile()
     ? undefined
     : failure(
         'bad-interpreter',
@@ -93,29 +105,22 @@ async function findBadFormat(path: string): Promise<SpawnFailure | undefined> {
 }
 
 /** The first line of a file, as far as a system looks at it. Undefined where it cannot be read. */
-export async function readFirstLine(path: string): Promise<string | undefined> {
-  return (await readHead(path))?.toString('utf8').split('\n', 1)[0];
+export function readFirstLine(path: string): string | undefined {
+  return readHead(path)?.toString('utf8').split('\n', 1)[0];
 }
 
 /** Undefined where it may be executed but not read. */
-async function readHead(path: string): Promise<Buffer | undefined> {
-  let file: FileHandle | undefined;
+function readHead(path: string): Buffer | undefined {
+  let file: number | undefined;
   try {
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
   } catch {
     return undefined;
   } finally {
-    await file?.close();
+    if (file !== undefined) closeSync(file);
   }
-}
-
-function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 }
 
 const EXPLANATIONS: Readonly<Record<string, readonly [SpawnFailureCode, string]>> = {

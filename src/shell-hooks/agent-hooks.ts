@@ -45,12 +45,12 @@ export async function beforeAgent(
 }
 
 function afterAgentOccasion(text: string, run: RunContext, { runs }: HookParts): Occasion<string> {
-  const { calls, continued } = runs.of(run);
+  const { prompt, calls, continued } = runs.of(run);
   return {
     event: 'after_agent',
     sessionId: sessionIdOf(run),
     value: text,
-    describe: (value) => afterAgentFields(value, calls, continued > 0),
+    describe: (value) => afterAgentFields(value, { prompt, calls, isAgain: continued > 0 }),
     signal: run.signal,
   };
 }

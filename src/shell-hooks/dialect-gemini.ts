@@ -6,6 +6,7 @@ import { malformed, problemOf } from './hook-problem.js';
 import { isObject, type JsonObject } from './json-object.js';
 
 const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
+const UNSUPPORTED = ['tailToolCallRequest', 'clearContext'] as const;
 /** Where `continue: false` has no meaning. */
 const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
 
@@ -23,7 +24,8 @@ export function readGemini({ hook, result }: FinishedHook): HookReading {
   const specific = output.hookSpecificOutput ?? {};
   const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
   if (bad !== undefined) return failed(malformed(bad));
-  return { output, data: {}, effects: effectsOf(output, specific as JsonObject, event) };
+  const ignored = UNSUPPORTED.filter((field) => Boolean((specific as JsonObject)[field]));
+  return { output, data: {}, effects: effectsOf(output, specific as JsonObject, event), ignored };
 }
 
 function refusal(event: HookEvent, reason: string): HookEffects {
@@ -50,8 +52,9 @@ function effectsOf(output: JsonObject, specific: JsonObject, event: HookEvent): 
 }
 
 function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
-  const { tool_input: input, llm_request: request, llm_response: response, toolConfig } = specific;
+  const { tool_input: input, tool_output: output, llm_request: request, llm_response: response, toolConfig } = specific;
   if (event === 'before_tool') return isObject(input) ? { inputChanges: input as JsonObject } : {};
+  if (event === 'after_tool') return typeof output === 'string' ? { result: { content: output } } : {};
   if (event === 'before_tool_selection') return isObject(toolConfig) ? limitOf(toolConfig as JsonObject) : {};
   if (event !== 'before_model' && event !== 'after_model') return {};
   const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;

@@ -89,15 +89,30 @@ export function beforeToolFields({ id, name, args }: CallRecord): EventFields {
 export function afterToolFields({ id, name, args }: CallRecord, result: ToolResult): EventFields {
   const { content, structured, isError = false } = result;
   const shown = { content, structured, is_error: isError };
+  const text = typeof content === 'string' ? content : textOf({ role: 'user', content });
   return {
     data: { tool_name: name, result: shown, args: args ?? null, tool_use_id: id },
-    flat: { tool_name: name, tool_input: args ?? null, tool_response: shown, tool_use_id: id },
+    flat: {
+      ...{ tool_name: name, tool_input: args ?? null, tool_response: shown, tool_use_id: id },
+      ...(isError && { error: text }),
+    },
+    gemini: () => ({
+      tool_response: { ...shown, llmContent: text, returnDisplay: text, ...(isError && { error: text }) },
+    }),
   };
 }
 
-export function afterAgentFields(response: string, calls: readonly CallRecord[], isAgain: boolean): EventFields {
+/** What the answer of a run came of. */
+export interface AnswerOrigin {
+  readonly prompt: string;
+  readonly calls: readonly CallRecord[];
+  /** Whether the agent went on because a hook was not content. */
+  readonly isAgain: boolean;
+}
+
+export function afterAgentFields(response: string, { prompt, calls, isAgain }: AnswerOrigin): EventFields {
   return {
     data: { response, tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) },
-    flat: { prompt_response: response, last_assistant_message: response, stop_hook_active: isAgain },
+    flat: { prompt, prompt_response: response, last_assistant_message: response, stop_hook_active: isAgain },
   };
 }

@@ -18,8 +18,8 @@ export interface HookDefinition {
    */
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  /** Whether `command` is a text for `/bin/sh`. */
-  readonly shell?: boolean | undefined;
+  /** Whether `command` is a text for `/bin/sh`; `bash`: for the `bash` in PATH, where there is one. */
+  readonly shell?: boolean | 'bash' | undefined;
   /** Which tools it is for, at `before_tool` and `after_tool`: a name, a list such as `read|write`, or a pattern. */
   readonly matcher?: string | undefined;
   /** In milliseconds. Default: `hooks.timeout`. */
@@ -118,11 +118,13 @@ function commandProblems({ command, args, shell, dialect = 'native' }: HookRegis
   if (typeof command !== 'string' || command.trim() === '') return ['`command` is missing'];
   const problems: string[] = [];
   if (args !== undefined && !isTexts(args)) problems.push('`args` is no list of texts');
-  if (shell !== undefined && typeof shell !== 'boolean') problems.push('`shell` is no boolean');
+  if (shell !== undefined && typeof shell !== 'boolean' && shell !== 'bash') {
+    problems.push('`shell` is neither a boolean nor "bash"');
+  }
   if ([command, ...(isTexts(args) ? args : [])].some((text) => text.includes('\0'))) {
     problems.push('its command line holds a NUL character');
   }
-  if (dialect === 'native' && /\s/.test(command) && args === undefined && shell !== true) {
+  if (dialect === 'native' && /\s/.test(command) && args === undefined && !shell) {
     problems.push('`command` has spaces and there are no `args`: give `args` (`[]` for none), or `shell: true`');
   }
   return problems;

@@ -53,6 +53,8 @@ export interface HookReading {
   /** What later hooks of the event are told. */
   readonly data: JsonObject;
   readonly effects: HookEffects;
+  /** Fields of its output that mean something elsewhere, and nothing here. */
+  readonly ignored?: readonly string[] | undefined;
   readonly problem?: HookProblem | undefined;
 }
 

@@ -15,11 +15,7 @@ export interface HookEnvironmentSource {
  * The environment of a hook. One of the workspace gets a short list of variables and what it declared; one of the
  * user's everything but credentials.
  */
-export async function hookEnvironment(
-  hook: ShellHook,
-  verified: VerifiedItem,
-  source: HookEnvironmentSource,
-): Promise<Environment> {
+export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
   const { workspaceDir, inheritEnv } = source;
   const own = { ...hook.variables?.(), ...verified.launch?.env };
   const base = { parent: process.env, exclude: [workspaceDir] };

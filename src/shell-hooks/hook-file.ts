@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
+import { readBytes } from '../process/file-bytes.js';
+import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import type { TrustScope } from '../trust/trust-item.js';
 import type { Report } from './diagnostic.js';
@@ -38,22 +38,19 @@ export async function readHookFile(
   const document = await readDocument(path, file.optional === true);
   if (document === undefined) return { hooks: [] };
   const { dialect = 'native', extension, root } = file;
-  const scope = file.scope ?? (await scopeOf(path, workspaceDir));
+  const scope = file.scope ?? scopeOf(path, workspaceDir);
   return parseHooks(document, { dialect, scope, source: path, extension, root, report });
 }
 
 async function readDocument(path: string, isOptional: boolean): Promise<Readonly<Record<string, unknown>> | undefined> {
-  let text: Buffer;
-  try {
-    text = await readFile(path);
-  } catch (cause) {
-    if (isOptional && (cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new HookFileError(path, describeError(cause), { cause });
+  const read = await readBytes(path, MOST_BYTES);
+  if ('problem' in read) {
+    if (isOptional && read.isAbsent) return undefined;
+    throw new HookFileError(path, read.problem);
   }
-  if (text.length > MOST_BYTES) throw new HookFileError(path, `it has more than ${MOST_BYTES} bytes.`);
   let document: unknown;
   try {
-    document = JSON.parse(text.toString('utf8').replace(/^\uFEFF/, ''));
+    document = JSON.parse(read.bytes.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw new HookFileError(path, `it is no JSON: ${describeError(cause)}`, { cause });
   }
@@ -62,9 +59,9 @@ async function readDocument(path: string, isOptional: boolean): Promise<Readonly
 }
 
 /** Whose a file is, by where it lies: the stricter of its name and where that leads. */
-async function scopeOf(path: string, workspaceDir: string): Promise<TrustScope> {
-  const [real, root] = await Promise.all([realLocation(path), realLocation(workspaceDir)]);
-  return isInside(path, workspaceDir) || isInside(real, root) ? 'workspace' : 'user';
+function scopeOf(path: string, workspaceDir: string): TrustScope {
+  const isOurs = isInside(path, workspaceDir) || isInside(realLocation(path), realLocation(workspaceDir));
+  return isOurs ? 'workspace' : 'user';
 }
 
 const PLACES: Readonly<
@@ -87,5 +84,6 @@ export function standardFiles(dialect: HookDialect, place: { workspaceDir: strin
       return { path, dialect, scope, optional: true };
     });
   const { user, workspace } = PLACES[dialect];
-  return [...at(homedir(), user, 'user'), ...at(place.workspaceDir, workspace, 'workspace')];
+  const home = homeFolder();
+  return [...(home === undefined ? [] : at(home, user, 'user')), ...at(place.workspaceDir, workspace, 'workspace')];
 }

@@ -40,7 +40,7 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
 }
 
 /** How a tool is called in the dialect of a hook. */
-export function shownToolName({ dialect }: ShellHook, tool: string, names: ToolNames): string {
+export function shownToolName({ dialect }: Pick<ShellHook, 'dialect'>, tool: string, names: ToolNames): string {
   const known = names[dialect];
   return known !== undefined && Object.hasOwn(known, tool) ? (known[tool] as string) : toolNameIn(dialect, tool);
 }

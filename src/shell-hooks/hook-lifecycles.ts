@@ -27,9 +27,10 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
+    holdStream: rewritesText(parts),
     onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
     onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
-    beforeAgent: has('before_agent') ? (prompt, run) => beforeAgent(prompt, run, parts) : deliverOnly(parts),
+    beforeAgent: entryPoint(events, parts),
     beforeModel: when(has('before_model', 'before_tool_selection'), modelPoint(events, parts)),
     beforeToolSelection: when(has('before_tool_selection'), (tools, run) => beforeToolSelection(tools, run, parts)),
     wrapModelCall: when(has('before_model', 'before_tool_selection'), (request, next) =>
@@ -42,6 +43,11 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   };
 }
 
+/** Whether a hook may put another text in the place of what the model said: nobody sees that before. */
+export function rewritesText({ runner }: Pick<HookParts, 'runner'>): boolean {
+  return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialect === 'gemini');
+}
+
 /** The lifecycle of `after_tool`. */
 export function createResultGate(parts: HookParts): AgentLifecycle {
   return {
@@ -51,9 +57,12 @@ export function createResultGate(parts: HookParts): AgentLifecycle {
   };
 }
 
-function deliverOnly(parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
-  return (_prompt, run) => {
+function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
+  return (prompt, run) => {
+    if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
+    if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
     if (!parts.notes.isEmpty) deliverNotes(run, parts);
+    return undefined;
   };
 }
 

@@ -1,6 +1,5 @@
 import type { AllowedDecision, DeniedDecision, VerifiedItem } from '../trust/trust-decision.js';
 import type { TrustGate } from '../trust/trust-gate.js';
-import type { TrustItem } from '../trust/trust-item.js';
 import type { ShellHook } from './hook-definition.js';
 import { trustItemOf } from './hook-item.js';
 import type { HookProblem } from './hook-problem.js';
@@ -16,22 +15,16 @@ export class HookPermits {
 
   /** What exactly to start, for once and at once; or why nothing is to be started. */
   async permit(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
-    const item = await trustItemOf(hook, this.workspaceDir);
     const known = this.decisions.get(hook);
-    const verified = known && sameFiles(known.item, item) ? await this.gate.verify(known) : undefined;
+    const verified = known && (await this.gate.verify(known));
     if (verified?.allowed) return verified;
     this.decisions.delete(hook);
     // What is not as it was approved is asked about anew.
-    const decision = await this.gate.authorize(item);
+    const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
     if (!decision.allowed) return decision;
     this.decisions.set(hook, decision);
     return this.gate.verify(decision);
   }
-}
-
-/** The rest of an item follows from its hook, which does not change. */
-function sameFiles(a: TrustItem, b: TrustItem): boolean {
-  return (a.files ?? []).join('\0') === (b.files ?? []).join('\0');
 }
 
 /** What a denial means for the hook: one that nobody ever approved is passed over; one that changed has failed. */

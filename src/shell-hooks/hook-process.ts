@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import type { Clock } from '../internal/clock.js';
+import { homeFolder } from '../process/home-folder.js';
 import type { Spawn } from '../process/process-group.js';
 import { type ProcessResult, runProcess } from '../process/run-process.js';
+import { isFolder } from '../process/spawn-failure.js';
 import type { VerifiedItem } from '../trust/trust-decision.js';
 import type { Report } from './diagnostic.js';
 import type { ShellHook } from './hook-definition.js';
@@ -34,15 +34,8 @@ export async function startHook(start: HookStart, machine: HookMachine): Promise
     runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, clock, spawn });
   const result = await run(cwd);
   if (result.failure?.code !== 'cwd-missing') return result;
-  const folder = (await isFolder(machine.workspaceDir)) ? machine.workspaceDir : homedir();
+  const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');
   const message = `Hook "${hook.name}" ran in ${folder}, since ${cwd} is gone.`;
   report({ level: 'warning', code: 'cwd-missing', message, hook: hook.name });
   return run(folder);
-}
-
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }

@@ -17,7 +17,7 @@ export interface HookReportOptions {
 export class HookReports {
   /** By the hook's id. */
   readonly failures = new Map<string, number>();
-  private readonly skipped = new Set<string>();
+  private readonly told = new Set<string>();
 
   constructor(private readonly options: HookReportOptions) {}
 
@@ -46,12 +46,24 @@ export class HookReports {
     this.count(hook, what);
   }
 
+  /** A field of a hook's output that is not supported; said once. */
+  ignored(hook: ShellHook, field: string): void {
+    if (!this.isNew(`${hook.id} ${field}`)) return;
+    const message = `Hook "${hook.name}" wrote \`${field}\`, which is not supported: it was passed over.`;
+    this.options.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
+  }
+
   guarded(callback: () => void): void {
     try {
       callback();
     } catch (error) {
       this.options.logger.error('A listener for hooks failed.', error);
     }
+  }
+
+  private isNew(key: string): boolean {
+    const { size } = this.told;
+    return this.told.add(key).size > size;
   }
 
   private count(hook: ShellHook, what: string): void {
@@ -63,11 +75,9 @@ export class HookReports {
   }
 
   private skip(hook: ShellHook, why: string): void {
-    const key = `${hook.id} ${why}`;
+    const isNew = this.isNew(`${hook.id} ${why}`);
     const { logger } = this.options;
     const details = { hookName: hook.name, event: hook.event };
-    if (this.skipped.has(key)) return logger.debug(`Hook "${hook.name}" was skipped: ${why}`, details);
-    this.skipped.add(key);
-    logger.warn(`Hook "${hook.name}" was skipped: ${why}`, details);
+    logger[isNew ? 'warn' : 'debug'](`Hook "${hook.name}" was skipped: ${why}`, details);
   }
 }

@@ -61,7 +61,12 @@ export class HookRunner {
   /** The hooks that would run, in order. */
   matching(subject: Subject): readonly ShellHook[] {
     const hooks = this.options.registry.hooksOf(subject.event);
-    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.namesOf(hook, subject)));
+    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.namesOf(subject.tool, hook)));
+  }
+
+  /** What a tool is called here, and in the dialect of a hook. */
+  namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect'>): readonly string[] {
+    return tool === undefined ? [] : [tool, shownToolName(hook, tool, this.options.toolNames)];
   }
 
   /** How often each hook has failed, by id. */
@@ -78,14 +83,15 @@ export class HookRunner {
     hooks: readonly ShellHook[] = this.matching(occasion),
   ): Promise<HookEventResult<Value>> {
     const progress = new EventProgress(occasion);
-    const done = new Set<string>();
+    const completed: ShellHook[] = [];
     for (const hook of hooks) {
       if (occasion.signal?.aborted) break;
       // Others may have been removed while one was running.
-      if (!this.options.registry.hooksOf(occasion.event).includes(hook) || isRepeated(hook, done)) continue;
+      if (!this.options.registry.hooksOf(occasion.event).includes(hook) || isRepeated(hook, completed)) continue;
       const { outcome, reading } = await this.runHook(hook, progress);
       this.announce(hook, outcome, reading);
       progress.take(hook, outcome, reading);
+      if (outcome.status === 'completed') completed.push(hook);
       if (progress.isOver) break;
     }
     return progress.result();
@@ -110,14 +116,16 @@ export class HookRunner {
   private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
     const { options } = this;
     const { sessionId, signal } = progress.occasion;
+    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
+    const stdin = jsonText(input);
+    // From here to the start as little as can be: what was verified has no time to change.
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
-    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
     this.reports.start(hook, input);
     const start = {
       ...{ hook, verified, signal },
-      env: await hookEnvironment(hook, verified, { ...options, sessionId }),
-      stdin: jsonText(input),
+      env: hookEnvironment(hook, verified, { ...options, sessionId }),
+      stdin,
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
     const result = await startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
@@ -135,17 +143,14 @@ export class HookRunner {
     return { outcome, reading: { ...SILENT, problem, effects: { cancel } } };
   }
 
-  private announce(hook: ShellHook, outcome: HookOutcome, { effects }: HookReading): void {
+  private announce(hook: ShellHook, outcome: HookOutcome, { effects, ignored = [] }: HookReading): void {
     const timeoutMs = hook.timeout ?? this.options.timeoutMs();
     this.reports.outcome(hook, outcome, timeoutMs);
+    for (const key of ignored) this.reports.ignored(hook, key);
     if (effects.userText === undefined) return;
     const notice = { hook: hook.name, event: hook.event, text: visibleText(effects.userText) };
     this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
     this.reports.guarded(() => this.options.onNotice?.(notice));
-  }
-
-  private namesOf(hook: ShellHook, { tool }: Subject): readonly string[] {
-    return tool === undefined ? [] : [tool, shownToolName(hook, tool, this.options.toolNames)];
   }
 }
 
@@ -160,12 +165,14 @@ interface Refused {
   readonly durationMs: number;
 }
 
-/** Other programs run a command once where two matchers name it. */
-function isRepeated(hook: ShellHook, done: Set<string>): boolean {
-  if (hook.dialect === 'native') return false;
-  const { dialect, command, args, extension, root } = hook;
-  const key = JSON.stringify([dialect, command, args, extension, root]);
-  if (done.has(key)) return true;
-  done.add(key);
-  return false;
+/**
+ * Other programs run a command once where two matchers name it. Only one that has run counts, and only in the same file:
+ * a command that nobody approved may not take the place of the same one that somebody did.
+ */
+function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
+  return hook.dialect !== 'native' && completed.some((other) => commandOf(other) === commandOf(hook));
+}
+
+function commandOf({ dialect, scope, source, extension, root, command, args }: ShellHook): string {
+  return JSON.stringify([dialect, scope, source, extension, root, command, args]);
 }

@@ -53,17 +53,21 @@ export async function beforeToolSelection(
   });
   const joined = outcome.tools.filter(({ joins }) => joins);
   notes.mustCallTool = joined.some(({ mode }) => mode === 'any');
-  const left = limitTools(outcome.value, joined);
+  const left = limitTools(outcome.value, joined, (name) => parts.runner.namesOf(name, { dialect: 'gemini' }));
   return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
 }
 
-/** Names of several hooks are added together, and `none` wins over all. */
-function limitTools(tools: readonly Tool[], limits: readonly ToolChoiceLimit[]): readonly Tool[] {
+/** Names of several hooks are added together, and `none` wins over all. A tool may go by several names. */
+function limitTools(
+  tools: readonly Tool[],
+  limits: readonly ToolChoiceLimit[],
+  namesOf = (name: string): readonly string[] => [name],
+): readonly Tool[] {
   if (limits.some(({ mode }) => mode === 'none')) return [];
   const named = limits.filter(({ names }) => names !== undefined);
   if (named.length === 0) return tools;
   const allowed = new Set(named.flatMap(({ names = [] }) => names));
-  return tools.filter(({ name }) => allowed.has(name));
+  return tools.filter(({ name }) => namesOf(name).some((known) => allowed.has(known)));
 }
 
 function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts): EntryAction | undefined {
@@ -92,6 +96,10 @@ function changeRequest(request: ModelCallRequest, { changes }: RunNotes, { logge
   let changed = request;
   for (const { geminiRequest } of changes) {
     if (geminiRequest === undefined) continue;
+    const { model } = geminiRequest;
+    if (typeof model === 'string' && model !== request.model.id) {
+      logger.warn(`A hook's llm_request asks for the model "${model}": that of the run answers.`);
+    }
     try {
       changed = applyGeminiRequest(changed, geminiRequest);
     } catch (error) {

@@ -129,7 +129,8 @@ function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegi
   if (!isObject(handler) || problem !== undefined) return refuse(source, `${name}: ${problem}`, place.event);
   const { command, args, timeout, onFailure } = handler;
   const { scope, extension, root, dialect } = source;
-  const isShell = args === undefined || dialect === 'gemini';
+  // What they call a command is a text for bash.
+  const shell = args === undefined || dialect === 'gemini' ? 'bash' : false;
   const settings = {
     ...(place.matcher !== undefined && { matcher: place.matcher }),
     ...(args !== undefined && { args }),
@@ -138,7 +139,7 @@ function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegi
     ...(dialect === 'gemini' && isObject(handler.env) && { env: handler.env }),
   };
   const registration = {
-    ...{ event: place.event, name: nameOf(handler, name), command: portable(command), shell: isShell, ...settings },
+    ...{ event: place.event, name: nameOf(handler, name), command: portable(command), shell, ...settings },
     ...{ scope, source: source.source, extension, root, dialect, dialectEvent: place.theirs },
   };
   return [registration as HookRegistration];
@@ -161,11 +162,10 @@ function portable(command: unknown): unknown {
 function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Place): string | undefined {
   const { type = 'command', shell } = handler;
   if (type !== 'command') return `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
-  for (const key of ['if', 'async', 'asyncRewake', 'once'] as const) {
+  for (const key of ['if', 'async', 'asyncRewake'] as const) {
     if (handler[key] !== undefined && handler[key] !== false) return `\`${key}\` is not supported`;
   }
-  if (shell !== undefined && shell !== 'bash' && shell !== 'sh')
-    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  if (shell !== undefined && shell !== 'bash') return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }
 

@@ -13,6 +13,8 @@ export class RunNotes {
   texts: readonly Message[] = [];
   changes: readonly Pick<HookEffects, 'response' | 'geminiRequest'>[] = [];
   mustCallTool = false;
+  /** What the run was asked. */
+  prompt = '';
   /** How often the agent went on after its answer. */
   continued = 0;
   private turnCalls = new Map<string, CallRecord>();

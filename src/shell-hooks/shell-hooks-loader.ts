@@ -9,7 +9,7 @@ import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HOOK_EVENTS, type HookEvent } from './hook-event.js';
 import { type HookFile, readHookFile, standardFiles } from './hook-file.js';
-import { createGates, createResultGate } from './hook-lifecycles.js';
+import { createGates, createResultGate, rewritesText } from './hook-lifecycles.js';
 import type { HookParts } from './hook-parts.js';
 import { HookRegistry } from './hook-registry.js';
 import { HookRunner } from './hook-runner.js';
@@ -207,7 +207,7 @@ class ShellHooksLoader implements ShellHooks {
 
 /** The lifecycles of an agent, which follow the registry: only what has a hook is switched on. */
 class Installation {
-  private events: ReadonlySet<HookEvent> = new Set();
+  private shape = '';
   private gates: (() => void) | undefined = undefined;
   private results: (() => void) | undefined = undefined;
 
@@ -219,9 +219,10 @@ class Installation {
 
   update(): void {
     const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
-    if (events.size === this.events.size && [...events].every((event) => this.events.has(event))) return;
-    this.events = events;
     const { host, parts } = this;
+    const shape = [...events, rewritesText(parts)].join();
+    if (shape === this.shape) return;
+    this.shape = shape;
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
     this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
   }

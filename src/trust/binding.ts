@@ -28,28 +28,23 @@ export interface Binding extends LocatedItem, BoundFiles {
   readonly document: { readonly [key: string]: CanonicalValue };
 }
 
-/** The program that a text for a shell is given to. */
-const SHELL = '/bin/sh';
-
-/** Finds the program of an item, and whose item it is. Rejects with an `ItemUnboundError` where it has none. */
-export async function locateItem(item: TrustItem, place: TrustPlace): Promise<LocatedItem> {
+/** Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. */
+export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
   validateTexts(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
-  const [workspace, root, source] = await Promise.all([
-    realLocation(place.workspaceDir),
-    item.root === undefined ? undefined : realLocation(item.root),
-    item.source === undefined ? undefined : realLocation(item.source),
-  ]);
+  const workspace = realLocation(place.workspaceDir);
+  const root = item.root === undefined ? undefined : realLocation(item.root);
+  const source = item.source === undefined ? undefined : realLocation(item.source);
   const roots: Workspace = { named: place.workspaceDir, real: workspace };
-  const executable = await findExecutable(item, { base: baseOf(item, place), path: place.path, roots });
-  const scope = await resolveScope(item, roots, executable);
+  const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots });
+  const scope = resolveScope(item, roots, executable);
   if (scope === 'workspace') validateEnvironment(item);
   return { item, scope, workspace, source, root, cwd, executable };
 }
 
 /** Computes what an item is bound by. Rejects with an `ItemUnboundError` where any part of it cannot be read. */
 export async function bindItem(item: TrustItem, place: TrustPlace, sink?: FileSink): Promise<Binding> {
-  const located = await locateItem(item, place);
+  const located = locateItem(item, place);
   const { scope, workspace, source, root, cwd, executable } = located;
   const around =
     scope === 'user' && source !== undefined
@@ -83,14 +78,20 @@ interface ProgramSearch {
   readonly roots: Workspace;
 }
 
-async function findExecutable(item: TrustItem, { base, path, roots }: ProgramSearch): Promise<Executable | undefined> {
+function findExecutable(item: TrustItem, { base, path, roots }: ProgramSearch): Executable | undefined {
   if (item.command === undefined) return undefined;
+  const find = (command: string) => resolveExecutable({ command, base, path, exclude: [roots.named, roots.real] });
   const named = item.root ? item.command.replaceAll(EXTENSION_PATH, item.root) : item.command;
-  const exclude = [roots.named, roots.real];
-  const found = await resolveExecutable({ command: item.shell ? SHELL : named, base, path, exclude });
+  const found = item.shell ? findShell(item.shell, find) : find(named);
   if (!('failure' in found)) return found;
   const { failure } = found;
   throw new ItemUnboundError('no-executable', `${failure.message}. ${failure.hint}`, { failure });
+}
+
+/** A text for bash is most often one for any shell. */
+function findShell(shell: true | 'bash', find: (command: string) => ReturnType<typeof resolveExecutable>) {
+  const bash = shell === 'bash' ? find('bash') : undefined;
+  return bash === undefined || 'failure' in bash ? find('/bin/sh') : bash;
 }
 
 /** A program that comes along with the item counts by its bytes, any other by where it is. */

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describeError } from '../errors.js';
 import { isInside } from '../process/location.js';
 import { ItemUnboundError } from './trust-error.js';
@@ -28,12 +39,15 @@ export type BoundFile = {
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
 const SEEN_PER_FILE = 20;
+/** How long files are looked at before others have their turn. */
+const TURN_MS = 10;
 
 /** What is left of the limits, for all folders of one item together. */
 export class BindingBudget {
   private files = 0;
   private bytes = 0;
   private seen = 0;
+  private turnBegan = performance.now();
 
   constructor(private readonly limits: BindingLimits) {}
 
@@ -44,10 +58,13 @@ export class BindingBudget {
     if (this.files > limits.files || this.bytes > limits.bytes) this.refuse();
   }
 
-  /** Something that was looked at, and may not be wanted. */
-  see(): void {
+  /** Something that is looked at, and may not be wanted. Now and then it waits until others have had their turn. */
+  async see(): Promise<void> {
     this.seen += 1;
     if (this.seen > SEEN_PER_FILE * this.limits.files) this.refuse();
+    if (performance.now() - this.turnBegan < TURN_MS) return;
+    await setImmediate();
+    this.turnBegan = performance.now();
   }
 
   private refuse(): never {
@@ -56,9 +73,24 @@ export class BindingBudget {
   }
 }
 
-/** The files that are bound in one folder. Whatever cannot be read, or leads out of it, is refused. */
+/** Something in a folder. */
+interface Entry {
+  readonly path: string;
+  /** The path without links; of a link, the path of the link. */
+  readonly real: string;
+  readonly is: Pick<Stats, 'isDirectory' | 'isSymbolicLink' | 'isFile'>;
+}
+
+type Choice = (path: string) => boolean;
+
+/**
+ * The files that are bound in one folder. Whatever cannot be read, or leads out of it, is refused. Files are read at
+ * once, one by one: that takes a tenth of the time that it takes to wait for each of them.
+ */
 export class BoundFolder {
   private readonly found = new Map<string, BoundFile>();
+  /** The folders of which all is bound. */
+  private readonly whole = new Set<string>();
 
   /** `root` has no links in it. */
   constructor(
@@ -75,57 +107,66 @@ export class BoundFolder {
     return this.found.get(this.nameOf(path));
   }
 
-  /** Binds a path of the folder and, where it is a folder itself, all that lies in it and `isWanted`. */
-  async add(path: string, isWanted: (path: string) => boolean = () => true): Promise<void> {
-    this.options.budget.see();
-    if (this.get(path)) return;
-    const entry = await reading(path, () => lstat(path));
-    if (entry.isDirectory()) {
-      if (isWanted(path)) await this.keep(path, { type: 'directory' });
-      for (const name of (await reading(path, () => readdir(path))).sort()) await this.add(join(path, name), isWanted);
-      return;
+  /** Binds a path of the folder and, where it is a folder itself, all that lies in it, or what of it `isWanted`. */
+  async add(path: string, isWanted?: Choice): Promise<void> {
+    const is = reading(path, () => lstatSync(path));
+    await this.addEntry({ path, real: is.isSymbolicLink() ? path : this.resolve(path), is }, isWanted);
+  }
+
+  private async addEntry(entry: Entry, isWanted: Choice | undefined): Promise<void> {
+    const { path, real, is } = entry;
+    await this.options.budget.see();
+    if (is.isDirectory()) return this.addFolder(entry, isWanted);
+    if (isWanted?.(path) === false || this.get(path)) return;
+    if (is.isSymbolicLink()) return this.addLink(path);
+    if (!is.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file, folder or link.`);
+    const { bytes, ...content } = this.read(real);
+    await this.keep(path, { type: 'file', ...content, ...(real !== path && { target: this.nameOf(real) }) }, bytes);
+  }
+
+  private async addFolder({ path, real }: Entry, isWanted: Choice | undefined): Promise<void> {
+    if (this.whole.has(path)) return;
+    if (isWanted === undefined) this.whole.add(path);
+    if (isWanted?.(path) !== false) await this.keep(path, { type: 'directory' });
+    const entries = reading(path, () => readdirSync(path, { withFileTypes: true }));
+    for (const is of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      await this.addEntry({ path: join(path, is.name), real: join(real, is.name), is }, isWanted);
     }
-    if (!isWanted(path)) return;
-    if (entry.isSymbolicLink()) return this.addLink(path);
-    if (!entry.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file, folder or link.`);
-    await this.addFile(path);
   }
 
   private async addLink(path: string): Promise<void> {
-    const link = await reading(path, () => readlink(path));
-    const target = await this.resolve(path);
-    const { bytes, ...content } = await this.read(target).catch((error) => isFolder(target, error));
-    await this.keep(path, { type: 'symlink', link, target: this.nameOf(target), ...content }, bytes);
-    // What lies in the folder that a link leads to can be reached by the link.
-    if (bytes === undefined) await this.add(target);
+    const link = reading(path, () => readlinkSync(path));
+    const target = this.resolve(path);
+    const leads = { type: 'symlink', link, target: this.nameOf(target) } as const;
+    if (reading(target, () => lstatSync(target)).isDirectory()) {
+      await this.keep(path, leads);
+      // What lies in the folder that a link leads to can be reached by the link.
+      return this.add(target);
+    }
+    const { bytes, ...content } = this.read(target);
+    await this.keep(path, { ...leads, ...content }, bytes);
   }
 
-  private async addFile(path: string): Promise<void> {
-    const target = await this.resolve(path);
-    const { bytes, ...content } = await this.read(target);
-    await this.keep(path, { type: 'file', ...content, ...(target !== path && { target: this.nameOf(target) }) }, bytes);
-  }
-
-  private async resolve(path: string): Promise<string> {
-    const target = await reading(path, () => realpath(path));
+  private resolve(path: string): string {
+    const target = reading(path, () => realpathSync.native(path));
     if (isInside(target, this.root)) return target;
     throw new ItemUnboundError('outside', `${path} leads to ${target}, which lies outside of ${this.root}.`);
   }
 
-  private async read(path: string): Promise<{ bytes: Buffer; sha256: string; executable: boolean }> {
-    return reading(path, async () => {
-      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  private read(path: string): { bytes: Buffer; sha256: string; executable: boolean } {
+    return reading(path, () => {
+      const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       try {
-        const found = await file.stat();
+        const found = fstatSync(file);
         const { mode, size } = found;
         if (!found.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file.`);
         // Before it is read, so that no huge file is.
         this.options.budget.take(size);
-        const bytes = await file.readFile();
+        const bytes = readFileSync(file);
         if (bytes.length !== size) throw new ItemUnboundError('unreadable', `${path} changed while it was read.`);
         return { bytes, sha256: sha256Of(bytes), executable: (mode & 0o111) !== 0 };
       } finally {
-        await file.close();
+        closeSync(file);
       }
     });
   }
@@ -149,16 +190,10 @@ export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** A link to a folder has no bytes of its own. */
-async function isFolder(path: string, error: unknown): Promise<{ bytes?: Buffer }> {
-  if ((await reading(path, () => lstat(path))).isDirectory()) return {};
-  throw error;
-}
-
 /** Whatever `read` throws makes the item unbound. */
-async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
+function reading<T>(path: string, read: () => T): T {
   try {
-    return await read();
+    return read();
   } catch (cause) {
     if (cause instanceof ItemUnboundError) throw cause;
     throw new ItemUnboundError('unreadable', `${path} could not be read: ${describeError(cause)}`, { cause });

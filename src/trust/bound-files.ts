@@ -1,4 +1,4 @@
-import { lstat, realpath } from 'node:fs/promises';
+import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
 import { isInside, realLocation } from '../process/location.js';
@@ -37,18 +37,18 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
   await extension?.add(extension.root);
   const scripts = new Map<string, string>();
   const unbound = new Set<string>();
-  const paths = new NamedPaths(places, await realLocation(places.cwd));
-  await paths.add([item.command ?? '', ...(item.args ?? [])]);
+  const paths = new NamedPaths(places, realLocation(places.cwd));
+  paths.add([item.command ?? '', ...(item.args ?? [])]);
   for (const path of paths.list) {
-    const found = await findNamed(path, places);
+    const found = findNamed(path, places);
     if (found === undefined) continue;
     const bound = await bindNamed(found, { around, extension });
     if (bound === undefined) unbound.add(relative(around.root, found.path) || '.');
     else if (bound.sha256 !== undefined) {
       scripts.set(bound.path, bound.sha256);
       // The first line of a script is a command line, too.
-      const line = await readFirstLine(found.real);
-      if (line?.startsWith('#!')) await paths.add([line.slice(2)]);
+      const line = readFirstLine(found.real);
+      if (line?.startsWith('#!')) paths.add([line.slice(2)]);
     }
   }
   for (const pattern of item.files ?? []) await addPattern(around, pattern);
@@ -93,13 +93,13 @@ class NamedPaths {
     this.bases = [...new Set([cwd, realCwd, around.real, root ?? around.real])];
   }
 
-  async add(words: readonly string[]): Promise<void> {
+  add(words: readonly string[]): void {
     const { root = EXTENSION_PATH } = this.places;
     if (words.some(({ length }) => length > LONG_WORD)) {
       throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
     }
     for (const name of words.flatMap((word) => namesIn(word.replaceAll(EXTENSION_PATH, root)))) {
-      if (/(^|\/)\.\.(\/|$)/.test(name)) await refuseDetour(this.realCwd, name);
+      if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
       for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
@@ -107,9 +107,9 @@ class NamedPaths {
 }
 
 /** A `..` after a link is one place for who reads the text, and another one for who follows the link. */
-async function refuseDetour(base: string, name: string): Promise<void> {
+function refuseDetour(base: string, name: string): void {
   const [text, followed] = [resolve(base, name), isAbsolute(name) ? name : `${base}/${name}`];
-  if ((await realLocation(text)) === (await realLocation(followed))) return;
+  if (realLocation(text) === realLocation(followed)) return;
   throw new ItemUnboundError('outside', `"${name}" goes up from a link, which leads to more than one place.`);
 }
 
@@ -120,31 +120,33 @@ interface NamedPath {
 }
 
 /** The path in terms of the folders without links, where it names something of the workspace or the extension. */
-async function findNamed(path: string, places: FilePlaces): Promise<NamedPath | undefined> {
+function findNamed(path: string, places: FilePlaces): NamedPath | undefined {
   const { around, root } = places;
   const named = isInside(path, around.named) ? join(around.real, relative(around.named, path)) : path;
   const isOurs = (candidate: string) =>
     isInside(candidate, around.real) || (root !== undefined && isInside(candidate, root));
   let real: string;
   try {
-    await lstat(path);
-    real = await realpath(path);
+    // Most are words that name nothing: no error is made for each of them.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+    real = realpathSync.native(path);
   } catch (error) {
-    if (isAbsent(error) && !(await isLink(path))) return undefined;
+    if (isAbsent(error) && !isLink(path)) return undefined;
     if (!isOurs(named)) return undefined;
     throw unreadable(path, error);
   }
   if (!isOurs(named) && !isOurs(real)) return undefined;
   // The name is what is bound, unless it says nothing of the workspace; where it leads is checked as it is read.
   const bound = isOurs(named) ? named : real;
-  return { path: bound, real, isFolder: (await lstat(real)).isDirectory() && isOurs(real) };
+  return { path: bound, real, isFolder: lstatSync(real).isDirectory() && isOurs(real) };
 }
 
-function isLink(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isSymbolicLink(),
-    () => false,
-  );
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 /** A word that is too long for a path names no file either. */
@@ -163,12 +165,19 @@ async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {
   }
   const wild = steps.findIndex((step) => /[*?]/.test(step));
   const named = join(folder.root, ...(wild < 0 ? steps : steps.slice(0, wild)));
-  const start = await realpath(named).catch((error) => {
-    if (wild >= 0 && isAbsent(error)) return undefined;
-    throw unreadable(named, error);
-  });
+  const start = findStart(named, wild >= 0);
   if (start === undefined) return;
   if (!isInside(start, folder.root)) throw new ItemUnboundError('outside', `${named} leads out of the workspace.`);
   if (wild < 0) return folder.add(start);
   await folder.add(start, (path) => matchesPattern(relative(start, path).split(sep).join('/'), steps.slice(wild)));
+}
+
+/** Where a pattern has wild cards, nothing has to be there yet. */
+function findStart(path: string, mayBeAbsent: boolean): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch (error) {
+    if (mayBeAbsent && isAbsent(error)) return undefined;
+    throw unreadable(path, error);
+  }
 }

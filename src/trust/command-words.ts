@@ -1,6 +1,7 @@
 /** Where a word ends that is part of another one, such as in `--config=./a.json`. */
 const SEPARATORS = /[\s'"`;&|<>()=,:{}$?#]+/;
-const VARIABLE = /\$(\w{1,200}|\{[^}]{0,200}\})/g;
+/** What a shell puts something in the place of. */
+const EXPANSION = /\$(?:\w{1,200}|\{[^}]{0,200}\}|\([^()]{0,200}\))|`[^`]{0,200}`/g;
 /** How deep texts for a shell are looked for in each other. */
 const DEPTH = 4;
 
@@ -10,10 +11,11 @@ const DEPTH = 4;
  */
 export function namesIn(word: string, depth = DEPTH): string[] {
   const rests = [/^(-\w|@)/, /^[^=]*=/, /^[^:]*:/].map((start) => word.replace(start, ''));
-  const pieces = [word, ...rests, ...word.split(SEPARATORS)];
-  const bare = word.replaceAll(VARIABLE, '');
-  if (bare !== word) pieces.push(bare, ...bare.split(SEPARATORS));
-  const inner = depth > 0 ? shellWords(word).filter((text) => text !== word) : [];
+  // Twice, for a substitution within another one.
+  const bare = word.replaceAll(EXPANSION, '').replaceAll(EXPANSION, '');
+  const texts = [...new Set([word, bare])];
+  const pieces = [...texts, ...rests, ...texts.flatMap((text) => text.split(SEPARATORS))];
+  const inner = depth > 0 ? texts.flatMap(shellWords).filter((text) => text !== word) : [];
   const names = [...pieces, ...pieces.flatMap(decoded), ...inner.flatMap((text) => namesIn(text, depth - 1))];
   const after = /[$`]/.test(word) ? names.map((name) => name.replace(/^\/+/, '')) : [];
   return [...new Set([...names, ...after])].filter((name) => name !== '');

@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { isInside, realLocationSync } from '../process/location.js';
+import { homeFolder } from '../process/home-folder.js';
+import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
 import type { Approver } from './trust-decision.js';
 import type { BindingLimits, TrustPlace } from './trust-item.js';
@@ -62,19 +62,19 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
     ...{ approve, approveTimeoutMs, allow: new Set(allow), folder: `.${appName}`, clock: options.clock },
     onUserHooksChanged: options.onUserHooksChanged,
     logger: options.logger ?? consoleLogger,
-    place: resolvePlace(options, join(homedir(), `.${appName}`)),
+    place: resolvePlace(options, appName),
   };
 }
 
-function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace {
-  const { workspaceDir, stateDir = defaultDir, path = process.env.PATH, limits = LIMITS } = options;
+function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
+  const { workspaceDir, stateDir = defaultStateDir(appName), path = process.env.PATH, limits = LIMITS } = options;
   if (typeof workspaceDir !== 'string' || workspaceDir === '') {
     throw new OptionInvalidError('workspaceDir', 'give the folder that is being worked in.');
   }
   if (!isAbsolute(stateDir)) throw new OptionInvalidError('stateDir', `"${stateDir}" is not absolute.`);
   const workspace = resolve(workspaceDir);
-  const isWithin = [stateDir, realLocationSync(stateDir)].some((place) =>
-    [workspace, realLocationSync(workspace)].some((root) => isInside(place, root)),
+  const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
+    [workspace, realLocation(workspace)].some((root) => isInside(place, root)),
   );
   if (isWithin) {
     throw new OptionInvalidError(
@@ -83,4 +83,10 @@ function resolvePlace(options: TrustGateOptions, defaultDir: string): TrustPlace
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits };
+}
+
+function defaultStateDir(appName: string): string {
+  const home = homeFolder();
+  if (home !== undefined) return join(home, `.${appName}`);
+  throw new OptionInvalidError('stateDir', 'the user has no home folder: set HOME, or make a gate with a `stateDir`.');
 }

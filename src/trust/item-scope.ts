@@ -13,14 +13,10 @@ export interface Workspace {
  * Whose an item is. What a loader takes for the user's becomes the workspace's where its definition, its folder or its
  * program lies in the workspace, by name or with links followed. What the host gives itself stays the host's.
  */
-export async function resolveScope(
-  item: TrustItem,
-  workspace: Workspace,
-  executable: Executable | undefined,
-): Promise<TrustScope> {
+export function resolveScope(item: TrustItem, workspace: Workspace, executable: Executable | undefined): TrustScope {
   if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';
   const named = [item.source, item.root, executable?.path].filter((path) => path !== undefined);
-  const real = await Promise.all(named.map(realLocation));
+  const real = named.map((path) => realLocation(path));
   const roots = [workspace.named, workspace.real];
   return [...named, ...real].some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
 }

@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { isInside, realLocationSync } from '../process/location.js';
+import { homeFolder } from '../process/home-folder.js';
+import { isInside, realLocation } from '../process/location.js';
 
 /** Where this library and others read what to run, import or connect to; in the workspace and in the home folder. */
 const CONFIGURATION: readonly string[] = [
@@ -22,13 +22,13 @@ export interface ProtectedPlace {
  * Links are followed, and upper and lower case are the same, since on some disks they are.
  */
 export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPlace): (path: string) => boolean {
-  const configured = [folder, ...CONFIGURATION].flatMap((name) => [join(workspaceDir, name), join(homedir(), name)]);
-  const roots = [stateDir, ...configured];
+  const places = [workspaceDir, homeFolder()].filter((place) => place !== undefined);
+  const roots = [stateDir, ...places.flatMap((place) => [folder, ...CONFIGURATION].map((name) => join(place, name)))];
   return (path) => {
     const named = resolve(workspaceDir, path);
-    const followed = realLocationSync(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
+    const followed = realLocation(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
     // Looked up anew: what was absent may have become a link.
-    const forbidden = roots.flatMap((root) => [root, realLocationSync(root)]).map(fold);
+    const forbidden = roots.flatMap((root) => [root, realLocation(root)]).map(fold);
     return [named, followed].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
   };
 }

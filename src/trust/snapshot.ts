@@ -12,7 +12,7 @@ import type { TrustPlace } from './trust-item.js';
  * very bytes that are hashed, and compared again each time. Undefined where the extension has changed meanwhile.
  */
 export async function openSnapshot(binding: Binding, place: TrustPlace): Promise<string | undefined> {
-  const folder = await snapshotPath(binding.digest, place.stateDir);
+  const folder = snapshotPath(binding.digest, place.stateDir);
   if (await isIntact(folder, binding, place)) return folder;
   const draft = join(dirname(folder), `new-${randomUUID()}`);
   try {
@@ -44,11 +44,11 @@ function isMoved(from: string, to: string): Promise<boolean> {
 
 /** Removes what was kept for an approval. */
 export async function removeSnapshot(digest: string, stateDir: string): Promise<void> {
-  await removeFolder(await snapshotPath(digest, stateDir));
+  await removeFolder(snapshotPath(digest, stateDir));
 }
 
-async function snapshotPath(digest: string, stateDir: string): Promise<string> {
-  return join(await realLocation(stateDir), 'approved', digest.replace(/^sha256:/, ''));
+function snapshotPath(digest: string, stateDir: string): string {
+  return join(realLocation(stateDir), 'approved', digest.replace(/^sha256:/, ''));
 }
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {

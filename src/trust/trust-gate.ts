@@ -65,7 +65,7 @@ class ContentGate implements TrustGate {
   async authorize(item: TrustItem): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
     try {
-      const located = await locateItem(item, this.settings.place);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await this.decide(await bindItem(item, this.settings.place));
       await this.report(item);
       return allow(item, { reason: 'user', scope: 'user' });
@@ -80,7 +80,7 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = await locateItem(item, this.settings.place);
+      const located = locateItem(item, this.settings.place);
       if (located.scope === 'workspace') return await this.verifyContent(decision);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {
@@ -155,9 +155,9 @@ class ContentGate implements TrustGate {
 
   private async standingOf(item: TrustItem): Promise<{ scope: TrustScope; approvedBefore: boolean }> {
     const named = this.settings.place.workspaceDir;
-    const real = await realLocation(named);
-    const scope = await resolveScope(item, { named, real }, undefined);
-    const source = item.source === undefined ? undefined : await realLocation(item.source);
+    const real = realLocation(named);
+    const scope = resolveScope(item, { named, real }, undefined);
+    const source = item.source === undefined ? undefined : realLocation(item.source);
     return { scope, approvedBefore: (await this.memory.previous(item, { workspace: real, source })) !== undefined };
   }
 }

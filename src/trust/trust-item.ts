@@ -26,8 +26,8 @@ export interface TrustItem {
   /** A program: an absolute path, one relative to `root` or else the workspace, or a bare name. With `shell`, a text. */
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** Whether `command` is a text for `/bin/sh`. */
-  readonly shell?: boolean | undefined;
+  /** Whether `command` is a text for `/bin/sh`; `bash`: for the `bash` in PATH, where there is one. */
+  readonly shell?: boolean | 'bash' | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Relative to `root` or else the workspace, which is the default. */
   readonly cwd?: string | undefined;

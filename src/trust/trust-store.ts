@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../errors.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
@@ -64,7 +65,7 @@ export class TrustStore {
   }
 
   private async update(change: (record: TrustRecord) => TrustRecord): Promise<void> {
-    await this.check();
+    this.check();
     await this.writing(() => mkdir(dirname(this.path), { recursive: true, mode: 0o700 }));
     await withFileLock(`${this.path}.lock`, async () => {
       const backup = `${this.path}.${Date.now()}.backup`;
@@ -96,8 +97,8 @@ export class TrustStore {
   }
 
   private async read(keep: () => Promise<void> = async () => {}): Promise<TrustRecord> {
-    await this.check();
-    const text = await this.readText();
+    this.check();
+    const text = this.readText();
     if (text === undefined) return EMPTY_RECORD;
     const parsed = text === '' ? undefined : parseRecord(text);
     if (parsed === undefined) {
@@ -111,18 +112,18 @@ export class TrustStore {
   }
 
   /** Nothing where others could have written it. */
-  private async readText(): Promise<string | undefined> {
+  private readText(): string | undefined {
     try {
-      const isOpen = process.platform !== 'win32' && ((await stat(this.path)).mode & 0o022) !== 0;
-      return isOpen ? '' : await readFile(this.path, 'utf8');
+      const isOpen = process.platform !== 'win32' && (statSync(this.path).mode & 0o022) !== 0;
+      return isOpen ? '' : readFileSync(this.path, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw new TrustStoreError(`${this.path} could not be read: ${describeError(cause)}`, { cause });
     }
   }
 
-  private async check(): Promise<void> {
-    const [path, workspace] = await Promise.all([realLocation(this.path), realLocation(this.options.workspaceDir)]);
+  private check(): void {
+    const [path, workspace] = [realLocation(this.path), realLocation(this.options.workspaceDir)];
     if (isInside(path, workspace)) {
       throw new TrustStoreError(`${path} lies in the workspace ${workspace}: choose a \`stateDir\` outside of it.`);
     }

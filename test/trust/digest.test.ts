@@ -82,6 +82,7 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['behind a variable in quotes', { shell: true, command: 'node "$PROJECT_DIR"/src/x.js' }],
     ['behind a variable with a default', { shell: true, command: `node "\${PWD:-.}/src/x.js"` }],
     ['behind a substitution', { shell: true, command: 'node "$(pwd)/src/x.js"' }],
+    ['behind substitutions', { shell: true, command: 'node "$(cd "$(pwd)" && pwd)/src/a, (1)=b c.js"' }],
     ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
     ['in quotes, with a blank', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
@@ -99,6 +100,8 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['by a pattern through a link', { command: 'node', files: ['linked/**/*.js'] }],
     ['behind a link in a declared folder', { command: 'node', files: ['declared'] }],
     ['in a declared folder', { command: 'node', files: ['src'] }],
+    ['in a declared folder of which a pattern wants no more than the name', { command: 'node', files: ['*', 'src'] }],
+    ['by a pattern after a narrower one', { command: 'node', files: ['*', '**'] }],
   ];
 
   test.each(ways)('%s', async (_way, how) => {
@@ -226,6 +229,17 @@ test('a path that goes up from a link is refused: it is one file by its text, an
 
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
   await digestOf(place.hook({ args: ['hooks/../../nowhere', '...', 'a..b'] }), place.trustPlace());
+});
+
+test('whoever else has something to do has their turn while many files are read', async () => {
+  const place = makePlace();
+  for (let at = 0; at < 2_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  await digestOf(place.hook({ files: ['many'] }), place.trustPlace());
+  clearInterval(timer);
+
+  expect(turns).toBeGreaterThan(0);
 });
 
 test('the approver is told of folders that are not bound', async () => {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { createTrustGate } from '../../src/trust/trust-gate.js';
 import type { TrustItem } from '../../src/trust/trust-item.js';
 import type { UserHooksChange } from '../../src/trust/user-watch.js';
 import { script, write } from '../process/support/scratch.js';
@@ -127,4 +128,17 @@ test('a definition that came through a pipe is not waited for', async () => {
   execFileSync('mkfifo', [join(place.stateDir, 'hooks.json')]);
 
   expect(await attempt(place.gate(), item)).toBe('mine');
+});
+
+test.each(['', 'relative'])('where the home folder is "%s", the host has to say where state is kept', async (home) => {
+  const place = makePlace();
+  vi.stubEnv('HOME', home);
+  try {
+    const { workspaceDir } = place;
+    expect(() => createTrustGate({ workspaceDir })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+    expect(place.gate().isProtectedPath('.claude/settings.json')).toBe(true);
+    expect(await place.gate().authorize(place.hook())).toMatchObject({ allowed: true });
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

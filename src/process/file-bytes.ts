@@ -1,0 +1,25 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { describeError } from '../errors.js';
+
+/** The bytes of a file, or why there are none. */
+export type FileBytes = { readonly bytes: Buffer } | { readonly problem: string; readonly isAbsent: boolean };
+
+/** Reads a file of at most `max` bytes. A pipe or a device is refused, and never keeps us waiting. */
+export async function readBytes(path: string, max: number): Promise<FileBytes> {
+  try {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) return { problem: 'it is no file', isAbsent: false };
+      if (stats.size > max) return { problem: `it has ${stats.size} bytes, more than ${max}`, isAbsent: false };
+      const bytes = await file.readFile();
+      return bytes.length > max ? { problem: `it has more than ${max} bytes`, isAbsent: false } : { bytes };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: describeError(error), isAbsent: code === 'ENOENT' || code === 'ENOTDIR' };
+  }
+}
