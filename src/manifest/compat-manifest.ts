@@ -4,14 +4,14 @@ import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
 import type { HookRegistration } from '../shell-hooks/hook-definition.js';
 import { parseHooks } from '../shell-hooks/parse-hooks.js';
 import { readClaudeManifest } from './claude-manifest.js';
-import type { ManifestFormat, ManifestHook, SettingDefinition } from './extension.js';
+import type { ManifestFormat, ManifestHook } from './extension.js';
 import { readBytes } from './file-text.js';
 import { type CompatManifest, readGeminiManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { extensionName } from './manifest-schema.js';
 import type { ReadManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
-import { settingReferences } from './setting-reference.js';
+import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
 import { isObject, parseJsonObject } from './strict-json.js';
 
 /** A manifest of another program, and where it lies. */
@@ -91,6 +91,7 @@ async function readHooks(
   const hooks: ManifestHook[] = [];
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
+  const findSettings = createReferenceFinder(compat.content.settings);
   const take = (value: JsonValue, path: string) => {
     const report = ({ level, message }: HookDiagnostic) => {
       if (level !== 'info') (level === 'error' ? errors : warnings).push({ path, message });
@@ -106,7 +107,7 @@ async function readHooks(
       report,
     });
     for (const hook of parsed.hooks) {
-      const refused = settingIn(hook, compat.content.settings);
+      const refused = settingIn(hook, findSettings);
       if (refused === undefined) hooks.push(manifestHookOf(hook));
       else
         report({
@@ -131,10 +132,7 @@ function manifestHookOf(registration: HookRegistration): ManifestHook {
 }
 
 /** The part of a command that asks for the value of a setting. A shell may look up a variable by itself. */
-function settingIn(
-  { command, args = [], shell }: HookRegistration,
-  settings: readonly SettingDefinition[],
-): string | undefined {
-  const found = settingReferences([command, ...args].join('\n'), settings);
+function settingIn({ command, args = [], shell }: HookRegistration, findSettings: ReferenceFinder): string | undefined {
+  const found = findSettings([command, ...args].join('\n'));
   return found.find(({ isVariable }) => !(shell && isVariable))?.text;
 }
