@@ -35,7 +35,7 @@ export async function readCompatManifest(source: CompatSource): Promise<ReadMani
   const compat =
     format === 'gemini'
       ? readGeminiManifest(value, workspaceDir)
-      : await readClaudeManifest({ manifest: value, workspaceDir, readJson: (path) => files.read(path) });
+      : await readClaudeManifest({ manifest: value, root, workspaceDir, readJson: (path) => files.read(path) });
   const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: named.data }, files);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
@@ -48,8 +48,18 @@ export async function readCompatManifest(source: CompatSource): Promise<ReadMani
       hooks,
     },
     errors: [...files.problems, ...errors],
-    warnings: [...(isVersion ? [] : [noVersion]), ...compat.warnings, ...warnings],
+    warnings: [
+      ...(isVersion ? [] : [noVersion]),
+      ...compat.warnings,
+      ...warnings,
+      ...(await unreadParts(compat, root)),
+    ],
   };
+}
+
+async function unreadParts({ unread }: CompatManifest, root: string): Promise<readonly ManifestProblem[]> {
+  const found = await Promise.all(unread.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
+  return found.flat().map((path) => ({ path, message: 'it is passed over' }));
 }
 
 /** Other JSON files of an extension. One that is there and cannot be read is a problem. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
-import { compatServer, replaceTexts } from './compat-text.js';
+import { compatServer, mapTexts, replaceTexts } from './compat-text.js';
 import type { ManifestContent, SettingDefinition } from './extension.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { problemOfRelativePath } from './relative-path.js';
@@ -14,6 +14,8 @@ export interface CompatManifest {
   /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
+  /** Parts that may lie in the folder, and are not read. */
+  readonly unread: readonly string[];
   readonly warnings: readonly ManifestProblem[];
 }
 
@@ -31,7 +33,7 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
   return {
     content: {
       mcpServers: Object.fromEntries(
-        Object.entries(replaceTexts(servers, replacements)).flatMap(([name, server]) =>
+        Object.entries(withBraces(replaceTexts(servers, replacements))).flatMap(([name, server]) =>
           isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
         ),
       ),
@@ -43,8 +45,14 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
     },
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
+    unread: ['commands', 'agents', 'policies'],
     warnings,
   };
+}
+
+/** Variables go without braces there too: `$TOKEN` is `${TOKEN}`. */
+function withBraces(servers: JsonObject): JsonObject {
+  return mapTexts(servers, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
 }
 
 function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {

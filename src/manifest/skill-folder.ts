@@ -6,7 +6,7 @@ import { readText } from './file-text.js';
 import type { GatedFolder } from './gated-folder.js';
 import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js';
-import { problemText } from './manifest-problem.js';
+import { problemsText } from './manifest-problem.js';
 import { resolveInside } from './relative-path.js';
 import type { SkillEntry } from './skill.js';
 import { readSkillFile, SKILL_FILE, type SkillFile } from './skill-file.js';
@@ -99,6 +99,6 @@ function describe({ body, ...file }: SkillFile, { extension, scope, folder }: Sk
 }
 
 function diagnose(level: 'error' | 'warning', { folder, extension }: SkillPlace, problems: readonly ManifestProblem[]) {
-  const message = `The skill in ${folder}: ${problems.map(problemText).join('; ')}`;
+  const message = `The skill in ${folder}: ${problemsText(problems)}`;
   return { level, message, source: folder, problems, ...(extension !== undefined && { extension }) };
 }
