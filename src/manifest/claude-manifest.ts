@@ -88,13 +88,18 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
       return [];
     }
     const { title, description, sensitive, required } = entry;
+    const type = typeOf(entry.type);
+    const hasDefault = typeof entry.default === type;
+    if (entry.default !== undefined && !hasDefault) {
+      warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
+    }
     const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
     return [
       {
-        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type: typeOf(entry.type) },
+        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type },
         ...(sensitive === true && { sensitive }),
         ...(required === true && { required }),
-        ...(isScalar(entry.default) && { default: entry.default }),
+        ...(hasDefault && { default: entry.default as SettingValue }),
       },
     ];
   });
@@ -102,10 +107,6 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
 
 function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
   return type === 'number' || type === 'boolean' ? type : 'string';
-}
-
-function isScalar(value: unknown): value is SettingValue {
-  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 interface ServerSources {

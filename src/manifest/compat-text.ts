@@ -36,7 +36,7 @@ export function compatServer(server: JsonObject): JsonObject {
   };
 }
 
-/** `${extensionPath}/bin` is `./bin`: the gate knows what it is relative to. */
-function relativeToExtension(path: string): string {
+/** `${extensionPath}/bin` is `./bin`: whoever reads it knows what it is relative to. */
+export function relativeToExtension(path: string): string {
   return path.startsWith(EXTENSION_PATH) ? `.${path.slice(EXTENSION_PATH.length)}` : path;
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
-import { compatServer, mapTexts, replaceTexts } from './compat-text.js';
+import { compatServer, mapTexts, relativeToExtension, replaceTexts } from './compat-text.js';
 import type { ManifestContent, SettingDefinition } from './extension.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { problemOfRelativePath } from './relative-path.js';
@@ -23,9 +23,9 @@ const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName'
 const CONTEXT_FILE = 'GEMINI.md';
 
 /** Reads a `gemini-extension.json` as it is. Entries that cannot be used are left out with a warning. */
-export function readGeminiManifest(value: JsonObject, workspaceDir: string): CompatManifest {
+export function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
-  const replacements = { '/': '/', pathSeparator: '/', workspacePath: workspaceDir };
+  const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
   const servers = isObject(value.mcpServers) ? (value.mcpServers as JsonObject) : {};
   for (const key of Object.keys(value)) {
     if (!KNOWN.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
@@ -33,7 +33,7 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
   return {
     content: {
       mcpServers: Object.fromEntries(
-        Object.entries(withBraces(replaceTexts(servers, replacements))).flatMap(([name, server]) =>
+        Object.entries(withBraces(servers)).flatMap(([name, server]) =>
           isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
         ),
       ),
@@ -94,7 +94,8 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
 
 function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
   const named = value === undefined ? [CONTEXT_FILE] : listOf(typeof value === 'string' ? [value] : value);
-  return named.flatMap((file) => {
+  return named.flatMap((entry) => {
+    const file = typeof entry === 'string' ? relativeToExtension(entry) : entry;
     const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'it is no text';
     if (problem !== undefined) warnings.push({ path: 'contextFileName', message: problem });
     return typeof file === 'string' && problem === undefined ? [file] : [];

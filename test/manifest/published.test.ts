@@ -43,6 +43,30 @@ describe('a Gemini extension as it is published', () => {
     ]);
   });
 
+  test('writes separators and its own folder as variables, wherever there is a path', async () => {
+    const place = makePlace();
+    files(place, 'office', {
+      'gemini-extension.json': {
+        name: 'office',
+        version: '1.0.0',
+        contextFileName: ['office-server$' + '{/}CONTEXT.md', '$' + '{extensionPath}$' + '{/}MORE.md'],
+        mcpServers: { office: { command: 'node', args: ['run$' + '{/}start.js'], cwd: '$' + '{extensionPath}' } },
+      },
+      'office-server/CONTEXT.md': 'Be brief.',
+      'MORE.md': 'Be kind.',
+    });
+
+    const { loader } = await place.load({ ...both, autoEnable: false });
+
+    expect(loader.extensions()).toMatchObject([
+      {
+        contextFiles: ['office-server/CONTEXT.md', './MORE.md'],
+        mcpServers: { office: { args: ['run/start.js'], cwd: '.' } },
+      },
+    ]);
+    expect(loader.status().diagnostics).toEqual([]);
+  });
+
   test('with a context that cannot be read tells so, and gives the rest', async () => {
     const place = makePlace();
     files(place, 'long', {
@@ -99,6 +123,17 @@ describe('a Claude Code plugin as it is published', () => {
 
     expect(loader.status().skills).toEqual(skills);
     expect(loader.status().diagnostics).toEqual([]);
+  });
+
+  test('whose option has a default of another type has none', async () => {
+    const place = makePlace();
+    const userConfig = { port: { type: 'number', default: '80' }, dir: { type: 'directory', default: '/tmp' } };
+    files(place, 'p', { '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', userConfig } });
+
+    const { loader } = await place.load(both);
+
+    expect(loader.config).toEqual({ extensions: { p: { dir: '/tmp' } } });
+    expect(loader.status().diagnostics).toMatchObject([{ problems: [{ path: 'userConfig.port.default' }] }]);
   });
 
   test('tells of each part that is passed over, also where its manifest does not name it', async () => {
