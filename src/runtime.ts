@@ -25,10 +25,15 @@ export type { ApprovalRequest, Approver } from './trust/trust-decision.js';
 export interface RuntimeOptions {
   /** Names the folders, files and variables of the application. Default `keelson`. */
   readonly appName?: string | undefined;
-  /** The folder that is worked in. Default: the current one. Nothing in it is trusted by itself. */
+  /**
+   * The folder that is worked in. Default: the current one. Nothing in it is trusted by itself, so the user's folder may
+   * not lie in there.
+   */
   readonly cwd?: string | undefined;
   /** Asks the user about what comes from that folder. Without it nothing of it is used that was not approved before. */
   readonly approve?: Approver | undefined;
+  /** How long a question stands, in milliseconds; then the answer is no. Default five minutes. */
+  readonly approveTimeoutMs?: number | undefined;
   /** Digests that are allowed without a question, for where there is nobody to ask. */
   readonly allow?: readonly string[] | undefined;
   /** The user's folder, absolute. Default `~/.<appName>`. */
@@ -38,19 +43,19 @@ export interface RuntimeOptions {
   /** The application's own configuration: `hooks` (with `timeout`), `mcpServers`, and `extensions` with settings. */
   readonly config?: RuntimeConfig | undefined;
   /** More of each part; `false` leaves plugins out. */
-  readonly manifests?: Omit<
-    ManifestOptions,
-    'workspaceDir' | 'appName' | 'userDir' | 'gate' | 'config' | 'hooks' | 'mcp'
-  >;
-  readonly hooks?: Omit<ShellHooksOptions, 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'hooks' | 'redact'>;
-  readonly mcp?: Omit<McpServersOptions, 'workspaceDir' | 'gate' | 'approve' | 'servers'>;
-  readonly plugins?: Omit<PluginsOptions, 'workspaceDir' | 'appName' | 'gate'> | false | undefined;
+  readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
+  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact'> | undefined;
+  readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
+  readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
   /** Where sessions live. Default: files in `sessions` of the user's folder. */
   readonly store?: SessionStore | undefined;
   /** Whether SIGINT and SIGTERM close the runtime before they end the process. Default false. */
   readonly closeOnSignals?: boolean | undefined;
   readonly logger?: Logger | undefined;
 }
+
+/** What all parts of a runtime have in common. */
+type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';
 
 /** The configuration of an application, as far as a runtime reads it. */
 export interface RuntimeConfig {
@@ -108,9 +113,10 @@ export async function loadRuntime(options: RuntimeOptions = {}): Promise<Runtime
   return runtime;
 }
 
+const OBJECTS = ['config', 'manifests', 'hooks', 'mcp', 'plugins', 'store', 'logger'] as const;
 const KEYS: readonly string[] = [
-  ...['appName', 'cwd', 'approve', 'allow', 'userDir', 'compat', 'config', 'manifests', 'hooks', 'mcp', 'plugins'],
-  ...['store', 'closeOnSignals', 'logger'],
+  ...['appName', 'cwd', 'approve', 'approveTimeoutMs', 'allow', 'userDir', 'compat', 'closeOnSignals'],
+  ...OBJECTS,
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -127,15 +133,14 @@ class LoadedRuntime implements Runtime {
   private closing: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: RuntimeOptions) {
-    const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-    if (unknown !== undefined)
-      throw new OptionInvalidError(unknown, `there is no such option; there are ${KEYS.join(', ')}`);
-    const { cwd = process.cwd(), config = {}, compat = [], approve, allow } = options;
+    validateKinds(options);
+    const { cwd = process.cwd(), config = {}, compat = [], approve, approveTimeoutMs, allow } = options;
     const given = { appName: options.appName, userDir: options.userDir, compat };
     const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...given, workspaceDir: cwd });
     this.place = { appName, workspaceDir };
     this.logger = options.logger ?? consoleLogger;
-    this.gate = createTrustGate({ ...this.place, stateDir: userDir, approve, allow, logger: this.logger });
+    const asking = { approve, approveTimeoutMs, allow, logger: this.logger };
+    this.gate = createTrustGate({ ...this.place, ...asking, stateDir: userDir });
     const shared = { ...this.place, gate: this.gate };
     const redact = (text: string): string => this.extensions.redactValues(text);
     const ownHooks = config.hooks && { hooks: config.hooks };
@@ -196,4 +201,27 @@ class LoadedRuntime implements Runtime {
       .catch((error) => this.logger.error('The runtime failed to close.', error))
       .finally(() => process.listenerCount(signal) === 0 && process.kill(process.pid, signal));
   };
+}
+
+/** What nobody else looks at. */
+function validateKinds(options: RuntimeOptions): void {
+  refuseUnless(isRecord(options), 'options', 'pass an object, or nothing.');
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  refuseUnless(unknown === undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
+  const { cwd, allow } = options;
+  refuseUnless(cwd === undefined || (typeof cwd === 'string' && cwd !== ''), 'cwd', 'give the path of a folder.');
+  refuseUnless(allow === undefined || Array.isArray(allow), 'allow', 'it is no list of digests.');
+  for (const name of OBJECTS) {
+    const value: unknown = options[name];
+    const isLeftOut = value === undefined || (name === 'plugins' && value === false);
+    refuseUnless(isLeftOut || isRecord(value), name, 'it is no object.');
+  }
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refuseUnless(isRight: boolean, option: string, problem: string): void {
+  if (!isRight) throw new OptionInvalidError(option, problem);
 }

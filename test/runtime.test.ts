@@ -168,6 +168,35 @@ test('an option that there is not is refused, and so is a user folder in the wor
   await expect(loadRuntime({ cwd, userDir: 'x' })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
 });
 
+test.each([
+  ['options', null],
+  ['options', 5],
+  ['options', []],
+  ['cwd', { cwd: 5 }],
+  ['cwd', { cwd: '' }],
+  ['appName', { appName: 5 }],
+  ['allow', { allow: 'sha256' }],
+  ['config', { config: null }],
+  ['manifests', { manifests: 5 }],
+  ['hooks', { hooks: 'x' }],
+  ['mcp', { mcp: [] }],
+  ['plugins', { plugins: true }],
+  ['store', { store: 5 }],
+  ['logger', { logger: 'console' }],
+  ['approve', { manifests: { approve: () => true } }],
+  ['approveTimeoutMs', { manifests: { approveTimeoutMs: 5 } }],
+])('an option of the wrong kind is refused by its name: %s, %j', async (option, options) => {
+  await expect(loadRuntime(options as RuntimeOptions)).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', option });
+});
+
+test('a question that is not answered in time is answered with no', async () => {
+  const { load } = ground();
+
+  const runtime = await load({ approveTimeoutMs: 20, approve: () => new Promise(() => {}) });
+
+  expect(runtime.mcp.status()).toMatchObject([{ name: 'tell', state: 'pending' }]);
+});
+
 test.each(['SIGINT', 'SIGTERM'] as const)(
   'closes on %s where the host wants it, and ends as the signal would end it',
   async (signal) => {

@@ -4,7 +4,8 @@ import { compatServer, type Replacements, replaceTexts } from './compat-text.js'
 import type { SettingDefinition, SettingValue } from './extension.js';
 import type { CompatManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
-import { problemOfRelativePath } from './relative-path.js';
+import { problemOfRelativePath, resolveInside } from './relative-path.js';
+import { SKILL_FILE } from './skill-file.js';
 import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
@@ -19,10 +20,16 @@ export interface ClaudePlugin {
   /** Reads a JSON file of the plugin; undefined where there is none. */
   readonly readJson: (path: string) => Promise<JsonValue | undefined>;
   readonly workspaceDir: string;
+  readonly root: string;
 }
 
 /** Reads a `.claude-plugin/plugin.json` as it is. Entries that cannot be used are left out with a warning. */
-export async function readClaudeManifest({ manifest, readJson, workspaceDir }: ClaudePlugin): Promise<CompatManifest> {
+export async function readClaudeManifest({
+  manifest,
+  readJson,
+  workspaceDir,
+  root,
+}: ClaudePlugin): Promise<CompatManifest> {
   const warnings: ManifestProblem[] = [];
   for (const key of Object.keys(manifest)) {
     if (!KNOWN.includes(key) && !READ.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
@@ -32,6 +39,7 @@ export async function readClaudeManifest({ manifest, readJson, workspaceDir }: C
   const maps = await serverMaps(manifest.mcpServers, { readJson, warnings });
   const servers = maps.flatMap((map) => Object.entries(map)).filter(([, server]) => isObject(server));
   const hooks = pathsAndRest(manifest.hooks);
+  const skillPaths = checkedPaths(pathsAndRest(manifest.skills).paths, 'skills', warnings);
   return {
     content: {
       mcpServers: Object.fromEntries(
@@ -42,14 +50,21 @@ export async function readClaudeManifest({ manifest, readJson, workspaceDir }: C
       ),
       settings,
       skills: [],
-      skillFolders: ['skills', ...checkedPaths(pathsAndRest(manifest.skills).paths, 'skills', warnings)],
+      skillFolders: (await isSkillItself(root, manifest)) ? ['.'] : ['skills', ...skillPaths],
       contextFiles: [],
       excludedTools: [],
     },
     hookFiles: ['hooks/hooks.json', ...checkedPaths(hooks.paths, 'hooks', warnings)],
     inlineHooks: hooks.rest,
+    unread: ['commands', 'agents', 'output-styles', 'themes', 'monitors', '.lsp.json'],
     warnings,
   };
+}
+
+/** A plugin without a folder of skills may be one skill. */
+async function isSkillItself(root: string, { skills }: JsonObject): Promise<boolean> {
+  if (skills !== undefined || (await resolveInside(root, 'skills')) !== undefined) return false;
+  return (await resolveInside(root, SKILL_FILE)) !== undefined;
 }
 
 /** Values of options stay in the environment: in a text they are looked up there as it is used. */
@@ -73,13 +88,18 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
       return [];
     }
     const { title, description, sensitive, required } = entry;
+    const type = typeOf(entry.type);
+    const hasDefault = typeof entry.default === type;
+    if (entry.default !== undefined && !hasDefault) {
+      warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
+    }
     const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
     return [
       {
-        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type: typeOf(entry.type) },
+        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type },
         ...(sensitive === true && { sensitive }),
         ...(required === true && { required }),
-        ...(isScalar(entry.default) && { default: entry.default }),
+        ...(hasDefault && { default: entry.default as SettingValue }),
       },
     ];
   });
@@ -87,10 +107,6 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
 
 function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
   return type === 'number' || type === 'boolean' ? type : 'string';
-}
-
-function isScalar(value: unknown): value is SettingValue {
-  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 interface ServerSources {
@@ -120,7 +136,7 @@ function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[];
 function checkedPaths(paths: readonly string[], key: string, warnings: ManifestProblem[]): readonly string[] {
   return paths.flatMap((path) => {
     const problem = problemOfRelativePath(path);
-    if (problem === undefined) return [path.replace(/^\.\//, '')];
+    if (problem === undefined) return [path.replace(/^\.\//, '') || '.'];
     warnings.push({ path: key, message: problem });
     return [];
   });

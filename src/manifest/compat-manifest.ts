@@ -11,7 +11,7 @@ import type { ManifestProblem } from './manifest-problem.js';
 import { extensionName } from './manifest-schema.js';
 import type { ReadManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
-import { settingReferences } from './setting-reference.js';
+import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
 import { isObject, parseJsonObject } from './strict-json.js';
 
 /** A manifest of another program, and where it lies. */
@@ -35,7 +35,7 @@ export async function readCompatManifest(source: CompatSource): Promise<ReadMani
   const compat =
     format === 'gemini'
       ? readGeminiManifest(value, workspaceDir)
-      : await readClaudeManifest({ manifest: value, workspaceDir, readJson: (path) => files.read(path) });
+      : await readClaudeManifest({ manifest: value, root, workspaceDir, readJson: (path) => files.read(path) });
   const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: named.data }, files);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
@@ -48,8 +48,18 @@ export async function readCompatManifest(source: CompatSource): Promise<ReadMani
       hooks,
     },
     errors: [...files.problems, ...errors],
-    warnings: [...(isVersion ? [] : [noVersion]), ...compat.warnings, ...warnings],
+    warnings: [
+      ...(isVersion ? [] : [noVersion]),
+      ...compat.warnings,
+      ...warnings,
+      ...(await unreadParts(compat, root)),
+    ],
   };
+}
+
+async function unreadParts({ unread }: CompatManifest, root: string): Promise<readonly ManifestProblem[]> {
+  const found = await Promise.all(unread.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
+  return found.flat().map((path) => ({ path, message: 'it is passed over' }));
 }
 
 /** Other JSON files of an extension. One that is there and cannot be read is a problem. */
@@ -91,6 +101,7 @@ async function readHooks(
   const hooks: ManifestHook[] = [];
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
+  const findSettings = createReferenceFinder(compat.content.settings);
   const take = (value: JsonValue, path: string) => {
     const report = ({ level, message }: HookDiagnostic) => {
       if (level !== 'info') (level === 'error' ? errors : warnings).push({ path, message });
@@ -106,7 +117,7 @@ async function readHooks(
       report,
     });
     for (const hook of parsed.hooks) {
-      const refused = settingIn(hook, compat.content.settings);
+      const refused = settingIn(hook, findSettings);
       if (refused === undefined) hooks.push(manifestHookOf(hook));
       else
         report({
@@ -131,10 +142,7 @@ function manifestHookOf(registration: HookRegistration): ManifestHook {
 }
 
 /** The part of a command that asks for the value of a setting. A shell may look up a variable by itself. */
-function settingIn(
-  { command, args = [], shell }: HookRegistration,
-  settings: readonly SettingDefinition[],
-): string | undefined {
-  const found = settingReferences([command, ...args].join('\n'), settings);
+function settingIn({ command, args = [], shell }: HookRegistration, findSettings: ReferenceFinder): string | undefined {
+  const found = findSettings([command, ...args].join('\n'));
   return found.find(({ isVariable }) => !(shell && isVariable))?.text;
 }

@@ -8,15 +8,20 @@ export type Replacements = Readonly<Record<string, string>>;
 
 /** A copy of a JSON value with its texts replaced: `${name}` by what `replacements` has for it. */
 export function replaceTexts<T extends JsonValue>(value: T, replacements: Replacements): T {
-  if (typeof value === 'string') {
-    return value.replace(/\$\{([^${}]+)\}/g, (whole, name: string) =>
+  return mapTexts(value, (text) =>
+    text.replace(/\$\{([^${}]+)\}/g, (whole, name: string) =>
       Object.hasOwn(replacements, name) ? (replacements[name] ?? whole) : whole,
-    ) as T;
-  }
-  if (Array.isArray(value)) return value.map((item) => replaceTexts(item, replacements)) as unknown as T;
+    ),
+  );
+}
+
+/** A copy of a JSON value with another text in the place of each; keys stay. */
+export function mapTexts<T extends JsonValue>(value: T, change: (text: string) => string): T {
+  if (typeof value === 'string') return change(value) as T;
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change)) as unknown as T;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, replaceTexts(item as JsonValue, replacements)]),
+    Object.entries(value).map(([key, item]) => [key, mapTexts(item as JsonValue, change)]),
   ) as T;
 }
 
@@ -31,7 +36,7 @@ export function compatServer(server: JsonObject): JsonObject {
   };
 }
 
-/** `${extensionPath}/bin` is `./bin`: the gate knows what it is relative to. */
-function relativeToExtension(path: string): string {
+/** `${extensionPath}/bin` is `./bin`: whoever reads it knows what it is relative to. */
+export function relativeToExtension(path: string): string {
   return path.startsWith(EXTENSION_PATH) ? `.${path.slice(EXTENSION_PATH.length)}` : path;
 }

@@ -4,7 +4,7 @@ import { readBytes } from '../process/file-bytes.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readCompatManifest } from './compat-manifest.js';
 import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
-import { type ManifestDiagnostic, type ManifestProblem, problemText } from './manifest-problem.js';
+import { type ManifestDiagnostic, type ManifestProblem, problemsText } from './manifest-problem.js';
 import { type ReadManifest, readNativeManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
 import { parseJsonObject } from './strict-json.js';
@@ -116,6 +116,6 @@ function diagnose(
   problems: readonly ManifestProblem[],
 ): ManifestDiagnostic {
   const source = join(root, file);
-  const message = `Extension "${extension}" (${source}): ${problems.map(problemText).join('; ')}`;
+  const message = `Extension "${extension}" (${source}): ${problemsText(problems)}`;
   return { level, message, extension, source, problems };
 }

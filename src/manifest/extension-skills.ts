@@ -37,11 +37,12 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   const opened = await source.open();
   if ('problem' in opened) return { ...nothing, denied: opened.problem };
   const loaded = await loadFolders(judged, source, opened.root);
+  const context = await readContext(extension, opened.root);
   return {
     skills: [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills],
-    context: await readContext(extension, opened.root),
+    context: context.text,
     denied: undefined,
-    diagnostics: loaded.diagnostics,
+    diagnostics: [...loaded.diagnostics, ...context.diagnostics],
   };
 }
 
@@ -117,16 +118,27 @@ function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 
   return { level: 'warning', message, extension, source, problems: [{ path: 'name', message: 'it is taken' }] };
 }
 
-async function readContext({ name, contextFiles }: Extension, root: string): Promise<string> {
-  const texts = await Promise.all(
-    contextFiles.map(async (path) => {
-      const found = await resolveInside(root, path);
-      const read = found === undefined ? undefined : await readText(found, MAX_CONTEXT_BYTES);
-      return read === undefined || 'problem' in read ? [] : [read.text.trim()];
-    }),
-  );
-  const text = texts.flat().join('\n\n');
-  return text === ''
-    ? ''
-    : `<extension name=${JSON.stringify(name)}>\n${text.replace(/<(?=\/?extension\b)/gi, '&lt;')}\n</extension>`;
+/** A file that is not there is no problem: programs name one by default. */
+async function readContext({ name, root: folder, contextFiles }: Extension, root: string) {
+  const texts: string[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
+  for (const path of contextFiles) {
+    const found = await resolveInside(root, path);
+    if (found === undefined) continue;
+    const read = await readText(found, MAX_CONTEXT_BYTES);
+    if ('text' in read) texts.push(read.text.trim());
+    else diagnostics.push(unreadContext({ extension: name, source: join(folder, path), problem: read.problem }));
+  }
+  const text = texts.filter((one) => one !== '').join('\n\n');
+  return { diagnostics, text: text === '' ? '' : contextOf(name, text) };
+}
+
+function contextOf(name: string, text: string): string {
+  const plain = text.replace(/<(?=\/?extension\b)/gi, '&lt;');
+  return `<extension name=${JSON.stringify(name)}>\n${plain}\n</extension>`;
+}
+
+function unreadContext({ extension, source, problem }: Record<'extension' | 'source' | 'problem', string>) {
+  const message = `Extension "${extension}": ${source} does not join the instructions: ${problem}`;
+  return { level: 'warning', message, extension, source, problems: [{ path: '', message: problem }] } as const;
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
-import { compatServer, replaceTexts } from './compat-text.js';
+import { compatServer, mapTexts, relativeToExtension, replaceTexts } from './compat-text.js';
 import type { ManifestContent, SettingDefinition } from './extension.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { problemOfRelativePath } from './relative-path.js';
@@ -14,6 +14,8 @@ export interface CompatManifest {
   /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
   readonly hookFiles: readonly string[];
   readonly inlineHooks: readonly JsonValue[];
+  /** Parts that may lie in the folder, and are not read. */
+  readonly unread: readonly string[];
   readonly warnings: readonly ManifestProblem[];
 }
 
@@ -21,9 +23,9 @@ const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName'
 const CONTEXT_FILE = 'GEMINI.md';
 
 /** Reads a `gemini-extension.json` as it is. Entries that cannot be used are left out with a warning. */
-export function readGeminiManifest(value: JsonObject, workspaceDir: string): CompatManifest {
+export function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
-  const replacements = { '/': '/', pathSeparator: '/', workspacePath: workspaceDir };
+  const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
   const servers = isObject(value.mcpServers) ? (value.mcpServers as JsonObject) : {};
   for (const key of Object.keys(value)) {
     if (!KNOWN.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
@@ -31,7 +33,7 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
   return {
     content: {
       mcpServers: Object.fromEntries(
-        Object.entries(replaceTexts(servers, replacements)).flatMap(([name, server]) =>
+        Object.entries(withBraces(servers)).flatMap(([name, server]) =>
           isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
         ),
       ),
@@ -43,8 +45,14 @@ export function readGeminiManifest(value: JsonObject, workspaceDir: string): Com
     },
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
+    unread: ['commands', 'agents', 'policies'],
     warnings,
   };
+}
+
+/** Variables go without braces there too: `$TOKEN` is `${TOKEN}`. */
+function withBraces(servers: JsonObject): JsonObject {
+  return mapTexts(servers, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
 }
 
 function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {
@@ -86,7 +94,8 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
 
 function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
   const named = value === undefined ? [CONTEXT_FILE] : listOf(typeof value === 'string' ? [value] : value);
-  return named.flatMap((file) => {
+  return named.flatMap((entry) => {
+    const file = typeof entry === 'string' ? relativeToExtension(entry) : entry;
     const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'it is no text';
     if (problem !== undefined) warnings.push({ path: 'contextFileName', message: problem });
     return typeof file === 'string' && problem === undefined ? [file] : [];

@@ -34,7 +34,10 @@ export class InstalledServers {
 
   constructor(
     readonly mcp: McpServers,
-    private readonly report: (diagnostic: ManifestDiagnostic) => void,
+    private readonly context: {
+      readonly workspaceDir: string;
+      readonly report: (diagnostic: ManifestDiagnostic) => void;
+    },
   ) {}
 
   /** Lists the servers of an extension at once; resolves when each is connected, waits for an approval or has failed. */
@@ -68,7 +71,11 @@ export class InstalledServers {
   /** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
   private freeName(extension: string, name: string): string {
     const taken = new Set(this.mcp.status().map((server) => server.name));
-    return taken.has(name) ? `${extension}-${name}` : name;
+    const own = `${extension}-${name}`;
+    for (let id = name, count = 1; ; count += 1) {
+      if (!taken.has(id)) return id;
+      id = count === 1 ? own : `${own}-${count}`;
+    }
   }
 
   private async connect(
@@ -78,6 +85,7 @@ export class InstalledServers {
     const { root, source, format } = extension;
     const origin: McpServerOrigin = {
       ...{ scope, source, root, extension: extension.name, settings: settings.variables },
+      workspaceDir: this.context.workspaceDir,
       ...{ argsRequired: format === 'native', urlMeans: format === 'gemini' ? 'sse' : 'http' },
     };
     try {
@@ -86,7 +94,7 @@ export class InstalledServers {
       const problem = describeError(error);
       const message = `Extension "${extension.name}" (${source}): server "${name}": ${problem}`;
       const problems = [{ path: `mcpServers.${name}`, message: problem }];
-      this.report({ level: 'error', message, extension: extension.name, source, problems });
+      this.context.report({ level: 'error', message, extension: extension.name, source, problems });
     }
   }
 }

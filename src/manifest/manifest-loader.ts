@@ -26,6 +26,7 @@ export class ManifestLoader {
   private readonly prepared = new Map<string, PreparedExtension>();
   private hostConfig: Readonly<Record<string, unknown>>;
   private queue: Promise<unknown> = Promise.resolve();
+  private isLoaded = false;
   private isClosed = false;
 
   constructor(options: ManifestOptions) {
@@ -56,8 +57,11 @@ export class ManifestLoader {
   }
 
   async load(host: LoaderHost): Promise<void> {
-    await this.parts.load(host);
+    if (this.isLoaded)
+      throw new OptionInvalidError('loaders', 'extensions serve one agent; make them anew for another.');
+    this.isLoaded = true;
     try {
+      await this.parts.load(host);
       await this.reload();
     } catch (error) {
       // A loader that failed is not closed by anybody else.
@@ -146,7 +150,7 @@ export class ManifestLoader {
   private async readAll(): Promise<void> {
     const { parts, settings } = this;
     parts.diagnostics.length = 0;
-    const damage = await parts.state.load();
+    const damage = await parts.readChoices();
     if (damage !== undefined) parts.report(stateDamaged(parts.state.path, damage));
     const { extensions, diagnostics } = await discoverExtensions({
       ...{ compat: settings.compat, workspaceDir: settings.workspaceDir, roots: settings.extensionRoots },
@@ -208,7 +212,7 @@ export class ManifestLoader {
   }
 
   private find(name: string): Extension | undefined {
-    return this.found.find((extension) => extension.name.toLowerCase() === name.toLowerCase());
+    return this.found.find((extension) => extension.name.toLowerCase() === String(name).toLowerCase());
   }
 
   private require(name: string): Extension {

@@ -79,7 +79,8 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
     'workspaceDir',
     'give the folder that is being worked in.',
   );
-  refuseIf(!/^[A-Za-z0-9][\w-]*$/.test(appName), 'appName', `"${appName}" is not made of letters, digits, _ and -.`);
+  const isAppName = typeof appName === 'string' && /^[A-Za-z0-9][\w-]*$/.test(appName);
+  refuseIf(!isAppName, 'appName', `"${String(appName)}" is not made of letters, digits, _ and -.`);
   refuseIf(typeof autoEnable !== 'boolean', 'autoEnable', 'it is no boolean.');
   const bad = compat.find((format) => !FORMATS.includes(format));
   refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${FORMATS.join(', ')}.`);
@@ -112,13 +113,17 @@ function userSkills(folder: string, { appName, userDir }: { appName: string; use
 
 /** The kinds of the options that nobody else looks at. */
 function validateKinds(options: ManifestOptions): void {
-  const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat } = options;
-  for (const [option, value] of Object.entries({ env, config, gate, hooks: options.hooks, mcp: options.mcp })) {
+  const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat, allow } = options;
+  const { hooks, mcp, logger, approve, approveTimeoutMs } = options;
+  for (const [option, value] of Object.entries({ env, config, gate, hooks, mcp, logger })) {
     refuseIf(value !== undefined && !isRecord(value), option, 'it is no object.');
+  }
+  for (const [option, value] of Object.entries({ approve, approveTimeoutMs, allow })) {
+    refuseIf(gate !== undefined && value !== undefined, option, 'the `gate` has its own: leave one of them out.');
   }
   refuseIf(mustApprove !== undefined && typeof mustApprove !== 'function', 'mustApprove', 'it is no function.');
   refuseIf(followLinks !== undefined && typeof followLinks !== 'boolean', 'followLinks', 'it is no boolean.');
-  for (const [option, value] of Object.entries({ skillFolders, compat })) {
+  for (const [option, value] of Object.entries({ skillFolders, compat, allow })) {
     const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0'));
     refuseIf(value !== undefined && !isList, option, 'it is no list of texts.');
   }

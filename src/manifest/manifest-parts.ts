@@ -45,7 +45,7 @@ export class ManifestParts {
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.state = new EnableState(join(userDir, STATE_FILE));
     const hooks = new InstalledHooks(this.shell.registry);
-    this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, this.report));
+    this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
   }
 
   /** For what hooks write. */
@@ -79,14 +79,32 @@ export class ManifestParts {
     return choice ?? (this.settings.autoEnable && !this.state.isLost);
   }
 
-  /** Takes a choice at once, and stores it behind those before it. One to turn on that cannot be stored does not hold. */
+  /**
+   * Takes a choice at once, and stores it behind those before it. One to turn on that cannot be stored does not hold;
+   * one to turn off does, also then.
+   */
   choose(extension: Extension, isOn: boolean): Promise<void> {
     const { name } = extension;
+    const before = this.chosen.get(name);
     this.chosen.set(name, isOn);
-    const forget = () => this.chosen.get(name) === isOn && this.chosen.delete(name);
     const stored = this.storing.then(() => this.state.choose(this.ownerOf(extension), name, isOn));
-    this.storing = stored.then(forget, () => isOn && forget());
+    const settle = (kept: boolean | undefined) => {
+      if (this.chosen.get(name) !== isOn) return;
+      if (kept === undefined) this.chosen.delete(name);
+      else this.chosen.set(name, kept);
+    };
+    this.storing = stored.then(
+      () => settle(undefined),
+      () => settle(isOn ? before : isOn),
+    );
     return stored;
+  }
+
+  /** Reads the choices, behind those that are being stored. Resolves with what is wrong with their file, if anything. */
+  readChoices(): Promise<string | undefined> {
+    const read = this.storing.then(() => this.state.load());
+    this.storing = read;
+    return read;
   }
 
   /** Brings the skills and the instructions in step with the extensions that are active. */

@@ -17,8 +17,16 @@ export interface ManifestDiagnostic {
   readonly problems: readonly ManifestProblem[];
 }
 
+const MAX_TEXT = 20_000;
+
+/** Problems as one text, cut where that would fill a log: a file of a megabyte may be wrong all over. */
+export function problemsText(problems: readonly ManifestProblem[]): string {
+  const text = problems.map(problemText).join('; ');
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)} … (${problems.length} in all)`;
+}
+
 /** A problem as a line: where, and what. */
-export function problemText({ path, message }: ManifestProblem): string {
+function problemText({ path, message }: ManifestProblem): string {
   return path === '' ? message : `${path}: ${message}`;
 }
 

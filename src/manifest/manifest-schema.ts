@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import type { JsonSchema } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
+import { SKILL_NAME } from './skill.js';
 
 const text = z.string().min(1);
 const texts = z.array(z.string());
@@ -26,7 +27,7 @@ export const extensionName = named(
   'a name is made of letters, digits, ".", "_" and "-", without ".."',
 );
 const label = named(128, /^\P{Cc}+$/u, 'a name has no control characters');
-const skillLabel = named(64, /^[^\p{Cc}:]+$/u, 'a name has no control characters and no ":"');
+const skillLabel = named(64, SKILL_NAME, 'a name has no control characters and no ":"');
 
 const hookFields = {
   name: label,

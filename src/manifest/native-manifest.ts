@@ -5,7 +5,7 @@ import type { ManifestProblem } from './manifest-problem.js';
 import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './manifest-schema.js';
 import { problemOfRelativePath } from './relative-path.js';
 import { problemsOfIssues } from './schema-issue.js';
-import { settingReferences } from './setting-reference.js';
+import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
 import { expectedOf, fitsSetting } from './setting-type.js';
 
 /** A manifest that was read: what it says, or all that is wrong with it, and what was passed over. */
@@ -30,11 +30,13 @@ export function readNativeManifest(value: JsonObject): ReadManifest {
     file,
     hooks.filter(({ event }) => isHookEvent(event)),
   );
+  const findSettings = createReferenceFinder(content.settings);
   const problems = [
     ...eventProblems(file),
     ...content.settings.flatMap(settingProblems),
-    ...skillProblems(file, content.settings),
-    ...hooks.flatMap((hook) => hookProblems(hook, content.settings)),
+    ...repeated(content.settings, 'settings', ({ name }) => name),
+    ...skillProblems(file, findSettings),
+    ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
   ];
   return problems.length > 0
     ? { problems }
@@ -90,11 +92,11 @@ function unknownEvent({ event, at, name }: PlacedHook): ManifestProblem[] {
   return [{ path: at, message: `the hook "${name}" is left out: there is no event ${JSON.stringify(event)}; ${hint}` }];
 }
 
-function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, settings: readonly SettingDefinition[]) {
+function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, findSettings: ReferenceFinder) {
   const texts = [command, ...args, ...Object.values(env)];
   // What a shell would read as a program is no place for a value; elsewhere it would be shown and hashed.
   return texts.flatMap((text) =>
-    settingReferences(text, settings)
+    findSettings(text)
       .filter(({ isVariable }) => !(shell && isVariable))
       .map(({ text: reference, setting }) => ({
         path: `${at}.command`,
@@ -103,12 +105,20 @@ function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, s
   );
 }
 
-function settingProblems(setting: SettingDefinition, index: number, all: readonly SettingDefinition[]) {
+/** Entries with a name that one before them has. */
+function repeated<T>(entries: readonly T[], list: string, nameOf: (entry: T) => string | undefined): ManifestProblem[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const name = nameOf(entry);
+    const isTaken = name !== undefined && seen.has(name);
+    if (name !== undefined) seen.add(name);
+    return isTaken ? [{ path: `${list}[${index}].name`, message: `"${name}" is there already` }] : [];
+  });
+}
+
+function settingProblems(setting: SettingDefinition, index: number) {
   const at = `settings[${index}]`;
   const problems: ManifestProblem[] = [];
-  if (all.findIndex(({ name }) => name === setting.name) < index) {
-    problems.push({ path: `${at}.name`, message: `"${setting.name}" is there already` });
-  }
   if (setting.default !== undefined && !fitsSetting(setting, setting.default)) {
     problems.push({ path: `${at}.default`, message: `it is no ${expectedOf(setting)}` });
   }
@@ -119,26 +129,25 @@ function settingProblems(setting: SettingDefinition, index: number, all: readonl
   return problems;
 }
 
-function skillProblems({ skills = [] }: ManifestFile, settings: readonly SettingDefinition[]): ManifestProblem[] {
-  const names = skills.map((skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase()));
-  return skills.flatMap((skill, index) => {
+function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFinder): ManifestProblem[] {
+  const problems = skills.flatMap((skill, index) => {
     const at = `skills[${index}]`;
     if (typeof skill === 'string') {
       const message = problemOfRelativePath(skill);
       return message === undefined ? [] : [{ path: at, message }];
     }
-    const isTaken = names.indexOf(skill.name.toLowerCase()) < index;
-    return [
-      ...(isTaken ? [{ path: `${at}.name`, message: `"${skill.name}" is there already` }] : []),
-      ...promptProblems(skillOf(skill), settings).map((message) => ({ path: `${at}.prompt`, message })),
-    ];
+    return promptProblems(skillOf(skill), findSettings).map((message) => ({ path: `${at}.prompt`, message }));
   });
+  return [
+    ...repeated(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
+    ...problems,
+  ];
 }
 
 /** What a prompt may not ask for: whatever stands in it reaches the model. */
-function promptProblems({ prompt, parameters = [] }: ManifestSkill, settings: readonly SettingDefinition[]): string[] {
+function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings: ReferenceFinder): string[] {
   const own = new Set(parameters.map(({ name }) => `{{${name}}}`));
-  return settingReferences(prompt, settings)
+  return findSettings(prompt)
     .filter(({ text }) => !own.has(text.replace(/\s/g, '')))
     .map(({ text, setting }) => `${text} would put the setting "${setting.name}" before the model, which no value is`);
 }

@@ -43,7 +43,8 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   const judged = { extension, scope };
   const denied: string[] = [];
   const settings = await readSettings(judged, context, denied);
-  const diagnostics = settingDiagnostics(extension, settings);
+  // Until they are approved nothing is wrong with them: nobody has looked.
+  const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
@@ -69,7 +70,7 @@ function mustApprove(extension: Extension, { mustApprove: choose }: ManifestSett
   }
 }
 
-/** Until its settings are approved no variable is read, and nothing of the configuration is handed on. */
+/** Until its settings are approved no variable is read, nothing of the configuration is handed on, and no default counts. */
 async function readSettings(
   judged: JudgedExtension,
   context: PreparationContext,
@@ -81,7 +82,9 @@ async function readSettings(
   const { env, prefix } = context.settings;
   const denials = scope === 'workspace' ? await denialOf(context.gate, item) : [];
   denied.push(...denials);
-  if (denials.length > 0) return resolveSettings(extension, { env: {}, stored: {}, prefix });
+  if (denials.length > 0) {
+    return { ...NO_SETTINGS, missing: extension.settings.flatMap((it) => (it.required ? [it.name] : [])) };
+  }
   const stored = storedFor(context.config, extension.name);
   const resolved = resolveSettings(extension, { env, stored, prefix });
   for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {

@@ -13,15 +13,12 @@ const MAX_DEPTH = 32;
 export class Redactor {
   private readonly secrets = new Set<string>();
   private readonly keys = new Map<string, RegExp>();
-  private pattern: RegExp | undefined = undefined;
+  private made: { readonly count: number; readonly pattern: RegExp | undefined } = { count: 0, pattern: undefined };
 
   /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
   learn(setting: SettingDefinition, value: SettingValue | undefined): void {
     for (const name of [setting.name, setting.envVar]) if (name !== undefined) this.learnKey(name);
     for (const text of formsOf(value)) this.secrets.add(text);
-    // Longest first: one may hold another.
-    const texts = [...this.secrets].sort((a, b) => b.length - a.length).map(literal);
-    this.pattern = texts.length === 0 ? undefined : new RegExp(texts.join('|'), 'g');
   }
 
   /** A text without sensitive values, also those that stand behind the name of their setting. */
@@ -51,6 +48,17 @@ export class Redactor {
     const tell = (level: keyof Logger) => (message: string, details?: unknown) =>
       details === undefined ? logger[level](this.text(message)) : logger[level](this.text(message), this.copy(details));
     return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') };
+  }
+
+  /** Of all secrets; made as it is needed, since there may be many of them to learn first. */
+  private get pattern(): RegExp | undefined {
+    const { size } = this.secrets;
+    if (this.made.count !== size) {
+      // Longest first: one may hold another.
+      const texts = [...this.secrets].sort((a, b) => b.length - a.length).map(literal);
+      this.made = { count: size, pattern: new RegExp(texts.join('|'), 'g') };
+    }
+    return this.made.pattern;
   }
 
   private learnKey(name: string): void {

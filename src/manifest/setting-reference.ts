@@ -1,10 +1,7 @@
 import type { SettingDefinition } from './extension.js';
 
-const PREFIX = String.raw`(?:settings?|user_config|config|env)\s*[.:]\s*`;
-const REFERENCE = new RegExp(
-  String.raw`\$\{\s*(${PREFIX})?([^{}]{1,128}?)\s*\}|\{\{\s*(${PREFIX})?([^{}]{1,128}?)\s*\}\}`,
-  'g',
-);
+const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;
+const PREFIX = /^\s*(?:settings?|user_config|config|env)\s*[.:]/;
 
 /** A place in a text that asks for the value of a setting. */
 export interface SettingReference {
@@ -15,23 +12,24 @@ export interface SettingReference {
 }
 
 /**
- * The settings that a text names as `${name}`, `{{name}}`, `${settings.name}`, `${user_config.name}` or their like, by
- * name or by variable, whatever the case and the separators. Values are never put into a text, so whoever finds one of
+ * Finds the settings that a text names as `${name}`, `{{name}}`, `${settings.name}`, `${user_config.name}` or their like,
+ * by name or by variable, whatever the case and the separators. Values are never put into a text, so whoever finds one of
  * these refuses it.
  */
-export function settingReferences(text: string, settings: readonly SettingDefinition[]): readonly SettingReference[] {
-  if (settings.length === 0) return [];
+export type ReferenceFinder = (text: string) => readonly SettingReference[];
+
+/** A finder of references to these settings. */
+export function createReferenceFinder(settings: readonly SettingDefinition[]): ReferenceFinder {
   const known = new Map(
     settings.flatMap((setting) =>
       [setting.name, setting.envVar].flatMap((name) => (name === undefined ? [] : [[plain(name), setting] as const])),
     ),
   );
-  return [...text.matchAll(REFERENCE)].flatMap(([whole, prefix, name, otherPrefix, otherName]) => {
-    const setting = known.get(plain(name ?? otherName ?? ''));
-    if (setting === undefined) return [];
-    const isVariable = whole.startsWith('$') && (prefix ?? otherPrefix) === undefined && /^\$\{\w+\}$/.test(whole);
-    return [{ text: whole, setting, isVariable }];
-  });
+  return (text) =>
+    [...text.matchAll(REFERENCE)].flatMap(([whole, inner, otherInner]) => {
+      const setting = known.get(plain((inner ?? otherInner ?? '').replace(PREFIX, '')));
+      return setting === undefined ? [] : [{ text: whole, setting, isVariable: /^\$\{\w+\}$/.test(whole) }];
+    });
 }
 
 /** A name without case and separators. */

@@ -1,6 +1,6 @@
-import type { FrontMatterValue } from './front-matter.js';
-import { readFrontMatter } from './front-matter.js';
+import { type FrontMatterValue, readFrontMatter } from './front-matter.js';
 import type { ManifestProblem } from './manifest-problem.js';
+import { SKILL_NAME } from './skill.js';
 
 /** A SKILL.md that was read. */
 export interface SkillFile {
@@ -12,6 +12,8 @@ export interface SkillFile {
   readonly metadata: Readonly<Record<string, string>>;
   /** What the skill asks for. Nothing is granted by it. */
   readonly allowedTools: readonly string[];
+  /** Whether it says that the model is not to use it by itself. */
+  readonly userOnly: boolean;
 }
 
 /** The file of a skill, in its folder. */
@@ -36,13 +38,14 @@ export function readSkillFile(
   if (body === '') return { problems: [{ path: '', message: 'there are no instructions after its front matter' }] };
   const compatibility = textIn(fields.get('compatibility'));
   const skill: SkillFile = {
-    ...{ name, body, description: description.slice(0, MAX_DESCRIPTION) },
+    ...{ name, body, description: clip(description, MAX_DESCRIPTION) },
     ...(fields.has('license') && { license: textIn(fields.get('license')) }),
-    ...(compatibility !== '' && { compatibility: compatibility.slice(0, MAX_COMPATIBILITY) }),
+    ...(compatibility !== '' && { compatibility: clip(compatibility, MAX_COMPATIBILITY) }),
     metadata: mapIn(fields.get('metadata')),
     allowedTools: listIn(fields.get('allowed-tools')),
+    userOnly: textIn(fields.get('disable-model-invocation')).toLowerCase() === 'true',
   };
-  if (/[\p{Cc}:]/u.test(name) || name.length > MAX_NAME) {
+  if (!SKILL_NAME.test(name) || name.length > MAX_NAME) {
     return {
       problems: [{ path: 'name', message: `it has more than ${MAX_NAME} characters, control characters or ":"` }],
     };
@@ -73,11 +76,18 @@ function textIn(value: FrontMatterValue | undefined): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
-function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
-  return typeof value === 'object' && !Array.isArray(value) ? (value as Readonly<Record<string, string>>) : {};
+/** Half of a pair of surrogates is no UTF-8: a provider would refuse the whole request. */
+function clip(text: string, max: number): string {
+  return text.slice(0, max).replace(/\p{Cs}/gu, '');
 }
 
+function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
+  if (typeof value !== 'object' || Array.isArray(value)) return {};
+  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '__proto__'));
+}
+
+/** `Bash(git add:*)` is one tool. */
 function listIn(value: FrontMatterValue | undefined): readonly string[] {
   if (Array.isArray(value)) return value;
-  return typeof value === 'string' ? value.split(/\s+(?![^(]*\))/).filter((tool) => tool !== '') : [];
+  return typeof value === 'string' ? (value.match(/[^\s,(]+(?:\([^)]*\)?)?|\([^)]*\)?/g) ?? []) : [];
 }

@@ -1,16 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { replaceTexts } from './compat-text.js';
 import type { ExtensionScope } from './extension.js';
 import { readText } from './file-text.js';
 import type { GatedFolder } from './gated-folder.js';
 import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js';
-import { problemText } from './manifest-problem.js';
+import { problemsText } from './manifest-problem.js';
 import { resolveInside } from './relative-path.js';
 import type { SkillEntry } from './skill.js';
 import { readSkillFile, SKILL_FILE, type SkillFile } from './skill-file.js';
 
 const MAX_BYTES = 512 * 1024;
+/** What stands for all that a user writes behind the name of a skill. */
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
 /** A folder with a SKILL.md, in a folder that is gated as a whole. */
 export interface SkillPlace {
@@ -66,12 +69,14 @@ async function read({ gated, path }: SkillPlace): Promise<SkillText | { problem:
     return { problem: `there is no ${SKILL_FILE} in it any more`, isDenied: false };
   }
   const text = await readText(file, MAX_BYTES);
-  return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder };
+  return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder, root: opened.root };
 }
 
 interface SkillText {
   readonly text: string;
   readonly folder: string;
+  /** What it was approved with. */
+  readonly root: string;
 }
 
 async function activate(place: SkillPlace, name: string) {
@@ -79,15 +84,21 @@ async function activate(place: SkillPlace, name: string) {
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
   const { skill } = readSkillFile(opened.text, basename(place.folder));
   if (skill === undefined) throw new SkillUnavailableError(name, `its ${SKILL_FILE} is not valid any more`);
-  return { prompt: skill.body, folder: opened.folder };
+  const { folder, root } = opened;
+  const folders = {
+    CLAUDE_SKILL_DIR: folder,
+    ...(place.extension !== undefined && { CLAUDE_PLUGIN_ROOT: root, extensionPath: root }),
+  };
+  return { prompt: replaceTexts(skill.body.replace(ARGUMENTS, '{{arguments}}'), folders), folder };
 }
 
-function describe({ body: _body, ...file }: SkillFile, { extension, scope, folder }: SkillPlace) {
+function describe({ body, ...file }: SkillFile, { extension, scope, folder }: SkillPlace) {
   const id = extension === undefined ? file.name : `${extension}:${file.name}`;
-  return { ...file, id, parameters: [], extension, scope, source: join(folder, SKILL_FILE) };
+  const parameters = body.search(ARGUMENTS) < 0 ? [] : [{ name: 'arguments' }];
+  return { ...file, id, parameters, extension, scope, source: join(folder, SKILL_FILE) };
 }
 
 function diagnose(level: 'error' | 'warning', { folder, extension }: SkillPlace, problems: readonly ManifestProblem[]) {
-  const message = `The skill in ${folder}: ${problems.map(problemText).join('; ')}`;
+  const message = `The skill in ${folder}: ${problemsText(problems)}`;
   return { level, message, source: folder, problems, ...(extension !== undefined && { extension }) };
 }

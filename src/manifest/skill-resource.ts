@@ -21,6 +21,7 @@ export async function readSkillResource(folder: string, path: string): Promise<{
 export async function listSkillFiles(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   const visit = async (path: string, depth: number): Promise<void> => {
+    if (found.length >= MAX_FILES) return;
     const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => []);
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const inner = path === '' ? entry.name : `${path}/${entry.name}`;

@@ -63,7 +63,7 @@ class SkillToolSet implements LiveToolSet {
   }
 
   private make(): readonly Tool[] {
-    const skills = this.registry.list();
+    const skills = this.registry.list().filter(({ userOnly }) => userOnly !== true);
     if (skills.length === 0) return [];
     const tool = defineTool({
       name: this.toolName,

@@ -1,5 +1,8 @@
 import type { ExtensionScope, SkillParameter } from './extension.js';
 
+/** What a skill may be named: nothing that could pass for another line or another name in a list. */
+export const SKILL_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}:]+$/u;
+
 /** A skill as it is listed: what is known of it before it is used. */
 export interface Skill {
   /** What it goes by without doubt: `extension:name`, or the bare name of a skill that belongs to no extension. */
@@ -19,6 +22,8 @@ export interface Skill {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   /** What it asks for. Nothing is granted by it. */
   readonly allowedTools?: readonly string[] | undefined;
+  /** Whether it is for the user alone (`disable-model-invocation`): the model is not offered it. */
+  readonly userOnly?: boolean | undefined;
 }
 
 /** The text of a skill, and the folder that its files lie in. */

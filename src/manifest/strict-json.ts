@@ -13,13 +13,14 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   const text = decode(bytes);
   if (typeof text !== 'string') return wrong(text.problem);
   if (text.trim() === '') return wrong('it is empty');
-  if (depthOf(text) > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
     return wrong(`it is no JSON: ${(error as Error).message}`);
   }
+  // Behind the parser, which needs no stack: in a text that is no JSON, strings without an end would be sought forever.
+  if (depthOf(text) > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
   if (!isObject(value)) return wrong('it holds no JSON object');
   const forbidden = pathsOfProto(value);
   if (forbidden.length > 0) {

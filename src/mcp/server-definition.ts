@@ -55,6 +55,8 @@ export interface McpServerOrigin {
   /** The extension that brings it along, and its folder, absolute. */
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
+  /** The folder that is worked in, which its PATH may not lead into. Default: that of the loader. */
+  readonly workspaceDir?: string | undefined;
   /**
    * Variables with values that are neither shown nor hashed, such as settings: its servers get them in their environment,
    * and texts may name them.

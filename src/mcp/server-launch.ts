@@ -63,8 +63,8 @@ export async function prepareLaunch(
     const args = launch.args.map((text) => expansion.text(text));
     const additions = { ...expansion.map(launch.env), ...definition.origin.settings };
     refuseMissing(name, expansion);
-    const exclude =
-      definition.origin.scope !== 'builtin' && settings.workspaceDir ? [resolve(settings.workspaceDir)] : [];
+    const { scope, workspaceDir = settings.workspaceDir } = definition.origin;
+    const exclude = scope !== 'builtin' && workspaceDir ? [resolve(workspaceDir)] : [];
     const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
     return { ...launch, args, env };
   }

@@ -56,6 +56,7 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
     throw new OptionInvalidError('approve', 'it is no function.');
   }
   validateTimeout(approveTimeoutMs, 'approveTimeoutMs');
+  if (!Array.isArray(allow)) throw new OptionInvalidError('allow', 'it is no list of digests.');
   const bad = allow.find((digest) => !/^sha256:[0-9a-f]{64}$/.test(digest));
   if (bad !== undefined) throw new OptionInvalidError('allow', `"${bad}" is no digest.`);
   return {
@@ -79,7 +80,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   if (isWithin) {
     throw new OptionInvalidError(
       'stateDir',
-      `${stateDir} lies in the workspace ${workspace}, which would judge itself.`,
+      `${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder, or keep it elsewhere.`,
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits };

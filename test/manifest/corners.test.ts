@@ -30,6 +30,12 @@ describe('options', () => {
     ['approve', { workspaceDir: '/x', approve: 'yes' }],
     ['approveTimeoutMs', { workspaceDir: '/x', approveTimeoutMs: -1 }],
     ['allow', { workspaceDir: '/x', allow: ['x'] }],
+    ['allow', { workspaceDir: '/x', allow: 'x' }],
+    ['appName', { workspaceDir: '/x', appName: 5 }],
+    ['logger', { workspaceDir: '/x', logger: 5 }],
+    ['approve', { workspaceDir: '/x', gate: {}, approve: () => true }],
+    ['approveTimeoutMs', { workspaceDir: '/x', gate: {}, approveTimeoutMs: 5 }],
+    ['allow', { workspaceDir: '/x', gate: {}, allow: [] }],
   ];
 
   test.each(wrong)('%s: %j is refused', (option, options) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
@@ -156,6 +156,20 @@ describe('an extension', () => {
 
     expect(loader.enabledNames()).toEqual([]);
     expect(hooksOf(loader)).toEqual([]);
+  });
+
+  test('that was turned off stays off where neither that nor turning it on again can be stored', async () => {
+    const place = makePlace();
+    place.user('a', manifest('a'));
+    const { loader } = await place.load();
+    rmSync(place.userDir, { recursive: true });
+    writeFileSync(place.userDir, 'in the way');
+
+    await expect(loader.disable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
+    await expect(loader.enable('a')).rejects.toMatchObject({ code: 'ERR_EXTENSION_STATE' });
+
+    expect(loader.isEnabled('a')).toBe(false);
+    expect(loader.status().extensions).toMatchObject([{ state: 'disabled', reasons: ['It is off'] }]);
   });
 
   test('keeps the choices of processes that choose at the same time', async () => {

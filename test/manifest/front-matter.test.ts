@@ -25,6 +25,10 @@ const samples: readonly string[] = [
   'name: x # a comment\n# another\ndescription: a#b',
   'description: "quoted" # a comment',
   'license: Apache-2.0\ncompatibility: Needs git, docker and the internet',
+  '"name": pdf\n\'description\': Reads PDF files.\nmy.key: x',
+  'description: "For C # and F #,\n  and \'others\'" # a comment\nname: x',
+  "description: 'It''s # here:\n  and there'",
+  'allowed-tools: [\n  Read,\n  "Write, too"\n  ]',
 ];
 
 describe('front matter', () => {
@@ -63,6 +67,7 @@ describe('front matter', () => {
     ['description: [draft] a skill: or so', { description: '[draft] a skill: or so' }],
     ['description: @me & *you', { description: '@me & *you' }],
     ['version: 1.0', { version: '1.0' }],
+    ['description: one\u2028line # not this', { description: 'one\u2028line' }],
   ])('is read also where YAML proper refuses it, or makes a number of it: %j', (yaml, fields) => {
     expect(fieldsOf(yaml)).toEqual(fields);
   });

@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/index.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { write } from '../process/support/scratch.js';
+import { makePlace, type Place } from './support/place.js';
+
+/** Writes the files of an extension of the user. */
+function files(place: Place, folder: string, contents: Readonly<Record<string, unknown>>): void {
+  for (const [path, content] of Object.entries(contents)) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
+    write(join(place.userDir, 'extensions', folder, path), text);
+  }
+}
+
+const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo ${name}.\n`;
+const both = { compat: ['gemini', 'claude'] } as const;
+
+describe('a Gemini extension as it is published', () => {
+  test('names variables without braces in what its servers get', async () => {
+    const place = makePlace();
+    const headers = { Authorization: 'Bearer $FORGE_TOKEN', Cost: '5$' };
+    files(place, 'forge', {
+      'gemini-extension.json': {
+        name: 'forge',
+        version: '1.0.0',
+        mcpServers: {
+          forge: { httpUrl: 'https://mcp.example.com/', headers, disabled: true },
+          local: { command: 'true', env: { TOKEN: '$' + '{FORGE_TOKEN}', OTHER: '$OTHER_TOKEN' }, disabled: true },
+        },
+      },
+    });
+
+    const { loader } = await place.load(both);
+
+    expect(loader.extensions()[0]?.mcpServers).toMatchObject({
+      forge: { headers: { Authorization: 'Bearer $' + '{FORGE_TOKEN}', Cost: '5$' } },
+      local: { env: { TOKEN: '$' + '{FORGE_TOKEN}', OTHER: '$' + '{OTHER_TOKEN}' } },
+    });
+    expect(loader.mcp.status().map(({ name, reads }) => [name, reads])).toEqual([
+      ['forge', ['FORGE_TOKEN']],
+      ['local', ['FORGE_TOKEN', 'OTHER_TOKEN']],
+    ]);
+  });
+
+  test('writes separators and its own folder as variables, wherever there is a path', async () => {
+    const place = makePlace();
+    files(place, 'office', {
+      'gemini-extension.json': {
+        name: 'office',
+        version: '1.0.0',
+        contextFileName: ['office-server$' + '{/}CONTEXT.md', '$' + '{extensionPath}$' + '{/}MORE.md'],
+        mcpServers: { office: { command: 'node', args: ['run$' + '{/}start.js'], cwd: '$' + '{extensionPath}' } },
+      },
+      'office-server/CONTEXT.md': 'Be brief.',
+      'MORE.md': 'Be kind.',
+    });
+
+    const { loader } = await place.load({ ...both, autoEnable: false });
+
+    expect(loader.extensions()).toMatchObject([
+      {
+        contextFiles: ['office-server/CONTEXT.md', './MORE.md'],
+        mcpServers: { office: { args: ['run/start.js'], cwd: '.' } },
+      },
+    ]);
+    expect(loader.status().diagnostics).toEqual([]);
+  });
+
+  test('with a context that cannot be read tells so, and gives the rest', async () => {
+    const place = makePlace();
+    files(place, 'long', {
+      'gemini-extension.json': { name: 'long', version: '1.0.0', contextFileName: ['LONG.md', 'SHORT.md', 'NONE.md'] },
+      'LONG.md': 'x'.repeat(300_000),
+      'SHORT.md': 'Be brief.',
+    });
+    const model = scriptedModel(['done']);
+    const { loader, agent } = await place.load(both, { model });
+
+    await agent.run('go');
+
+    expect(textOf(model.requests[0]?.messages[0] ?? { role: 'user', content: '' })).toBe(
+      '<extension name="long">\nBe brief.\n</extension>',
+    );
+    expect(loader.status().diagnostics).toMatchObject([
+      { level: 'warning', source: expect.stringMatching(/extensions\/long\/LONG\.md$/) },
+    ]);
+  });
+});
+
+describe('a Claude Code plugin as it is published', () => {
+  const cases = [
+    {
+      what: 'one skill by itself',
+      contents: { 'SKILL.md': skill('alone'), 'examples/SKILL.md': skill('sample') },
+      skills: ['alone:alone'],
+    },
+    {
+      what: 'a folder of skills beside a SKILL.md',
+      contents: { 'SKILL.md': skill('alone'), 'skills/a/SKILL.md': skill('a') },
+      skills: ['alone:a'],
+    },
+    {
+      what: 'its own folder as the one of skills',
+      contents: { 'SKILL.md': skill('alone') },
+      manifest: { skills: './' },
+      skills: ['alone:alone'],
+    },
+    {
+      what: 'single skills by path',
+      contents: { 's/a/SKILL.md': skill('a'), 's/b/SKILL.md': skill('b') },
+      manifest: { skills: ['./s/b'] },
+      skills: ['alone:b'],
+    },
+  ];
+
+  test.each(cases)('may have $what', async ({ contents, manifest = {}, skills }) => {
+    const place = makePlace();
+    const plugin = { name: 'alone', version: '1.0.0', ...manifest };
+    files(place, 'alone', { '.claude-plugin/plugin.json': plugin, ...contents });
+
+    const { loader } = await place.load(both);
+
+    expect(loader.status().skills).toEqual(skills);
+    expect(loader.status().diagnostics).toEqual([]);
+  });
+
+  test('whose option has a default of another type has none', async () => {
+    const place = makePlace();
+    const userConfig = { port: { type: 'number', default: '80' }, dir: { type: 'directory', default: '/tmp' } };
+    files(place, 'p', { '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', userConfig } });
+
+    const { loader } = await place.load(both);
+
+    expect(loader.config).toEqual({ extensions: { p: { dir: '/tmp' } } });
+    expect(loader.status().diagnostics).toMatchObject([{ problems: [{ path: 'userConfig.port.default' }] }]);
+  });
+
+  test('tells of each part that is passed over, also where its manifest does not name it', async () => {
+    const place = makePlace();
+    files(place, 'p', {
+      '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', author: { name: 'Ada' } },
+      'commands/review.md': '---\ndescription: Reviews.\n---\nReview $ARGUMENTS.',
+      'agents/reviewer.md': '---\nname: reviewer\ndescription: Reviews.\n---\nYou review.',
+      'README.md': '# p',
+    });
+
+    const { loader } = await place.load(both);
+
+    expect(loader.status().diagnostics).toMatchObject([
+      {
+        level: 'warning',
+        problems: [
+          { path: 'commands', message: 'it is passed over' },
+          { path: 'agents', message: 'it is passed over' },
+        ],
+      },
+    ]);
+  });
+});
