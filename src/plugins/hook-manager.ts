@@ -4,7 +4,7 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { validatePlugin } from './check-plugin.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from './plugin.js';
-import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askMessage, callInTime, logFailure, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import { PluginConflictError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
 import { type PluginPart, partOf } from './plugin-part.js';
@@ -100,7 +100,7 @@ class PluginHookManager implements HookManager {
       try {
         await this.inTime('onInit', part, () => part.onInit?.(context));
       } catch (error) {
-        this.calling.logger.error(`Plugin "${part.name}" is refused: its onInit failed.`, error);
+        logFailure(this.calling, `Plugin "${part.name}" is refused: its onInit failed.`, error);
         failed.push({ plugin, error });
       }
     }
@@ -158,7 +158,7 @@ class PluginHookManager implements HookManager {
     try {
       return await this.inTime(hook, part, work);
     } catch (error) {
-      this.calling.logger.error(`${hook} of plugin "${part.name}" failed, and is passed over.`, error);
+      logFailure(this.calling, `${hook} of plugin "${part.name}" failed, and is passed over.`, error);
       return undefined;
     }
   }

@@ -2,14 +2,13 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describeError, type KeelsonError } from '../errors.js';
-import type { Logger } from '../internal/logger.js';
 import { problemsOfPlugin } from './check-plugin.js';
 import { type HookManagerOptions, resolveCalling } from './hook-manager.js';
 import { defaultOf, type ImportModule, type ModuleExports, readExports } from './import-module.js';
 import { isOpencodeModule, opencodePlugins } from './opencode.js';
 import type { OpencodeHost } from './opencode-context.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { callInTime, type PluginCalling } from './plugin-call.js';
+import { callInTime, logFailure, type PluginCalling } from './plugin-call.js';
 import type { LoadedPluginConfig } from './plugin-config.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
 import { partOf } from './plugin-part.js';
@@ -145,8 +144,7 @@ class PluginLoading implements LoadedPlugins {
   }
 
   private refuse(error: KeelsonError): void {
-    const log: Logger = this.calling.logger;
-    log.error(error.message, error);
+    logFailure(this.calling, error.message, error);
     this.failures.push(error);
   }
 }
