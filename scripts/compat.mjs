@@ -54,7 +54,9 @@ function main() {
     );
     for (const program of programs)
       cpSync(new URL(`../test/compat/${program}`, import.meta.url), join(folder, program));
-    cpSync(new URL('../test/fixtures/plugins', import.meta.url), join(folder, 'plugins'), { recursive: true });
+    install(['jiti'], folder);
+    for (const plugins of ['../test/fixtures/plugins', '../examples/plugins'])
+      cpSync(new URL(plugins, import.meta.url), join(folder, 'plugins'), { recursive: true, force: false });
     const results = runtimes.flatMap((runtime) => programs.map((program) => runProgram(folder, runtime, program)));
     if (results.includes(false)) process.exitCode = 1;
   } finally {

@@ -92,7 +92,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isUnavailable(error: unknown): boolean {
-  return UNAVAILABLE.includes((error as { code?: string } | undefined)?.code ?? '');
+  try {
+    return UNAVAILABLE.includes((error as { code?: string } | undefined)?.code ?? '');
+  } catch {
+    return false;
+  }
 }
 
 function textOf(error: unknown): string {

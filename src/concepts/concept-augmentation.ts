@@ -23,7 +23,7 @@ export interface ConceptAugmentationOptions extends ConceptOptions {
  */
 export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
   const { name = 'concepts', priority = 45 } = options;
-  const settings = resolveConceptOptions(options);
+  const settings = resolveConceptOptions(options, ['name', 'priority']);
   return {
     name,
     priority,

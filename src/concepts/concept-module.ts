@@ -46,7 +46,7 @@ export function conceptModule(options: ConceptOptions = {}): ConceptModule {
           ...{ tool, args, sessionID, log },
           apply(augmented) {
             if ('field' in augmented) args[augmented.field] = augmented.text;
-            else args[augmented.key] ??= augmented.context;
+            else args[augmented.key] = augmented.context;
           },
         },
         settings,

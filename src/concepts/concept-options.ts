@@ -49,8 +49,18 @@ export interface ConceptSettings {
 
 const TEXT_FIELDS = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
 
-/** Fills the defaults. Throws OptionInvalidError where an option has a value that it cannot have. */
-export function resolveConceptOptions(options: ConceptOptions): ConceptSettings {
+const OPTIONS = [
+  ...['buildContext', 'profile', 'depth', 'includeContent', 'maxEntities', 'textFields', 'label', 'contextKey'],
+  ...['timeouts', 'parallel', 'clock'],
+];
+
+/**
+ * Fills the defaults. Throws OptionInvalidError where an option has a value that it cannot have, and where nobody knows
+ * it: a misspelt `profile: 'safe'` would be the literal one.
+ */
+export function resolveConceptOptions(options: ConceptOptions, others: readonly string[] = []): ConceptSettings {
+  validateNames('', options, [...OPTIONS, ...others]);
+  validateNames('timeouts.', options.timeouts ?? {}, ['conceptMs', 'totalMs']);
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
@@ -59,9 +69,11 @@ export function resolveConceptOptions(options: ConceptOptions): ConceptSettings 
   if (profile !== 'literal' && profile !== 'safe') {
     throw new OptionInvalidError('profile', `it is ${String(profile)}; give 'literal' or 'safe'`);
   }
+  if (!isTexts(textFields)) throw new OptionInvalidError('textFields', 'give a list of names');
   // The label stands in an HTML comment, which it must not end.
   if (!/^[\w .]+$/.test(label)) throw new OptionInvalidError('label', 'give letters, digits, spaces and `_`');
-  if (contextKey === '' || contextKey === '__proto__') throw new OptionInvalidError('contextKey', 'give another name');
+  if (!isTexts([contextKey]) || contextKey === '' || contextKey === '__proto__')
+    throw new OptionInvalidError('contextKey', 'give another name');
   validateNumber('depth', depth);
   validateNumber('maxEntities', maxEntities);
   validateNumber('parallel', parallel);
@@ -70,6 +82,15 @@ export function resolveConceptOptions(options: ConceptOptions): ConceptSettings 
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
   return { buildContext, isSafe, request, textFields, label, contextKey, conceptMs, totalMs, parallel, clock };
+}
+
+function validateNames(prefix: string, options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new OptionInvalidError(prefix + unknown, `it is none of ${known.join(', ')}`);
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((it) => typeof it === 'string');
 }
 
 function validateNumber(option: string, value: number, most: number = Number.MAX_SAFE_INTEGER): void {

@@ -1,7 +1,7 @@
 import type { ToolAnnotations } from '../tools/tool.js';
 import type { ConceptSettings } from './concept-options.js';
 
-/** Where the context goes: into a text field, or beside the arguments. */
+/** Where the context goes: into a field, or beside the arguments. */
 export type Augmented =
   | { readonly field: string; readonly text: string }
   | { readonly key: string; readonly context: string };
@@ -22,7 +22,9 @@ export function placeContext(
   const { textFields, isSafe, label, contextKey } = settings;
   const mayTouch = (field: string) => !isSafe || isSafeField(field, annotations);
   const field = textFields.find((it) => Object.hasOwn(args, it) && typeof args[it] === 'string' && mayTouch(it));
-  if (field === undefined) return { key: contextKey, context };
+  // What stands under the key already is not from here.
+  if (field === undefined)
+    return Object.hasOwn(args, contextKey) ? { field: contextKey, text: context } : { key: contextKey, context };
   return { field, text: `${contextBlock(context, label)}\n\n${args[field]}` };
 }
 

@@ -3,8 +3,14 @@ import { PluginInvalidError } from './plugin-error.js';
 
 const HOOKS = ['onInit', 'onShutdown', 'beforeMessage', 'afterResponse', 'beforeToolExecute', 'afterToolExecute'];
 
-/** What a value lacks to be a plugin. A hook under a wrong name would be a gate that stands open. */
-export function problemsOfPlugin(value: unknown): string[] {
+/** Throws PluginInvalidError where a value is no plugin. */
+export function validatePlugin(value: unknown): asserts value is Plugin {
+  const problems = problemsOfPlugin(value);
+  if (problems.length > 0) throw new PluginInvalidError(problems);
+}
+
+/** A hook under a wrong name would be a gate that stands open. */
+function problemsOfPlugin(value: unknown): string[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return [`it gives ${value === null ? 'null' : typeof value}, not a plugin`];
   }
@@ -18,12 +24,6 @@ export function problemsOfPlugin(value: unknown): string[] {
   const stray = HOOKS.filter((hook) => hook in value);
   if (stray.length > 0) problems.push(`\`${stray.join('`, `')}\` belongs into \`hooks\``);
   return hooks === undefined ? problems : [...problems, ...problemsOfHooks(hooks)];
-}
-
-/** Throws PluginInvalidError where a value is no plugin. */
-export function validatePlugin(value: unknown): asserts value is Plugin {
-  const problems = problemsOfPlugin(value);
-  if (problems.length > 0) throw new PluginInvalidError(problems);
 }
 
 function problemsOfHooks(hooks: unknown): string[] {

@@ -1,10 +1,11 @@
 import { OptionInvalidError } from '../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { validatePlugin } from './check-plugin.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from './plugin.js';
-import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askMessage, callInTime, logFailure, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import { PluginConflictError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
 import { type PluginPart, partOf } from './plugin-part.js';
@@ -77,10 +78,18 @@ export function resolveCalling({
 
 const NO_CALL: HookCallIds = { callId: '', sessionId: '' };
 
-class PluginHookManager implements HookManager {
-  private members: readonly { readonly plugin: Plugin; readonly part: PluginPart }[] = [];
+/** A plugin, and how it is called. */
+export interface Member {
+  readonly plugin: Plugin;
+  readonly part: PluginPart;
+}
 
-  constructor(private readonly calling: PluginCalling) {}
+/** The hook manager, for plugins that were checked elsewhere as well. */
+export class PluginHookManager implements HookManager {
+  constructor(
+    private readonly calling: PluginCalling,
+    private members: readonly Member[] = [],
+  ) {}
 
   get plugins(): readonly Plugin[] {
     return this.members.map(({ plugin }) => plugin);
@@ -98,9 +107,10 @@ class PluginHookManager implements HookManager {
     const failed: { plugin: Plugin; error: unknown }[] = [];
     for (const { plugin, part } of this.members) {
       try {
-        await this.inTime('onInit', part, () => part.onInit?.(context));
+        await this.initialise(part, context);
       } catch (error) {
-        this.calling.logger.error(`Plugin "${part.name}" is refused: its onInit failed.`, error);
+        const isClosed = this.calling.signal?.aborted === true;
+        if (!isClosed) logFailure(this.calling, `Plugin "${part.name}" is refused: its onInit failed.`, error);
         failed.push({ plugin, error });
       }
     }
@@ -137,28 +147,51 @@ class PluginHookManager implements HookManager {
   }
 
   async onShutdown(): Promise<void> {
-    for (const part of this.parts.toReversed()) await this.passOver('onShutdown', part, () => part.onShutdown?.());
+    for (const part of this.parts.toReversed()) await this.end(part);
   }
 
   lifecycles(): readonly AgentLifecycle[] {
     return pluginLifecycles(this.parts, { timeoutMs: this.calling.timeoutMs, replaced: new Set() });
   }
 
-  private get parts(): readonly PluginPart[] {
+  get parts(): readonly PluginPart[] {
     return this.members.map(({ part }) => part);
   }
 
+  private async initialise(part: PluginPart, context: PluginContext): Promise<void> {
+    if (part.onInit === undefined) return;
+    this.calling.signal?.throwIfAborted();
+    const begun = part.onInit(context);
+    try {
+      await this.inTime('onInit', part, () => begun);
+    } catch (error) {
+      // What was given up may be done all the same, later on.
+      if (isPromise(begun))
+        begun.then(
+          () => this.end(part),
+          () => {},
+        );
+      throw error;
+    }
+  }
+
+  private async end(part: PluginPart): Promise<void> {
+    await this.passOver('onShutdown', part, () => part.onShutdown?.());
+  }
+
   private inTime<T>(hook: string, part: PluginPart, work: () => T): Promise<Awaited<T>> {
-    const timeoutMs = hook === 'onShutdown' ? Math.min(this.calling.timeoutMs, SHUTDOWN_MS) : this.calling.timeoutMs;
+    const { calling } = this;
     const what = `${hook} of plugin "${part.name}"`;
-    return callInTime(what, work as () => Awaited<T>, { ...this.calling, timeoutMs });
+    const limits =
+      hook === 'onShutdown' ? { timeoutMs: Math.min(calling.timeoutMs, SHUTDOWN_MS), signal: undefined } : undefined;
+    return callInTime(what, work as () => Awaited<T>, { ...calling, ...limits });
   }
 
   private async passOver<T>(hook: string, part: PluginPart, work: () => T): Promise<Awaited<T> | undefined> {
     try {
       return await this.inTime(hook, part, work);
     } catch (error) {
-      this.calling.logger.error(`${hook} of plugin "${part.name}" failed, and is passed over.`, error);
+      logFailure(this.calling, `${hook} of plugin "${part.name}" failed, and is passed over.`, error);
       return undefined;
     }
   }

@@ -22,13 +22,14 @@ async function importNatively(url: string): Promise<unknown> {
   }
 }
 
-/** What Node says of TypeScript that it does not take as it is. */
-const NEEDS_HELP = [
-  'ERR_UNKNOWN_FILE_EXTENSION',
-  'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX',
+/** What Node says of TypeScript that it does not take at all. */
+const REFUSED = [
+  ...['ERR_UNKNOWN_FILE_EXTENSION', 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX', 'ERR_NO_TYPESCRIPT'],
   'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING',
-  'ERR_NO_TYPESCRIPT',
 ];
+
+/** What it says of TypeScript that is written for a bundler: imports without an end, of a folder, of JSON. */
+const UNRESOLVED = ['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT', 'ERR_IMPORT_ATTRIBUTE_MISSING'];
 
 /**
  * Imports a file: by the runtime itself, and TypeScript that it does not take through `jiti`, where that is installed.
@@ -38,17 +39,15 @@ async function importModule(path: string): Promise<unknown> {
   try {
     return await importNatively(pathToFileURL(path).href);
   } catch (error) {
-    const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
-    if (!NEEDS_HELP.includes(code) || !/\.[cm]?tsx?\b/.test(`${path} ${message}`)) throw error;
-    return importByJiti(path, error);
+    const { code = '', message = '', name } = (error ?? {}) as NodeJS.ErrnoException;
+    const isRefused = REFUSED.includes(code);
+    const isHelpless = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
+    if (!isHelpless || !/\.[cm]?tsx?\b/.test(`${path} ${message}`)) throw error;
+    const jiti = await import('jiti').catch(() => undefined);
+    // No cache on disk: whoever can write there would choose what is run.
+    if (jiti !== undefined) return jiti.createJiti(path, { fsCache: false }).import(path);
+    throw isRefused ? new TypeScriptUnsupportedError(path, error) : error;
   }
-}
-
-async function importByJiti(path: string, cause: unknown): Promise<unknown> {
-  const jiti = await import('jiti').catch(() => undefined);
-  if (jiti === undefined) throw new TypeScriptUnsupportedError(path, cause);
-  // No cache on disk: whoever can write there would choose what is run.
-  return jiti.createJiti(path, { fsCache: false }).import(path);
 }
 
 /** What a file exports: of JSON its content as the default. */

@@ -1,17 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describeError, type KeelsonError } from '../errors.js';
-import type { Logger } from '../internal/logger.js';
-import { problemsOfPlugin } from './check-plugin.js';
-import { type HookManagerOptions, resolveCalling } from './hook-manager.js';
-import { defaultOf, type ImportModule, type ModuleExports, readExports } from './import-module.js';
-import { isOpencodeModule, opencodePlugins } from './opencode.js';
-import type { OpencodeHost } from './opencode-context.js';
+import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hook-manager.js';
+import { type ImportModule, readExports } from './import-module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { callInTime, type PluginCalling } from './plugin-call.js';
+import { callInTime, logFailure, type PluginCalling } from './plugin-call.js';
 import type { LoadedPluginConfig } from './plugin-config.js';
+import { pathOf, problemsOfEntry } from './plugin-entry.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
+import { pluginsOf } from './plugin-module.js';
 import { partOf } from './plugin-part.js';
 import { authorizeImport, type PluginGate } from './plugin-trust.js';
 
@@ -46,17 +43,32 @@ export interface LoadedPlugins {
   readonly failures: readonly KeelsonError[];
 }
 
+/** A plugin as the loader goes on with it. */
+export interface LoadedPart extends LoadedPlugin, Member {
+  readonly required: boolean;
+}
+
 /**
  * Imports the plugins of a configuration one after another. One that cannot be used is refused whole, with an error that
- * names its file; the others load. Calls none of their hooks.
+ * names its file; the others load. Rejects where it is `required`. Calls none of their hooks.
  */
-export async function loadPlugins(
+export function loadPlugins(loaded: LoadedPluginConfig, options: LoadPluginsOptions = {}): Promise<LoadedPlugins> {
+  return loadParts(loaded, options);
+}
+
+/** As `loadPlugins`, with what the loader needs besides. */
+export async function loadParts(
   loaded: LoadedPluginConfig,
-  options: LoadPluginsOptions = {},
-): Promise<LoadedPlugins> {
+  options: LoadPluginsOptions,
+): Promise<{ readonly plugins: readonly LoadedPart[]; readonly failures: readonly KeelsonError[] }> {
   const loading = new PluginLoading(loaded, options);
-  for (const [at, entry] of loaded.config.plugins.entries()) await loading.add(entry, at);
-  return loading;
+  try {
+    for (const [at, entry] of loaded.config.plugins.entries()) await loading.add(entry, at);
+    return loading;
+  } catch (error) {
+    await loading.end(loading.plugins);
+    throw error;
+  }
 }
 
 const AGENT = 'the agent';
@@ -67,8 +79,8 @@ interface Candidate {
   readonly owners: Map<string, string>;
 }
 
-class PluginLoading implements LoadedPlugins {
-  readonly plugins: LoadedPlugin[] = [];
+class PluginLoading {
+  readonly plugins: LoadedPart[] = [];
   readonly failures: KeelsonError[] = [];
   private readonly calling: PluginCalling;
   private readonly workspaceDir: string;
@@ -88,26 +100,36 @@ class PluginLoading implements LoadedPlugins {
     const { path: source = 'in `config`', folder } = this.loaded;
     const problems = problemsOfEntry(entry);
     if (problems.length > 0) {
-      return this.refuse(new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
+      return this.refuse(entry, new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
     }
     if (entry.enabled === false) return;
-    const path = pathOf(entry.path, folder);
+    const made: Member[] = [];
+    let { path } = entry;
     try {
+      path = pathOf(entry, folder);
       await this.authorize(entry, path);
-      const plugins = await callInTime(`import of ${path}`, () => this.load(entry, path), this.calling);
+      made.push(...(await callInTime(`import of ${path}`, () => this.load(entry, path), this.calling)));
       const owners = new Map(this.owners);
-      this.plugins.push(...plugins.map((plugin) => this.check(plugin, { entry, path, owners })));
+      this.plugins.push(...made.map((member) => this.check(member, { entry, path, owners })));
       this.owners = owners;
     } catch (error) {
+      await this.end(made);
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
-      this.refuse(isOurs ? error : new PluginLoadError(path, describeError(error), error));
+      this.refuse(entry, isOurs ? error : new PluginLoadError(path, describeError(error), error));
     }
+  }
+
+  /** Ends plugins that nobody will initialise, so far as they began with being made. */
+  end(members: readonly Member[]): Promise<void> {
+    const begun = members.filter(({ part }) => part.onInit === undefined);
+    return new PluginHookManager(this.calling, begun).onShutdown();
   }
 
   /** A person may take their time to answer. */
   private async authorize(entry: PluginEntry, path: string): Promise<void> {
     const { options, workspaceDir, loaded } = this;
     const found = await stat(path).catch(() => undefined);
+    if (found?.isDirectory()) throw new PluginLoadError(path, 'it is a folder: name the file of the module');
     if (found?.isFile() !== true) throw new PluginLoadError(path, 'there is no such file');
     if (loaded.isTrusted) return;
     const details = { options: entry.options, format: entry.format };
@@ -115,28 +137,28 @@ class PluginLoading implements LoadedPlugins {
     await authorizeImport({ path, source: loaded.path ?? path, details }, { gate, workspaceDir });
   }
 
-  private async load(entry: PluginEntry, path: string): Promise<Plugin[]> {
+  private async load(entry: PluginEntry, path: string): Promise<Member[]> {
     const { options, workspaceDir, calling } = this;
     const exports = await readExports(path, options.importModule);
-    const host: OpencodeHost = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
-    if (isOpencodeModule(exports, entry)) return opencodePlugins(exports, { path, host, options: entry.options });
-    return [await pluginOf(exports, { path, options: entry.options })];
+    const host = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
+    const plugins = await pluginsOf(exports, { path, entry, host });
+    return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
   }
 
   /** Throws where the plugin cannot stand beside those that are loaded. Adds its tools to the owners'. */
-  private check(plugin: Plugin, { entry, path, owners }: Candidate): LoadedPlugin {
+  private check({ plugin, part }: Member, { entry, path, owners }: Candidate): LoadedPart {
     const twin = this.plugins.find((other) => other.plugin.name === plugin.name);
     if (twin !== undefined) throw new PluginLoadError(path, `its name "${plugin.name}" is that of ${twin.path}`);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;
     const replaced: string[] = [];
-    for (const { name } of partOf(plugin).tools) {
+    for (const { name } of part.tools) {
       const owner = owners.get(name);
       if (mayReplace && owner === AGENT) replaced.push(name);
       else if (owner !== undefined)
         throw new PluginLoadError(path, this.conflict({ name, owner, plugin: plugin.name }));
       owners.set(name, plugin.name);
     }
-    return { plugin, path, replaced };
+    return { plugin, part, path, replaced, required: entry.required === true };
   }
 
   private conflict({ name, owner, plugin }: { name: string; owner: string; plugin: string }): string {
@@ -144,48 +166,9 @@ class PluginLoading implements LoadedPlugins {
     return `its tool "${name}" of plugin "${plugin}" has the name of one of ${owner}${other ? ` (${other})` : ''}`;
   }
 
-  private refuse(error: KeelsonError): void {
-    const log: Logger = this.calling.logger;
-    log.error(error.message, error);
+  private refuse(entry: PluginEntry, error: KeelsonError): void {
+    if (entry?.required === true) throw error;
+    logFailure(this.calling, error.message, error);
     this.failures.push(error);
   }
-}
-
-/** A path, or a `file:` URL where it is a valid one. */
-function pathOf(path: string, folder: string): string {
-  return path.startsWith('file:') && URL.canParse(path) && new URL(path).host === ''
-    ? fileURLToPath(path)
-    : resolve(folder, path);
-}
-
-const ENTRY_KEYS = ['path', 'options', 'enabled', 'replace', 'format'];
-
-/** A misspelt `enabled: false` would load what somebody wanted off. */
-function problemsOfEntry(entry: unknown): string[] {
-  if (typeof entry !== 'object' || entry === null) return ['it is no object with a `path`'];
-  const { path, options, enabled, replace, format } = entry as Partial<Record<keyof PluginEntry, unknown>>;
-  const isFlag = (value: unknown) => value === undefined || typeof value === 'boolean';
-  const problems = Object.keys(entry)
-    .filter((key) => !ENTRY_KEYS.includes(key))
-    .map((key) => `\`${key}\` is none of ${ENTRY_KEYS.join(', ')}`);
-  if (typeof path !== 'string' || path === '') problems.push('`path` is no text');
-  if (options !== undefined && (typeof options !== 'object' || options === null))
-    problems.push('`options` is no object');
-  if (!isFlag(enabled)) problems.push('`enabled` is neither true nor false');
-  if (!isFlag(replace)) problems.push('`replace` is neither true nor false');
-  if (![undefined, 'plugin', 'opencode'].includes(format as undefined)) problems.push('`format` is not known');
-  return problems;
-}
-
-/** The plugin of a module, made by its factory where it has one. */
-async function pluginOf(
-  exports: ModuleExports,
-  { path, options }: { path: string; options: Record<string, unknown> | undefined },
-): Promise<Plugin> {
-  const exported = defaultOf(exports);
-  if (exported === undefined) throw new PluginLoadError(path, 'it has no default export');
-  const value: unknown = await (typeof exported === 'function' ? exported(options) : exported);
-  const problems = problemsOfPlugin(value);
-  if (problems.length > 0) throw new PluginLoadError(path, problems.join('; '));
-  return value as Plugin;
 }

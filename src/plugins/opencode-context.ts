@@ -24,6 +24,8 @@ export function opencodeContext({ workspaceDir, logger, client }: OpencodeHost):
     directory: workspaceDir,
     worktree: workspaceDir,
     $: bun?.$ ?? absent('$'),
+    serverUrl: absent('serverUrl'),
+    experimental_workspace: absent('experimental_workspace'),
   };
 }
 
@@ -38,12 +40,24 @@ function logInto(logger: Logger) {
 
 /** Something that is not there: every call of it, or of what is in it, rejects with its name. */
 function absent(name: string, known: Readonly<Record<string, unknown>> = {}): unknown {
-  const call = () => Promise.reject(new OpencodeUnavailableError(name));
-  return new Proxy(call, {
+  return new Proxy(() => unavailable(name), {
     get(_target, key) {
       // Whoever awaits it, or prints it, does not call it.
       if (typeof key === 'symbol' || key === 'then') return undefined;
       return Object.hasOwn(known, key) ? known[key] : absent(`${name}.${key}`);
+    },
+  });
+}
+
+/** A rejection that nobody has to catch, and that goes on rejecting in a chain such as `.quiet().text()`. */
+function unavailable(name: string): unknown {
+  const rejection = Promise.reject(new OpencodeUnavailableError(name));
+  rejection.catch(() => {});
+  return new Proxy(rejection, {
+    get(promise, key) {
+      const value: unknown = Reflect.get(promise, key);
+      if (value === undefined) return () => unavailable(name);
+      return typeof value === 'function' ? value.bind(promise) : value;
     },
   });
 }

@@ -1,3 +1,4 @@
+import { ToolInvalidError } from '../errors.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
@@ -23,13 +24,19 @@ export async function opencodeTools(
   return entries.map(([name, tool]) =>
     defineTool({
       ...{ name, description: tool.description, origin: `plugin ${from.plugin}` },
-      input: z.object(tool.args),
+      input: z.object(argumentsOf(name, tool)),
       async execute(input, context) {
         const output: unknown = await tool.execute(input, contextOf(context, from.workspaceDir));
         return (output as { output?: string } | undefined)?.output ?? (output as string);
       },
     }),
   );
+}
+
+function argumentsOf(name: string, { args = {} }: Partial<OpencodeTool>): OpencodeTool['args'] {
+  const plain = Object.entries(args).find(([, schema]) => typeof schema !== 'object' || !('_zod' in schema));
+  if (plain === undefined) return args;
+  throw new ToolInvalidError(name, `its argument \`${plain[0]}\` is no schema of zod 4`);
 }
 
 function contextOf(context: ToolContext, workspaceDir: string): object {

@@ -1,9 +1,10 @@
-import { parse } from 'node:path';
+import { parse, relative, sep } from 'node:path';
+import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
 import { type OpencodeTool, opencodeTools } from './opencode-tool.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { PluginLoadError } from './plugin-error.js';
+import { PluginInvalidError } from './plugin-error.js';
 import { adaptPlugin, type PluginPart } from './plugin-part.js';
 
 interface OpencodeCall {
@@ -25,66 +26,77 @@ interface OpencodeHooks {
 
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;
 
-const CALLED = ['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'];
-const KNOWN =
-  /^(event|config|auth|provider|shell\.env|tool\.definition|(chat|permission|command|experimental|desktop)\..+)$/;
-
-/**
- * Whether a module is one for opencode: it exports functions by name and no default, or its default by a name as well,
- * or `{ server }`. An entry may say so itself.
- */
-export function isOpencodeModule(exports: ModuleExports, { format }: PluginEntry): boolean {
-  if (format !== undefined) return format === 'opencode';
-  const exported = defaultOf(exports);
-  if (exported === undefined) return factoriesOf(exports).length > 0;
-  if (typeof exported === 'function') return factoriesOf(exports).some(({ name }) => name !== 'default');
-  return typeof (exported as { server?: unknown } | null)?.server === 'function';
+/** What a module for opencode exports under a name, or as its server. */
+export interface OpencodeExport {
+  readonly name: string;
+  readonly factory: OpencodeFactory;
+  /** Nothing but what it gives tells that it is one for opencode. */
+  readonly isGuess?: boolean;
 }
 
-/** Makes each plugin of the module. Throws where one of them gives anything but hooks for opencode. */
-export async function opencodePlugins(
-  exports: ModuleExports,
-  from: { readonly path: string; readonly host: OpencodeHost; readonly options: Record<string, unknown> | undefined },
-): Promise<Plugin[]> {
-  const { path, host, options } = from;
-  const factories = factoriesOf(exports);
-  if (factories.length === 0) throw new PluginLoadError(path, 'it exports no function');
-  const plugins: Plugin[] = [];
-  for (const { name, factory } of factories) {
-    const hooks = await factory(opencodeContext(host), options);
-    const problem = problemOf(hooks);
-    if (problem !== undefined) {
-      throw new PluginLoadError(
-        path,
-        `it has no default export that is a plugin, and its export "${name}" gives ${problem}`,
-      );
-    }
-    plugins.push(await adapt(`${parse(path).name}/${name}`, hooks as OpencodeHooks, host));
+/** Where a module for opencode comes from. */
+export interface OpencodeSource {
+  readonly path: string;
+  readonly host: OpencodeHost;
+  readonly entry: PluginEntry;
+}
+
+const CALLED = ['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'];
+
+/** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
+const IDLE = /^(event|config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
+
+/** The functions that opencode would call: its server, where the default names one, else all, each once. */
+export function factoriesOf(exports: ModuleExports): readonly OpencodeExport[] {
+  const exported = defaultOf(exports) as { readonly server?: unknown; readonly id?: unknown } | undefined;
+  if (typeof exported === 'object' && typeof exported?.server === 'function') {
+    const name = typeof exported.id === 'string' ? exported.id : 'server';
+    return [{ name, factory: exported.server as OpencodeFactory }];
   }
+  const named = Object.entries(exports).filter(([name]) => name !== 'default' && name !== 'module.exports');
+  const names = new Map<unknown, string>();
+  for (const [name, value] of [...named, ['default', exported] as const]) {
+    if (typeof value === 'function' && !names.has(value)) names.set(value, name);
+  }
+  return [...names].map(([factory, name]) => ({ name, factory: factory as OpencodeFactory }));
+}
+
+/**
+ * Makes each plugin of the module. What else it exports is passed over, as opencode does. Throws where there is no plugin
+ * at all, and where one has hooks that opencode does not know.
+ */
+export async function opencodePlugins(exports: readonly OpencodeExport[], from: OpencodeSource): Promise<Plugin[]> {
+  const { path, host, entry } = from;
+  const plugins: Plugin[] = [];
+  const others: string[] = [];
+  for (const { name, factory, isGuess = false } of exports) {
+    const hooks: unknown = await factory(opencodeContext(host), copyData(entry.options));
+    const problem = problemOf(hooks, isGuess);
+    if (problem === undefined) plugins.push(await adapt(nameOf({ path, name, host }), hooks as OpencodeHooks, host));
+    else if (typeof hooks === 'object' && hooks !== null)
+      throw new PluginInvalidError([`its export "${name}" ${problem}`]);
+    else others.push(`its export "${name}" ${problem}`);
+  }
+  if (plugins.length === 0) throw new PluginInvalidError(others.length === 0 ? ['it exports no function'] : others);
+  if (others.length > 0)
+    host.logger.warn(`What is no plugin for opencode in ${path} is passed over: ${others.join('; ')}.`);
   return plugins;
 }
 
-/** The functions that a module exports, each once. A second name for the default counts. */
-function factoriesOf(exports: ModuleExports): { readonly name: string; readonly factory: OpencodeFactory }[] {
-  const exported = defaultOf(exports) as { server?: OpencodeFactory } | undefined;
-  const named = Object.entries(exports).filter(([name]) => name !== 'default' && name !== 'module.exports');
-  const all = [...named, ['server', exported?.server] as const];
-  const seen = new Map<OpencodeFactory, string>();
-  const add = (name: string, value: unknown) => {
-    if (typeof value === 'function' && !seen.has(value as OpencodeFactory)) seen.set(value as OpencodeFactory, name);
-  };
-  const isTwin = named.some(([, value]) => value === exported);
-  if (typeof exported === 'function' && !isTwin) add('default', exported);
-  for (const [name, value] of all) add(name, value);
-  return [...seen].map(([factory, name]) => ({ name, factory }));
+/** Many modules are called `index`: the path tells those apart. */
+function nameOf({ path, name, host }: { path: string; name: string; host: OpencodeHost }): string {
+  const { dir, name: base } = parse(path);
+  const file = base === 'index' ? `${relative(host.workspaceDir, dir)}${sep}index` : base;
+  return `${file.replaceAll(sep, '/')}/${name}`.slice(-128);
 }
 
-function problemOf(hooks: unknown): string | undefined {
-  if (typeof hooks !== 'object' || hooks === null) return `${hooks === null ? 'null' : typeof hooks}, not hooks`;
-  const strange = Object.keys(hooks).filter((key) => !CALLED.includes(key) && !KNOWN.test(key));
-  if (strange.length > 0) return `\`${strange.join('`, `')}\`, which opencode does not know`;
+function problemOf(hooks: unknown, isGuess: boolean): string | undefined {
+  if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
+  const strange = Object.keys(hooks).filter((key) => !CALLED.includes(key) && !IDLE.test(key));
+  if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
   const wrong = CALLED.filter((key) => key !== 'tool' && !isMaybeFunction((hooks as ModuleExports)[key]));
-  return wrong.length > 0 ? `\`${wrong.join('`, `')}\` that is no function` : undefined;
+  if (wrong.length > 0) return `gives \`${wrong.join('`, `')}\` that is no function`;
+  return isGuess && Object.keys(hooks).length === 0 ? 'gives no hooks' : undefined;
 }
 
 function isMaybeFunction(value: unknown): boolean {

@@ -6,7 +6,7 @@ import { type Awaitable, isPromise } from '../internal/promise.js';
 import { copyData } from './copy-data.js';
 import type { ToolExecutionResult } from './plugin.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
-import { isExecutionResult } from './plugin-tool.js';
+import { executionResultOf } from './plugin-tool.js';
 
 /** How plugins are called. */
 export interface PluginCalling {
@@ -46,6 +46,13 @@ export async function askMessage(part: PluginPart, message: string): Promise<str
   throw new HookResultInvalidError('beforeMessage returns the message', answer);
 }
 
+/** Logs what a plugin did wrong. A log that fails as well does not undo what is done about it. */
+export function logFailure({ logger }: Pick<PluginCalling, 'logger'>, message: string, error: unknown): void {
+  try {
+    logger.error(message, error);
+  } catch {}
+}
+
 /** Asks one plugin about a call. Never rejects but for the signal: what a plugin does wrong blocks the call. */
 export async function askBefore(part: PluginPart, call: PluginCall, calling: PluginCalling): Promise<ToolVerdict> {
   const blocked = `Tool "${call.name}" was blocked by plugin "${part.name}"`;
@@ -54,20 +61,22 @@ export async function askBefore(part: PluginPart, call: PluginCall, calling: Plu
     const what = `beforeToolExecute of plugin "${part.name}"`;
     const answer: unknown = await callInTime(what, () => part.beforeTool?.(given), calling);
     if (answer === null) return { blocked: `${blocked}.` };
-    // Copied, since the plugin may still hold it.
-    if (isCall(answer)) return { name: answer.name, input: copyData(answer.input) };
+    const changed = callOf(answer);
+    if (changed !== undefined) return changed;
     throw new HookResultInvalidError('beforeToolExecute returns { name, input }, or null to block', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
-    calling.logger.error(`Plugin "${part.name}" failed before tool "${call.name}", so the call is blocked.`, error);
+    logFailure(calling, `Plugin "${part.name}" failed before tool "${call.name}", so the call is blocked.`, error);
     return { blocked: `${blocked}: ${describeError(error).slice(0, LONGEST_REASON)}` };
   }
 }
 
-function isCall(value: unknown): value is { name: string; input: Record<string, unknown> } {
-  if (typeof value !== 'object' || value === null) return false;
+/** A copy of the call in an answer, since the plugin may still hold it. */
+function callOf(value: unknown): { name: string; input: Record<string, unknown> } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { name, input } = value as { name?: unknown; input?: unknown };
-  return typeof name === 'string' && typeof input === 'object' && input !== null && !Array.isArray(input);
+  if (typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  return { name, input: copyData(input) as Record<string, unknown> };
 }
 
 /** Shows one plugin a result. Never rejects but for the signal: gives nothing where the plugin fails. */
@@ -81,11 +90,12 @@ export async function askAfter(
     const given = { ...call, input: copyData(call.input) };
     const what = `afterToolExecute of plugin "${part.name}"`;
     const answer: unknown = await callInTime(what, () => part.afterTool?.(given, { ...result }), calling);
-    if (isExecutionResult(answer)) return answer;
+    const changed = executionResultOf(answer);
+    if (changed !== undefined) return changed;
     throw new HookResultInvalidError('afterToolExecute returns { content: string, isError?: boolean }', answer);
   } catch (error) {
     calling.signal?.throwIfAborted();
-    calling.logger.error(`Plugin "${part.name}" failed after tool "${call.name}": the result is withheld.`, error);
+    logFailure(calling, `Plugin "${part.name}" failed after tool "${call.name}": the result is withheld.`, error);
     return undefined;
   }
 }

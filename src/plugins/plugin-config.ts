@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { describeError, OptionInvalidError } from '../errors.js';
+import { resolveCalling } from './hook-manager.js';
 import { defaultOf, type ImportModule, readExports } from './import-module.js';
 import type { PluginConfig, PluginEntry } from './plugin.js';
+import { callInTime } from './plugin-call.js';
 import { PluginConfigError } from './plugin-error.js';
 import { authorizeImport, type PluginGate } from './plugin-trust.js';
 
@@ -20,6 +22,8 @@ export interface PluginConfigOptions {
   readonly gate?: PluginGate | undefined;
   /** Imports modules in place of the runtime. */
   readonly importModule?: ImportModule | undefined;
+  /** Time for the import of the file; default 30,000. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A configuration, and where it came from. */
@@ -64,12 +68,14 @@ async function findFile(folder: string, appName: string): Promise<string | undef
   return undefined;
 }
 
-async function readConfig(path: string, { importModule }: PluginConfigOptions): Promise<unknown> {
+async function readConfig(path: string, { importModule, timeoutMs }: PluginConfigOptions): Promise<unknown> {
+  const calling = resolveCalling({ timeoutMs });
   try {
-    await stat(path);
-    return defaultOf(await readExports(path, importModule));
+    if ((await stat(path)).isDirectory()) throw new PluginConfigError(path, 'it is a folder');
+    const read = async () => defaultOf(await readExports(path, importModule));
+    return await callInTime(`import of ${path}`, read, calling);
   } catch (error) {
-    throw new PluginConfigError(path, describeError(error), error);
+    throw error instanceof PluginConfigError ? error : new PluginConfigError(path, describeError(error), error);
   }
 }
 

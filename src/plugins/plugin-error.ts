@@ -60,14 +60,20 @@ export class PluginConflictError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_CONFLICT';
 }
 
-/** This runtime does not import TypeScript, and there is no `jiti`. */
+/** Where types are stripped, what is refused is more than types. */
+const OTHER_RUNTIME =
+  'typescript' in process.features && process.features.typescript
+    ? 'leave out what is more than types'
+    : 'run on Node 22.18 or newer';
+
+/** This runtime does not import the TypeScript in a file, and there is no `jiti`. */
 export class TypeScriptUnsupportedError extends KeelsonError {
   readonly code = 'ERR_TYPESCRIPT_UNSUPPORTED';
 
   constructor(path: string, cause: unknown) {
     super(
       `${path} is TypeScript, which ${process.version} does not import (${describeError(cause)}). ` +
-        'There are three ways out: run on Node 22.18 or newer; `npm install jiti`; or compile the file and name the .mjs.',
+        `There are three ways out: ${OTHER_RUNTIME}; \`npm install jiti\`; or compile the file and name the .mjs.`,
       { cause },
     );
   }

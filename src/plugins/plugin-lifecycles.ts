@@ -45,9 +45,10 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
     afterModel: afterResponse && ((response, run) => void stops.set(run, response.finishReason)),
     afterAgent:
       afterResponse &&
-      ((content, run) => {
+      (async (content, run) => {
         const response = { content, stopReason: stops.get(run) ?? 'stop' };
-        return callInTime(`afterResponse of plugin "${name}"`, () => afterResponse(response), callingOf(run));
+        // What it returns is no answer: a plugin is only told.
+        await callInTime(`afterResponse of plugin "${name}"`, () => afterResponse(response), callingOf(run));
       }),
     wrapToolCall:
       beforeTool || shownTo.length > 0

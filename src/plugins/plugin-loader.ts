@@ -1,13 +1,13 @@
 import { describeError, OptionInvalidError } from '../errors.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { copyData } from './copy-data.js';
-import { createHookManager, resolveCalling } from './hook-manager.js';
-import { type LoadedPlugin, type LoadPluginsOptions, loadPlugins } from './load-plugins.js';
+import { PluginHookManager, resolveCalling } from './hook-manager.js';
+import { type LoadedPart, type LoadPluginsOptions, loadParts } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
+import type { PluginCalling } from './plugin-call.js';
 import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './plugin-config.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
-import { partOf } from './plugin-part.js';
 import { shownTool } from './plugin-tool.js';
 
 /** Which plugins an agent has, and how they are called. */
@@ -65,25 +65,32 @@ export function plugins(options: PluginsOptions = {}): LifecycleLoader {
 
 class Load {
   private readonly failures: string[] = [];
+  private readonly calling: PluginCalling;
 
   constructor(
     private readonly options: PluginsOptions,
     private readonly host: LoaderHost,
-  ) {}
+  ) {
+    this.calling = resolveCalling({ timeoutMs: options.timeoutMs, logger: host.logger });
+  }
 
   async run(): Promise<PluginsStatus> {
     const loaded = await this.readConfig();
     if (loaded === undefined) return { config: undefined, plugins: [], failures: this.failures };
-    const { logger } = this.host;
+    const { logger, signal } = this.host;
     const taken = this.host.tools().map((tool) => tool.name);
-    const { plugins: found, failures } = await loadPlugins(loaded, { ...this.options, logger, taken });
+    const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken });
     this.failures.push(...failures.map(({ message }) => message));
-    const ready = this.use(await this.initialise(found, loaded));
-    return {
-      config: loaded.path,
-      plugins: ready.map(({ plugin: { name, version, description }, path }) => ({ name, version, description, path })),
-      failures: this.failures,
-    };
+    const manager = new PluginHookManager({ ...this.calling, signal }, found);
+    try {
+      await this.initialise(manager, { found, loaded });
+      const ready = found.filter(({ part }) => manager.parts.includes(part));
+      this.use(ready);
+      return { config: loaded.path, plugins: ready.map(statusOf), failures: this.failures };
+    } catch (error) {
+      await manager.onShutdown();
+      throw error;
+    }
   }
 
   private async readConfig(): Promise<LoadedPluginConfig | undefined> {
@@ -97,15 +104,13 @@ class Load {
     }
   }
 
-  /** The plugins whose `onInit` went well. Each of them sees the tools of all. */
-  private async initialise(found: readonly LoadedPlugin[], { config }: LoadedPluginConfig): Promise<LoadedPlugin[]> {
-    const { host, options } = this;
-    const manager = createHookManager({ timeoutMs: options.timeoutMs, logger: host.logger });
-    for (const { plugin } of found) manager.register(plugin);
-    const tools = () => [...host.tools(), ...manager.plugins.flatMap((plugin) => partOf(plugin).tools)];
+  /** Takes out the plugins whose `onInit` fails. Each of them sees the tools of all. */
+  private async initialise(manager: PluginHookManager, { found, loaded }: Found): Promise<void> {
+    const { host } = this;
+    const tools = () => [...host.tools(), ...manager.parts.flatMap((part) => part.tools)];
     const context: PluginContext = {
       get config() {
-        return copyData(config);
+        return copyData(loaded.config);
       },
       toolRegistry: {
         list: () => [...new Set(tools().map((tool) => tool.name))],
@@ -113,18 +118,29 @@ class Load {
       },
     };
     const failed = await manager.onInit(context);
+    host.signal?.throwIfAborted();
     for (const { plugin, error } of failed) {
-      const path = found.find((it) => it.plugin === plugin)?.path ?? plugin.name;
-      this.failures.push(new PluginLoadError(path, `its onInit failed: ${describeError(error)}`).message);
+      const { path = plugin.name, required } = found.find((it) => it.plugin === plugin) ?? {};
+      const refusal = new PluginLoadError(path, `its onInit failed: ${describeError(error)}`, error);
+      if (required) throw refusal;
+      this.failures.push(refusal.message);
     }
-    return found.filter(({ plugin }) => manager.plugins.includes(plugin));
   }
 
-  private use(ready: readonly LoadedPlugin[]): readonly LoadedPlugin[] {
-    const { timeoutMs } = resolveCalling({ timeoutMs: this.options.timeoutMs });
+  private use(ready: readonly LoadedPart[]): void {
+    const { timeoutMs } = this.calling;
     const replaced = new Set(ready.flatMap((it) => it.replaced));
-    const parts = ready.map(({ plugin }) => partOf(plugin));
+    const parts = ready.map(({ part }) => part);
     for (const lifecycle of pluginLifecycles(parts, { timeoutMs, replaced })) this.host.use(lifecycle);
-    return ready;
   }
+}
+
+interface Found {
+  readonly found: readonly LoadedPart[];
+  readonly loaded: LoadedPluginConfig;
+}
+
+function statusOf({ plugin, path }: LoadedPart): PluginsStatus['plugins'][number] {
+  const { name, version, description } = plugin;
+  return { name, version, description, path };
 }

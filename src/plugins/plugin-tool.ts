@@ -12,11 +12,10 @@ export function toTool(tool: AgentTool, origin: string): Tool {
   return defineTool({
     ...{ name, description, origin, input: inputSchema },
     async execute(input) {
-      const result: unknown = await tool.execute(input as Record<string, unknown>);
-      if (!isExecutionResult(result)) {
-        throw new HookResultInvalidError('a tool of a plugin returns { content: string, isError?: boolean }', result);
-      }
-      return toolResult({ content: result.content, ...(result.isError === true && { isError: true }) });
+      const output: unknown = await tool.execute(input as Record<string, unknown>);
+      const result = executionResultOf(output);
+      if (result !== undefined) return toolResult(result);
+      throw new HookResultInvalidError('a tool of a plugin returns { content: string, isError?: boolean }', output);
     },
   });
 }
@@ -28,9 +27,10 @@ export function shownTool(tool: Tool | undefined): ToolSpec | undefined {
   return { name, description, inputSchema: copyData(inputSchema) };
 }
 
-/** Whether a value can stand as the result of a plugin's tool. */
-export function isExecutionResult(value: unknown): value is ToolExecutionResult {
-  if (typeof value !== 'object' || value === null) return false;
+/** A copy of the result in what a plugin gave, or nothing where there is none. */
+export function executionResultOf(value: unknown): { content: string; isError?: boolean } | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
   const { content, isError } = value as Partial<Record<keyof ToolExecutionResult, unknown>>;
-  return typeof content === 'string' && (isError === undefined || typeof isError === 'boolean');
+  if (typeof content !== 'string' || (isError !== undefined && typeof isError !== 'boolean')) return undefined;
+  return { content, ...(isError === true && { isError }) };
 }

@@ -88,14 +88,17 @@ async function filesOf(path: string): Promise<string[]> {
 }
 
 function specifiersIn(text: string): string[] {
-  const found = text.matchAll(/\b(?:from|import|require)\s*\(?\s*(['"`])(\.{1,2}\/[^'"`\n]{0,500})\1/g);
+  const found = text.matchAll(
+    /\b(?:from|import|require)\s*(?:(?:\(|\/\*[^*]{0,500}\*\/)\s*){0,20}(['"`])(\.{1,2}\/[^'"`\n]{0,500})\1/g,
+  );
   return [...found].map(([, , specifier = '']) => specifier);
 }
 
-const ENDS = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json', '/index.ts', '/index.js'];
+const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
+const ENDS = ['', ...KINDS, ...KINDS.map((kind) => `/index${kind}`)];
 
 async function fileOf(path: string): Promise<string | undefined> {
-  const typed = path.replace(/\.([cm]?)js$/, '.$1ts');
+  const typed = path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2');
   for (const candidate of [...ENDS.map((end) => path + end), typed]) {
     const found = await stat(candidate).catch(() => undefined);
     if (found?.isFile()) return candidate;

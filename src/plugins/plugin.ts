@@ -83,6 +83,8 @@ export interface PluginEntry {
   readonly options?: Record<string, unknown> | undefined;
   /** Default true. With false the module is not even imported. */
   readonly enabled?: boolean | undefined;
+  /** With true a failure of this plugin fails the loader, and with it the run: for a guard that must not be missing. */
+  readonly required?: boolean | undefined;
   /** Lets the plugin's tools take the place of tools of the agent. Does not count in a file that was only found. */
   readonly replace?: boolean | undefined;
   /** `opencode`: every function that the module exports is a plugin for opencode. Told from the exports where absent. */

@@ -1,4 +1,4 @@
-// A plugin in TypeScript in any runtime. It was written for Bun: elsewhere its calls are error results.
+// Plugins in TypeScript in any runtime. One of them was written for Bun: elsewhere its calls are error results.
 import process from 'node:process';
 import { Agent } from 'keelson';
 import { plugins } from 'keelson/plugins';
@@ -6,13 +6,13 @@ import { calls, scriptedModel } from 'keelson/testing';
 
 const get = (resource) => ({ name: 'kubectl_get', input: { resource } });
 
-async function resultsWith(options) {
+async function resultsWith(config) {
   const model = scriptedModel([calls(get('pods'), get('secrets')), 'end']);
-  const config = [{ path: './plugins/kubectl.ts', ...(options && { options }) }];
   const agent = new Agent({ model, loaders: [plugins({ config })] });
   const { text, messages } = await agent.run('go');
+  await agent.close();
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
-  return JSON.stringify([text, ...results.map(({ content, isError = false }) => [content, isError])]);
+  return [text, ...results.map(({ content, isError = false }) => [content, isError])];
 }
 
 function expected(namespace) {
@@ -20,11 +20,28 @@ function expected(namespace) {
   return ['end', [`argv: get pods -n ${namespace}\n`, false], [`argv: get secrets -n ${namespace}\n`, true]];
 }
 
-for (const [options, namespace] of [
-  [{ namespace: 'prod' }, 'prod'],
-  [undefined, 'default'],
-]) {
-  const found = await resultsWith(options);
-  if (found !== JSON.stringify(expected(namespace))) throw new TypeError(`unexpected: ${found}`);
+function assertSame(found, wanted) {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new TypeError(`unexpected: ${JSON.stringify(found)}`);
 }
-console.log('a plugin in TypeScript works');
+
+assertSame(await resultsWith([{ path: './plugins/kubectl.ts' }]), expected('default'));
+
+const lines = [];
+const print = console.log;
+console.log = (line) => lines.push(line);
+assertSame(await resultsWith('./plugins/harbour.plugins.ts'), expected('prod'));
+console.log = print;
+assertSame(lines.slice(0, 3), [
+  '[audit] Tools: kubectl_get',
+  '[audit] tool=kubectl_get input={"resource":"pods"}',
+  '[audit] tool=kubectl_get input={"resource":"secrets"}',
+]);
+
+// Deno wants imports to have an end, and takes no help with that.
+if (process.versions.deno === undefined) {
+  const model = scriptedModel(['end']);
+  const config = [{ path: './plugins/bundled.ts', required: true }];
+  await new Agent({ model, loaders: [plugins({ config })] }).run('sailor');
+  assertSame(model.requests[0].messages[0].content, 'Ahoy, sailor');
+}
+console.log(`plugins in TypeScript work${process.versions.bun ? ', and run kubectl' : ''}`);

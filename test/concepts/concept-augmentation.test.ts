@@ -362,6 +362,31 @@ test('S2-1.1: every tool is served without a word about any of them', async () =
   expect(received).toEqual([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]);
 });
 
+test('S2-4.2d: what stands under the key of the context already makes room for it', async () => {
+  const { received, log } = await augmentedRun({ topic: '[[a]]', _maenifold_context: 'made up' });
+
+  expect(received).toEqual([{ topic: '[[a]]', _maenifold_context: 'about a' }]);
+  expect(log.at(-1)?.message).toMatch(/^Augmented work with 1 concept/);
+});
+
+test('S2-4.1d: a failure that cannot even be read is that of its concept alone', async () => {
+  const unreadable = new Proxy(
+    {},
+    {
+      get() {
+        throw new TypeError('no');
+      },
+    },
+  );
+  const buildContext = ({ conceptName }: { conceptName: string }) => {
+    if (conceptName === 'a') throw unreadable;
+    return `about ${conceptName}`;
+  };
+  const { received } = await augmentedRun({ text: '[[a]] [[b]]' }, { buildContext });
+
+  expect(received).toEqual([{ text: `${block('about b')}\n\n[[a]] [[b]]` }]);
+});
+
 test('it keeps the contract of a lifecycle', async () => {
   await assertLifecycle(() => conceptAugmentation({ buildContext: known }));
 });
@@ -376,6 +401,11 @@ test.each([
   [{ timeouts: { conceptMs: 3e9 } }],
   [{ parallel: Number.NaN }],
   [{ buildContext: 'maenifold' }],
+  [{ profil: 'safe' }],
+  [{ timeouts: { concept: 5 } }],
+  [{ textFields: 'text' }],
+  [{ textFields: [5] }],
+  [{ contextKey: 5 }],
 ])('%j is refused', (options) => {
   expect(() => conceptAugmentation(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
 });

@@ -134,6 +134,7 @@ const field = fc.constantFrom(
   'other',
   'path',
   '[[k]]',
+  '_maenifold_context',
 );
 const text = fc.string({ unit: fc.constantFrom('[[', ']]', '[', ']', 'a', 'b', ' ', 'auth'), maxLength: 12 });
 const leaf = fc.oneof(text, fc.integer(), fc.boolean(), fc.constant(null));

@@ -67,7 +67,7 @@ describe('S2-6.3: the time of one concept', () => {
   });
 
   test('suffices for one of 999 ms', async () => {
-    const { run, ended } = start('[[A]]', slowly({ A: 999 }));
+    const { run, ended } = start('[[A]]', { buildContext: slowly({ A: 999 }).buildContext });
     await vi.advanceTimersByTimeAsync(999);
     await ended;
 
@@ -117,7 +117,10 @@ describe('S2-6.3, S2-5.4: the time of all together', () => {
   });
 
   test('S2-6.5: can be set', async () => {
-    const { run, ended } = start('[[A]] [[B]]', { ...slowly({ A: 1 }), timeouts: { totalMs: 200 } });
+    const { run, ended } = start('[[A]] [[B]]', {
+      buildContext: slowly({ A: 1 }).buildContext,
+      timeouts: { totalMs: 200 },
+    });
     await vi.advanceTimersByTimeAsync(200);
     await ended;
 
@@ -141,7 +144,7 @@ describe('S2-7.2: several concepts', () => {
   test('S2-7.1e: take less than a second, each of them 700 ms', async () => {
     const took: number[] = [];
     for (const text of ['[[A]]', '[[A]] [[B]]', '[[A]] [[B]] [[C]] [[D]]']) {
-      const { run, ended } = start(text, slowly({}, 700));
+      const { run, ended } = start(text, { buildContext: slowly({}, 700).buildContext });
       await vi.advanceTimersByTimeAsync(700);
       await ended;
       took.push(run.at);

@@ -4,6 +4,7 @@ import { Agent } from '../../src/index.js';
 import { plugins } from '../../src/plugins/plugins.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../agent/support/sample-tools.js';
+import { unhandledDuring } from '../agent/support/settle.js';
 import { agentOf, agentWith, lastResult, moduleOf } from './support/plugin-folder.js';
 
 const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/opencode/${name}.mjs`, import.meta.url));
@@ -97,6 +98,30 @@ describe('a plugin for opencode', () => {
     ]);
   });
 
+  test('what it calls of opencode without waiting for it does not end the process', async () => {
+    const careless = (context: {
+      client: { tui: { showToast(options: object): Promise<void> } };
+      $: (text: TemplateStringsArray) => { quiet(): { text(): Promise<string> } };
+      serverUrl: { toString(): unknown };
+    }) => {
+      void context.client.tui.showToast({ body: { message: 'hello' } });
+      context.serverUrl.toString();
+      JSON.stringify(context);
+      return { dispose: () => context.$`ls`.quiet().text() };
+    };
+    const unhandled = await unhandledDuring(async () => {
+      const { agent, log } = agentWith(
+        { 'a.mjs': moduleOf(careless as never).replace('export default', 'export const A =') },
+        { script: [says('end')] },
+      );
+      await agent.run('go');
+      await agent.close();
+      expect(log).toMatchObject([{ level: 'error', extra: { message: expect.stringContaining('`$` is not') } }]);
+    });
+
+    expect(unhandled).toEqual([]);
+  });
+
   test.each([
     ['its default', 'export default async () => ({ event() {} });', { format: 'opencode' as const }],
     ['a server', 'export default { id: "x", server: async () => ({ event() {} }) };', {}],
@@ -119,7 +144,7 @@ describe('a plugin for opencode', () => {
     [
       'with a tool that is none',
       "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 } } } });",
-      'x',
+      '`a` is no schema of zod 4',
     ],
   ])('%s is refused with its file', async (_title, text, problem) => {
     const { agent, status, folder } = agentWith(

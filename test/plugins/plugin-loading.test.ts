@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Agent, type LifecycleLoader } from '../../src/index.js';
+import { loadPluginConfig, loadPlugins, type Plugin, type PluginHooks, plugins } from '../../src/plugins/plugins.js';
+import { says, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { rejectionOf } from '../agent/support/settle.js';
+import { keptLog } from '../concepts/support/augmented-run.js';
+import { agentOf, agentWith, folderWith, moduleOf } from './support/plugin-folder.js';
+
+const script = () => [says('end')];
+
+/** Plugins that note when they begin and end. */
+function noting(...given: readonly { readonly name: string; readonly hooks?: PluginHooks }[]) {
+  const order: string[] = [];
+  const files = given.map(({ name, hooks }): [string, string] => {
+    const onInit = async (context: never) => {
+      await hooks?.onInit?.(context);
+      order.push(`${name} begins`);
+    };
+    return [`${name}.mjs`, moduleOf({ name, hooks: { onInit, onShutdown: () => void order.push(`${name} ends`) } })];
+  });
+  return { files: Object.fromEntries(files), order };
+}
+
+describe('a plugin that is required', () => {
+  const guard = { path: 'guard.mjs', required: true };
+
+  test.each([
+    ['is not there', undefined],
+    ['is broken', 'export default {'],
+    ['is none', 'export default {};'],
+    ['has the name of another', "export default { name: 'a' };"],
+    ['fails at onInit', "export default { name: 'guard', hooks: { onInit() { throw new Error('no rules'); } } };"],
+  ])('and %s fails the run, and what had begun is ended', async (_title, text) => {
+    const { files, order } = noting({ name: 'a' });
+    const workspaceDir = folderWith(text === undefined ? files : { ...files, 'guard.mjs': text });
+    const { agent, model } = agentOf({ config: [{ path: 'a.mjs' }, guard], workspaceDir }, { script: script() });
+
+    await expect(agent.ready()).rejects.toMatchObject({
+      code: 'ERR_LOADER_FAILED',
+      cause: { code: 'ERR_PLUGIN_LOAD', message: expect.stringContaining('guard.mjs') },
+    });
+    await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_LOADER_FAILED' });
+    expect(model.requests).toEqual([]);
+    expect(agent.status().tools).toEqual([]);
+    expect(order.filter((line) => line.endsWith('begins'))).toHaveLength(order.length / 2);
+  });
+
+  test('and is off, or there, is as any other', async () => {
+    const { files, order } = noting({ name: 'guard' });
+    const workspaceDir = folderWith(files);
+    const config = [guard, { path: 'none.mjs', required: true, enabled: false }];
+    const { agent } = agentOf({ config, workspaceDir }, { script: script() });
+    await agent.run('go');
+
+    expect(order).toEqual(['guard begins']);
+  });
+
+  test('fails who loads plugins by themselves as well, and an entry that cannot be read is no way around it', async () => {
+    const entry = { path: 'none.mjs', required: true, enable: true } as never;
+    const loaded = await loadPluginConfig({ config: [entry], workspaceDir: folderWith() });
+
+    expect(await rejectionOf(loadPlugins(loaded as never))).toMatchObject({ code: 'ERR_PLUGIN_LOAD' });
+  });
+});
+
+describe('what is not used is ended', () => {
+  const disposable = "export const A = async () => ({ dispose() { globalThis.ended?.push('A'); } });";
+
+  test.each([
+    ['a later plugin is missing and required', { 'a.mjs': disposable }, { path: 'none.mjs', required: true }],
+    ['it has the name of another', { 'a.mjs': disposable, 'b/a.mjs': disposable }, { path: 'b/a.mjs' }],
+  ])('a plugin for opencode, where %s', async (_title, files, entry) => {
+    const ended: string[] = [];
+    Object.assign(globalThis, { ended });
+    const loaded = await loadPluginConfig({ config: [{ path: 'a.mjs' }, entry], workspaceDir: folderWith(files) });
+    await loadPlugins(loaded as never, { logger: keptLog().logger }).catch(() => {});
+
+    expect(ended).toEqual(['A']);
+  });
+
+  test('a plugin whose onInit took too long, once it is done', async () => {
+    const { files, order } = noting({ name: 'slow', hooks: { onInit: () => sleep(60) } });
+    const { agent, status } = agentWith(files, { script: script(), options: { timeoutMs: 20 } });
+    await agent.run('go');
+    expect(status().plugins).toEqual([]);
+    await expect.poll(() => order).toEqual(['slow begins', 'slow ends']);
+    await agent.close();
+
+    expect(order).toHaveLength(2);
+  });
+
+  test('all of them, where the agent is closed while they begin', async () => {
+    const { files, order } = noting({ name: 'a' }, { name: 'b', hooks: { onInit: () => sleep(50) } }, { name: 'c' });
+    const { agent } = agentWith(files, { script: script() });
+    const run = rejectionOf(agent.run('go'));
+    await expect.poll(() => order).toEqual(['a begins']);
+    await agent.close();
+
+    expect(await run).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    await expect.poll(() => order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
+  });
+
+  test('all of them, where a loader after them fails', async () => {
+    const { files, order } = noting({ name: 'a' });
+    const bad: LifecycleLoader = {
+      name: 'bad',
+      load() {
+        throw new TypeError('bad');
+      },
+    };
+    const loaders = [plugins({ config: [{ path: 'a.mjs' }], workspaceDir: folderWith(files) }), bad];
+    const agent = new Agent({ model: scriptedModel(script()), loaders });
+    await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_LOADER_FAILED' });
+    await agent.close();
+
+    expect(order).toEqual(['a begins', 'a ends']);
+  });
+});
+
+test('the tools of a plugin are those that it had when it was loaded', async () => {
+  const tools: Plugin['tools'] & unknown[] = [];
+  const late = { name: 'late', description: '', inputSchema: {}, execute: () => ({ content: '' }) };
+  const plugin = { name: 'a', tools, hooks: { onInit: () => void tools.push(late, { ...late, name: 'work' }) } };
+  const { agent, status } = agentWith(
+    { 'a.mjs': moduleOf(plugin) },
+    { script: script(), tools: [toolOf('work', () => '')] },
+  );
+  await agent.run('go');
+
+  expect(status().failures).toEqual([]);
+  expect(agent.status().tools.map(({ name }) => name)).toEqual(['work']);
+});
+
+test.each(['await new Promise(() => {});', 'export default new Promise(() => {});'])(
+  'a configuration that does not come to an end fails the loader: %s',
+  async (text) => {
+    const folder = folderWith({ 'c.mjs': text });
+    const { agent } = agentOf({ config: 'c.mjs', workspaceDir: folder, timeoutMs: 100 });
+
+    await expect(agent.run('go')).rejects.toMatchObject({
+      cause: { code: 'ERR_PLUGIN_CONFIG', message: expect.stringContaining('took longer than 100 ms') },
+    });
+  },
+);
