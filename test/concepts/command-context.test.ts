@@ -130,7 +130,7 @@ test('S2-4.1d: a program that fails is named with what it said', async () => {
   const { received, log } = await augmentedBy({ text: '[[A]]' }, { command: path });
 
   expect(received).toEqual([{ text: '[[A]]' }]);
-  expect(log.at(-1)).toMatchObject({
+  expect(log.at(-2)).toMatchObject({
     level: 'error',
     message: 'BuildContext failed for [[A]]',
     extra: { error: `ConceptCommandError: The concept command "${path}" failed (exit code 3): no graph` },
