@@ -49,7 +49,7 @@ export interface RuntimeOptions {
   readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
   /** Where sessions live. Default: files in `sessions` of the user's folder. */
   readonly store?: SessionStore | undefined;
-  /** Whether SIGINT and SIGTERM close the runtime before they end the process. Default false. */
+  /** Whether SIGINT and SIGTERM close the runtime and its agents before they end the process. Default false. */
   readonly closeOnSignals?: boolean | undefined;
   readonly logger?: Logger | undefined;
 }
@@ -195,9 +195,11 @@ class LoadedRuntime implements Runtime {
     await this.extensions.close?.();
   }
 
-  /** Closes, and lets the signal do what it would have done, where nobody else has taken it. */
+  /** Closes the agents and then the runtime, and lets the signal do what it would have done, where nobody else has taken it. */
   private readonly onSignal = (signal: NodeJS.Signals): void => {
-    void this.close()
+    void this.host
+      .closeAgent()
+      .then(() => this.close())
       .catch((error) => this.logger.error('The runtime failed to close.', error))
       .finally(() => process.listenerCount(signal) === 0 && process.kill(process.pid, signal));
   };

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Agent } from '../src/index.js';
 import { loadRuntime, type Runtime, type RuntimeOptions } from '../src/runtime.js';
 import { calls, says, scriptedModel } from '../src/testing/testing.js';
@@ -197,30 +197,70 @@ test('a question that is not answered in time is answered with no', async () => 
   expect(runtime.mcp.status()).toMatchObject([{ name: 'tell', state: 'pending' }]);
 });
 
-test.each(['SIGINT', 'SIGTERM'] as const)(
-  'closes on %s where the host wants it, and ends as the signal would end it',
-  async (signal) => {
-    const { cwd, home } = ground();
-    const main = write(
-      join(cwd, 'main.mts'),
-      `import { loadRuntime } from ${JSON.stringify(fileURLToPath(new URL('../src/runtime.ts', import.meta.url)))};
-const runtime = await loadRuntime({ appName: 'app', approve: () => true, plugins: false, closeOnSignals: true });
-console.log(runtime.mcp.status()[0].state);
+/** Runs a program that loads a runtime, sends it a signal after its first output, and gives that and how it ended. */
+async function signalled(signal: NodeJS.Signals, { cwd, home }: Ground, body: string) {
+  const from = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
+  const main = write(
+    join(cwd, 'main.mts'),
+    `import { Agent } from ${from('../src/index.ts')};
+import { loadRuntime } from ${from('../src/runtime.ts')};
+import { scriptedModel } from ${from('../src/testing/testing.ts')};
+${body}
 setInterval(() => {}, 1000);\n`,
+  );
+  const tsx = fileURLToPath(new URL('../node_modules/tsx/dist/cli.mjs', import.meta.url));
+  const child = spawn(process.execPath, [tsx, main], {
+    cwd,
+    env: { ...process.env, HOME: home },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
+  const [first] = (await child.stdout.take(1).toArray()) as Buffer[];
+  child.kill(signal);
+  return { first: String(first).trim(), ended: await ended };
+}
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('on %s, where the host wants it, a runtime', (signal, code) => {
+  test('closes, and ends as the signal would end it', async () => {
+    const { first, ended } = await signalled(
+      signal,
+      ground(),
+      `const runtime = await loadRuntime({ appName: 'app', approve: () => true, plugins: false, closeOnSignals: true });
+console.log(runtime.mcp.status()[0].state);`,
     );
-    const tsx = fileURLToPath(new URL('../node_modules/tsx/dist/cli.mjs', import.meta.url));
-    const child = spawn(process.execPath, [tsx, main], {
-      cwd,
-      env: { ...process.env, HOME: home },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = new Promise((resolve) => child.once('exit', (code, by) => resolve(by ?? code)));
 
-    const [state] = (await child.stdout.take(1).toArray()) as Buffer[];
-    child.kill(signal);
-
-    expect(String(state).trim()).toBe('connected');
+    expect(first).toBe('connected');
     // tsx passes the signal on, and reports it as a code.
-    expect([signal, signal === 'SIGINT' ? 130 : 143]).toContain(await ended);
-  },
-);
+    expect([signal, code]).toContain(ended);
+  });
+
+  test('S3-4.2: closes its agents first: sessions end, and plugins are shut down from the last to the first', async () => {
+    const place = ground();
+    const { cwd, trace } = place;
+    const note = (word: string) => `appendFileSync(${JSON.stringify(trace)}, '${word}\\n');`;
+    for (const name of ['a', 'b', 'c']) {
+      const onShutdown = `async onShutdown() { await new Promise((r) => setTimeout(r, 50)); ${note(name)} throw 0; }`;
+      const plugin = `export default { name: '${name}', hooks: { ${onShutdown} } };\n`;
+      write(join(cwd, `${name}.mjs`), `import { appendFileSync } from 'node:fs';\n${plugin}`);
+    }
+    const end = script(join(cwd, 'end.sh'), `#!/bin/sh\necho session end >> ${trace}\necho '{}'\n`);
+    const paths = ['a', 'b', 'c'].map((name) => ({ path: join(cwd, `${name}.mjs`) }));
+    const { ended } = await signalled(
+      signal,
+      place,
+      `const config = { hooks: { session_end: [{ name: 'end', command: ${JSON.stringify(end)} }] } };
+const plugins = { config: { plugins: ${JSON.stringify(paths)} } };
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const runtime = await loadRuntime({ appName: 'app', config, plugins, closeOnSignals: true, logger: silent });
+const agent = new Agent({ model: scriptedModel(() => 'x'), ...runtime.agentOptions() });
+await (await agent.session()).run('go');
+console.log('ran');`,
+    );
+
+    expect(linesOf(trace).filter((line) => line !== 'user hook')).toEqual(['session end', 'c', 'b', 'a']);
+    expect([signal, code]).toContain(ended);
+  });
+});

@@ -156,6 +156,7 @@ export class Engine {
       tools: () => roster.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle, replaced) => this.use(lifecycle, replaced),
+      closeAgent: () => this.close(),
     };
   }
 

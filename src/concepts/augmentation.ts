@@ -61,11 +61,16 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
   const clock = settings.clock ?? systemClock;
   const startedAt = clock.now();
   let unavailable = false;
+  const failures: unknown[] = [];
   const onFailure = (concept: string, thrown: unknown) => {
     if (isUnavailable(thrown)) unavailable = true;
-    else log(failureOf(concept, textOf(thrown), call));
+    else {
+      failures.push(thrown);
+      log(failureOf(concept, textOf(thrown), call));
+    }
   };
   const context = joinContexts(await buildContexts(concepts, { settings, clock, signal, onFailure }));
+  if (context === '' && failures.length > 0) throw failures[0];
   if (context === '') return unavailable ? 'unavailable' : undefined;
   await call.apply(placeContext(args, context, { settings, annotations }));
   const [conceptCount, elapsed] = [concepts.length, clock.now() - startedAt];

@@ -33,7 +33,7 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
     const search = searchOf(options);
     const command = await findProgram(search);
     const env = userEnvironment({ parent: search.env, exclude: search.exclude });
-    const given = { command, args: args(request), env: env as Environment, timeoutMs, signal };
+    const given = { command, args: args(request), env: env as Environment, timeoutMs, graceMs: GRACE_MS, signal };
     const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...given, cwd });
     if (failure !== undefined) throw new ConceptCommandUnavailableError(command, failure.message);
     if (outcome !== 'exited' || exitCode !== 0) {
@@ -42,6 +42,9 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
     return withHeading(request.conceptName, stdout.trim());
   };
 }
+
+/** A lookup has nothing to put in order when it is ended. */
+const GRACE_MS = 100;
 
 function payloadArgs(request: ConceptRequest): readonly string[] {
   return ['--tool', 'buildcontext', '--payload', JSON.stringify(request)];

@@ -130,6 +130,8 @@ export interface LoaderHost extends LifecycleHost {
    * function gives the place in the order: the new one takes it, while runs that are going on keep the old one.
    */
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void;
+  /** Closes the agent, as its own `close` does: for a loader that knows when the process ends. */
+  closeAgent(): Promise<void>;
 }
 
 /** Turns something outside (a folder, a config file, a server, a command) into lifecycles. */

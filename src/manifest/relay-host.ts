@@ -52,6 +52,11 @@ export class RelayHost implements LoaderHost {
     return remove;
   };
 
+  /** Closes all agents. */
+  async closeAgent(): Promise<void> {
+    await Promise.all([...this.hosts].map((host) => host.closeAgent()));
+  }
+
   /** A loader that gives one more agent what was loaded. */
   loader(status: () => unknown): LifecycleLoader {
     let own: LoaderHost | undefined;

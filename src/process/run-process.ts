@@ -10,6 +10,8 @@ export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
   readonly stdin?: string | Uint8Array | undefined;
   /** When the group is ended; the result is there within three seconds more. */
   readonly timeoutMs: number;
+  /** How long it may take to end once it is told to. Default 2,000, which is the most. */
+  readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ProcessLimits | undefined;
 }
@@ -84,7 +86,7 @@ async function start(options: RunProcessOptions): Promise<Outcome> {
   const stop = (why: Cause) => {
     if (group.exited) return;
     cause ??= why;
-    void group.terminate();
+    void group.terminate(options.graceMs);
   };
   group.child.stdout?.on('data', (chunk: Buffer) => {
     stdout.push(chunk);

@@ -68,9 +68,16 @@ const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local sessionEnd = now + sessionTtl
 
+-- When the last value goes, and all that is kept about it.
+local function stateEnd()
+  local last = call('ZRANGE', due, -1, -1, 'WITHSCORES')[2]
+  return math.min(sessionEnd, tonumber(last or 0))
+end
+
 -- No state outlives its entry in the index of its extension: where that is to be written first, the reply says so.
 local function unindexed(newcomer)
-  local late = sessionEnd > count('indexed')
+  local latest = math.max(stateEnd(), math.min(sessionEnd, now + ttl))
+  local late = latest > count('indexed')
   local names = {}
   if late then
     for _, field in ipairs(call('HKEYS', head)) do names[#names + 1] = field:match('^keys:(.*)$') end
@@ -79,7 +86,7 @@ local function unindexed(newcomer)
   if #names == 0 then return nil end
   for _, name in ipairs(names) do
     if not ARGV[4]:find(':' .. name .. ':', 1, true) then
-      return { 'index', int(sessionEnd + math.min(sessionTtl / 8, 60000)), unpack(names) }
+      return { 'index', int(latest + math.min(math.max((latest - now) / 8, 100), 60000)), unpack(names) }
     end
   end
   local indexed = tonumber(ARGV[3])
@@ -119,7 +126,8 @@ local function slide()
     call('PEXPIREAT', own(cut[at]), int(math.min(tonumber(cut[at + 1]), sessionEnd)))
   end
   call('HSET', head, 'end', int(sessionEnd))
-  for at = 1, 5 do call('PEXPIREAT', KEYS[at], int(sessionEnd)) end
+  local last = int(stateEnd())
+  for at = 1, 5 do call('PEXPIREAT', KEYS[at], last) end
 end
 `;
 

@@ -193,7 +193,27 @@ describe('what is not known', () => {
     const { received, log } = await augmentedRun({ text: '[[A]]' }, { buildContext: () => wrong as never });
 
     expect(received).toEqual([{ text: '[[A]]' }]);
-    expect(log.at(-1)).toMatchObject({ level: 'error', message: 'BuildContext failed for [[A]]' });
+    expect(log.at(-2)).toMatchObject({ level: 'error', message: 'BuildContext failed for [[A]]' });
+  });
+
+  test.each([
+    ['[[A]]', ['A']],
+    ['[[A]] [[B]]', ['A', 'B']],
+  ])('S2-6.5: where no lookup of %s gives anything and one fails, that is one warning', async (text, concepts) => {
+    const buildContext = ({ conceptName }: { conceptName: string }) => {
+      if (conceptName === 'A') throw new TypeError('no graph');
+      return '';
+    };
+    const { received, log } = await augmentedRun({ text }, { buildContext });
+
+    expect(received).toEqual([{ text }]);
+    expect(log.map(({ message }) => message)).toEqual([
+      `Detected concepts in work: ${concepts.join(', ')}`,
+      'BuildContext failed for [[A]]',
+      'Augmentation failed for work: TypeError: no graph',
+    ]);
+    const error = 'TypeError: no graph';
+    expect(log.at(-1)).toMatchObject({ level: 'warn', extra: { tool: 'work', error, sessionID: expect.any(String) } });
   });
 
   test('S2-5.3: nobody to ask is no failure', async () => {

@@ -13,6 +13,7 @@ function lifecycleOf(...extensions: readonly ExtensionInput[]): AgentLifecycle {
     ...{ agent: 'a', signal: new AbortController().signal, logger: recordingLogger() },
     tools: () => [],
     generate: () => Promise.reject(),
+    closeAgent: () => Promise.reject(),
     use(lifecycle) {
       used = lifecycle as AgentLifecycle;
       return () => {};

@@ -137,6 +137,7 @@ describe('the lifecycle of a registry', () => {
     const { signal } = new AbortController();
     registry.load({
       ...{ agent: 'a', signal, tools: () => [], generate: () => Promise.reject(), logger: console },
+      closeAgent: () => Promise.reject(),
       use(lifecycle) {
         used.push(lifecycle);
         return () => {};

@@ -160,6 +160,18 @@ describeWithRedis('in Redis,', () => {
     await nothingLeft(1400);
   }, 30_000);
 
+  test('S1-11.0, S1-11.1.3: what nobody uses leaves nothing behind, however long its session may last', async () => {
+    const policy = policyOf(250, 24 * hour);
+    await store.set(a, { key: 'k', value: 'v' }, policy);
+    await sleep(150);
+    await store.set(b, { key: 'k', value: 'v' }, policy);
+    await store.touch('s', policy);
+
+    await sleep(150);
+    expect(await store.stats('s')).toEqual({ bytes: 1, extensions: { b: 1 } });
+    await nothingLeft(250);
+  });
+
   test('both keys of a stored session expire at the same moment, or never where it says so', async () => {
     const save = (ttlMs: number, expected: number) =>
       new RedisSessionStore({ client, ttlMs }).save(
