@@ -54,15 +54,19 @@ interface OpenCall {
   called: boolean;
 }
 
-/** Only a fragment with a name can begin a call. It does where its id or name is another, or the call before it is whole. */
+/**
+ * Only a fragment with a name can begin a call. It does where its id is another. Without an id to go by, it does where its
+ * name is another, or the call before it is whole, and where it has arguments: a name alone may be a piece, or said again.
+ */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const called = isObject(fragment.function) ? fragment.function : {};
   const name = textOr(called.name);
   const id = textOr(fragment.id);
   if (name === '' || call.name === '') return false;
   if (id !== '' && call.id !== '') return id !== call.id;
-  if (name === call.name) return isWhole(call.arguments);
-  return call.arguments !== '' || argumentsText(called.arguments) !== '';
+  const hasArguments = argumentsText(called.arguments) !== '';
+  if (name === call.name) return call.id === '' && hasArguments && isWhole(call.arguments);
+  return call.arguments !== '' || hasArguments;
 }
 
 /** A name may be said again, from its start or in whole, or go on. */

@@ -177,11 +177,16 @@ describe('tool calls in fragments', () => {
   test.each([
     ['`{}` held their place', ['{}', '{"x"', ':1}']],
     ['they were sent again whole', ['', '{"x":1}', '{"x":1}']],
+    ['they were sent again whole, and the name with them', ['{"x"', ':1}', '{"x":1}', '']],
     ['they were sent as an object', [{ x: 1 }, '', null]],
     ['they go on with what they began with', ['{"x":', '{"x":', '2}}'], { x: { x: 2 } }],
   ])('have the arguments once where %s', async (_title, pieces, input: unknown = { x: 1 }) => {
     const calls = await callsOf(
-      ...pieces.map((piece) => ({ index: 0, id: 'a', function: { name: 'first', arguments: piece } })),
+      ...pieces.map((piece, at) => ({
+        index: 0,
+        ...(at === 0 && { id: 'a' }),
+        function: { name: 'first', arguments: piece },
+      })),
     );
 
     expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input }]);
