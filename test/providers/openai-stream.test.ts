@@ -192,6 +192,26 @@ describe('tool calls in fragments', () => {
     expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input }]);
   });
 
+  test.each([
+    ['with one index', { index: 0 }],
+    ['without index', {}],
+  ])('that come whole, %s and with one id, are calls of their own, each with an id', async (_title, place) => {
+    const calls = await callsOf(
+      { ...place, id: 'first', function: called('first', '{"x":1}') },
+      { ...place, id: 'first', function: called('first', '{"x":2}') },
+      { ...place, id: 'first', function: called('second', '{}') },
+      { ...place, id: 'first', function: called('third', '{}') },
+    );
+
+    expect(calls.map(({ name, input }) => [name, input])).toEqual([
+      ['first', { x: 1 }],
+      ['first', { x: 2 }],
+      ['second', {}],
+      ['third', {}],
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
+  });
+
   test('with two arguments in one are shown to the model as they came, since either may be meant', async () => {
     const calls = await callsOf(
       { index: 0, id: 'a', function: called('first', '{"x":1}') },
