@@ -18,7 +18,7 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
  * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent
  * whole. One that came whole after all is understood too. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
  */
-export async function readStream(chunks: AsyncIterable<unknown>, push: (part: ModelPart) => void): Promise<WireObject> {
+export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
   for await (const chunk of received(chunks)) {
     if (isObject(chunk)) answer.add(chunk);
@@ -27,8 +27,10 @@ export async function readStream(chunks: AsyncIterable<unknown>, push: (part: Mo
   return answer.whole();
 }
 
+type Chunks = AsyncIterable<unknown> | Iterable<unknown>;
+
 /** A generator, so that only what the client throws is translated, and not what a listener throws. */
-async function* received(chunks: AsyncIterable<unknown>): AsyncIterable<unknown> {
+async function* received(chunks: Chunks): AsyncIterable<unknown> {
   try {
     yield* chunks;
   } catch (error) {

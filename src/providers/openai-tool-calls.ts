@@ -7,13 +7,15 @@ import { isObject, parseJson, textOr, type WireObject } from './wire.js';
  */
 export class CallFragments {
   private readonly calls: OpenCall[] = [];
-  private readonly byIndex = new Map<unknown, OpenCall>();
+  private readonly byIndex = new Map<number | undefined, OpenCall>();
+  private readonly byId = new Map<unknown, OpenCall>();
 
   /** Returns what the fragment adds to the arguments of its call. */
   add(fragment: WireObject): string {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
     if (call.id === '') call.id = textOr(id);
+    if (call.id !== '') this.byId.set(call.id, call);
     call.fields = { ...call.fields, ...fields };
     if (!isObject(called)) return '';
     call.called = true;
@@ -33,20 +35,20 @@ export class CallFragments {
   }
 
   private callOf(fragment: WireObject): OpenCall {
-    const known = typeof fragment.index === 'number' ? this.byIndex.get(fragment.index) : this.unindexed(fragment);
+    const index = typeof fragment.index === 'number' ? fragment.index : undefined;
+    const named = this.byId.get(fragment.id);
+    const last = index === undefined ? this.calls.at(-1) : this.byIndex.get(index);
+    const known = named && (index === undefined || index === named.index) ? named : last;
     if (known && !beginsAnother(known, fragment)) return known;
-    const call = { id: '', name: '', arguments: '', fields: {}, called: false };
+    const call = { index, id: '', name: '', arguments: '', fields: {}, called: false };
     this.calls.push(call);
-    if (typeof fragment.index === 'number') this.byIndex.set(fragment.index, call);
+    this.byIndex.set(index, call);
     return call;
-  }
-
-  private unindexed({ id }: WireObject): OpenCall | undefined {
-    return this.calls.find((call) => call.id !== '' && call.id === id) ?? this.calls.at(-1);
   }
 }
 
 interface OpenCall {
+  readonly index: number | undefined;
   id: string;
   name: string;
   arguments: string;
@@ -54,15 +56,20 @@ interface OpenCall {
   called: boolean;
 }
 
-/** Only a fragment with a name can begin a call. It does where its id or name is another, or the call before it is whole. */
+/**
+ * Only a fragment with a name can begin a call. It does where its id is another, and where the call before it is whole and
+ * it has a name or arguments of its own; a call without id may be made twice with the same. Before a call is whole, a name
+ * alone may be a piece, or said again.
+ */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const called = isObject(fragment.function) ? fragment.function : {};
   const name = textOr(called.name);
-  const id = textOr(fragment.id);
+  const text = argumentsText(called.arguments);
   if (name === '' || call.name === '') return false;
-  if (id !== '' && call.id !== '') return id !== call.id;
-  if (name === call.name) return isWhole(call.arguments);
-  return call.arguments !== '' || argumentsText(called.arguments) !== '';
+  if (call.id !== '' && fragment.id && fragment.id !== call.id) return true;
+  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isWhole(call.arguments);
+  const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isWhole(text);
+  return isNew && isWhole(call.arguments);
 }
 
 /** A name may be said again, from its start or in whole, or go on. */

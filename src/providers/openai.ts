@@ -119,7 +119,7 @@ async function read(
   const push = (part: ModelPart) => {
     if (!signal?.aborted) onPart(part);
   };
-  const chunks = eventsOf(response, settings) ?? (data as AsyncIterable<unknown>);
+  const chunks = eventsOf(response, settings) ?? (isAsyncIterable(data) ? data : [data]);
   return readCompletion(await readStream(chunks, push), settings.modelId);
 }
 
@@ -133,8 +133,8 @@ function eventsOf(response: HttpAnswer | undefined, settings: OpenAISettings): A
   return settings.isOwnClient || !isStream ? readEvents(response.body) : undefined;
 }
 
-function isAsyncIterable(body: unknown): body is AsyncIterable<Uint8Array> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 /** What fails while an answer is read does not know whose answer it was. */

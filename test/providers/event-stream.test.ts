@@ -28,6 +28,7 @@ test.each([
   ['without the end of the last', `data: ${one}\n\ndata: ${two}`],
   ['with nothing between them but a line end', `data: ${one}\ndata: ${two}\ndata: [DONE]\n`],
   ['over several lines', `data: {"a":\ndata: "Grüße, 四 \u2028"}\n\ndata: ${two}\n\n`],
+  ['over several lines of Windows', `data: {"a":\r\ndata: "Grüße, 四 \u2028"}\r\n\r\ndata: ${two}\r\n\r\n`],
   ['among comments', `: PROCESSING\n\n:\ndata: ${one}\n\n: keep-alive\n\ndata: ${two}\n\n`],
   [
     'among keep-alives',

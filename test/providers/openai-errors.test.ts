@@ -194,6 +194,16 @@ describe('a stream that breaks', () => {
     expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true, requestId: 'req_cut' });
   });
 
+  test.each([
+    ['beside its choices', { choices: [], error: { message: 'Too long', code: 400 } }],
+    ['in place of them', { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 }],
+    ['in place of them, without saying so', { code: '400', message: 'Too long', request_id: 'r' }],
+  ])('tells what it says where an error stands %s', async (_title, error) => {
+    const got = await streamedExchange({ chunks: [begun, error] });
+
+    expect(got.error).toMatchObject({ message: 'Too long', status: 400, retryable: false });
+  });
+
   test('is not sent again once it has begun', async () => {
     const { requests } = await streamedExchange({ chunks: [begun], end: 'drop' }, {}, { maxRetries: 2 });
 

@@ -213,6 +213,18 @@ describe('options', () => {
     expect(seen).toHaveLength(5);
   });
 
+  test('a client that answers whole where a stream was asked for is read too', async () => {
+    const parts: ModelPart[] = [];
+
+    const response = await openai('m', { client: fakeClient() }).generate({
+      ...hello,
+      onPart: (part) => void parts.push(part),
+    });
+
+    expect(response).toMatchObject({ content: [{ type: 'text', text: 'Hi' }], finishReason: 'stop' });
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
+  });
+
   test('a client that streams without an HTTP response is read too', async () => {
     async function* chunks() {
       yield* [chunk({ content: 'Hi' }), { error: { message: 'Gone', code: 503 } }];

@@ -1,4 +1,5 @@
 import { openai } from 'keelson/openai';
+import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { ToolCallPart } from '../../src/model/message.js';
 import type { ModelPart } from '../../src/model/model.js';
@@ -55,6 +56,26 @@ describe('deltas', () => {
       { type: 'text-delta', text: 'Hi' },
     ]);
     expect(response?.content.map((part) => part.type)).toEqual(['reasoning', 'text']);
+  });
+
+  test('of reasoning that is signed end with the signature, also where one index covers them all', async () => {
+    const details = [
+      { type: 'reasoning.text', text: 'One', index: 0 },
+      { type: 'reasoning.text', text: ' two', signature: 'a', index: 0 },
+      { type: 'reasoning.text', text: 'Three', index: 0 },
+      { type: 'reasoning.text', signature: 'b', index: 0 },
+    ];
+    const chunks = [...details.map((detail) => chunk({ reasoning_details: [detail] })), end()];
+
+    const { response } = await streamedExchange({ chunks });
+
+    const fields = {
+      reasoning_details: [
+        { type: 'reasoning.text', text: 'One two', signature: 'a', index: 0 },
+        { type: 'reasoning.text', text: 'Three', signature: 'b', index: 0 },
+      ],
+    };
+    expect(response?.content).toMatchObject([{ type: 'reasoning', providerMetadata: { openai: { fields } } }]);
   });
 
   test('of a refusal are text, and the answer counts as filtered', async () => {
@@ -156,14 +177,39 @@ describe('tool calls in fragments', () => {
   test.each([
     ['`{}` held their place', ['{}', '{"x"', ':1}']],
     ['they were sent again whole', ['', '{"x":1}', '{"x":1}']],
+    ['they were sent again whole, and the name with them', ['{"x"', ':1}', '{"x":1}', '']],
     ['they were sent as an object', [{ x: 1 }, '', null]],
     ['they go on with what they began with', ['{"x":', '{"x":', '2}}'], { x: { x: 2 } }],
   ])('have the arguments once where %s', async (_title, pieces, input: unknown = { x: 1 }) => {
     const calls = await callsOf(
-      ...pieces.map((piece) => ({ index: 0, id: 'a', function: { name: 'first', arguments: piece } })),
+      ...pieces.map((piece, at) => ({
+        index: 0,
+        ...(at === 0 && { id: 'a' }),
+        function: { name: 'first', arguments: piece },
+      })),
     );
 
     expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input }]);
+  });
+
+  test.each([
+    ['with one index', { index: 0 }],
+    ['without index', {}],
+  ])('that come whole, %s and with one id, are calls of their own, each with an id', async (_title, place) => {
+    const calls = await callsOf(
+      { ...place, id: 'first', function: called('first', '{"x":1}') },
+      { ...place, id: 'first', function: called('first', '{"x":2}') },
+      { ...place, id: 'first', function: called('second', '{}') },
+      { ...place, id: 'first', function: called('third', '{}') },
+    );
+
+    expect(calls.map(({ name, input }) => [name, input])).toEqual([
+      ['first', { x: 1 }],
+      ['first', { x: 2 }],
+      ['second', {}],
+      ['third', {}],
+    ]);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
   });
 
   test('with two arguments in one are shown to the model as they came, since either may be meant', async () => {
@@ -293,6 +339,26 @@ describe('a server that answers a request to stream with a whole body', () => {
       { type: 'text-delta', text: 'Hi' },
     ]);
     expect(response?.finishReason).toBe('stop');
+  });
+
+  test.each(['text/plain', 'text/event-stream', 'application/x-ndjson'])('is understood as %s too', async (type) => {
+    const body = JSON.stringify({ choices: [{ message }] }, null, 2);
+
+    const { response } = await streamedExchange({ body, headers: { 'content-type': type } });
+
+    expect(response).toMatchObject({ content: [{ type: 'reasoning' }, { text: 'Hi' }], finishReason: 'other' });
+  });
+
+  test('is understood by a client that was given, and so is a stream that is called JSON', async () => {
+    const json = { choices: [{ message, finish_reason: 'stop' }] };
+    const headers = { 'content-type': 'application/json' };
+    await using server = await startOpenAIServer([{ json }, { chunks: [chunk({ content: 'Hi' }), end()], headers }]);
+    const model = openai('m', { client: new OpenAI({ baseURL: server.baseURL, apiKey: 'k' }) });
+
+    for (const _reply of ['whole', 'stream']) {
+      const { content } = await model.generate({ ...hello, onPart: () => {} });
+      expect(content.at(-1)).toEqual({ type: 'text', text: 'Hi' });
+    }
   });
 
   test('rejects with what it says, where that is an error or a page', async () => {

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CallFragments } from '../../src/providers/openai-tool-calls.js';
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** How a server cuts its calls into fragments. */
+interface Habit {
+  readonly index: 'its own' | 'the same' | 'none';
+  readonly id: 'first' | 'always' | 'first, then empty';
+  readonly name: 'first' | 'always' | 'first, then empty' | 'in two';
+  /** What the first fragment has for arguments, and the last. */
+  readonly before: '' | null | undefined;
+  readonly after: '' | null | undefined;
+}
+
+const call = fc.record({
+  id: fc.string({ minLength: 1, maxLength: 6 }),
+  // The large letter comes once: a piece that begins like the whole would be the name said again.
+  name: fc.stringMatching(/^[A-Z][a-z_]{1,7}$/),
+  text: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((input) => JSON.stringify(input)),
+});
+const calls = fc.uniqueArray(call, { minLength: 1, maxLength: 4, selector: ({ id }) => id });
+const habit: fc.Arbitrary<Habit> = fc.record({
+  index: fc.constantFrom('its own', 'the same', 'none'),
+  id: fc.constantFrom('first', 'always', 'first, then empty'),
+  name: fc.constantFrom('first', 'always', 'first, then empty', 'in two'),
+  before: fc.constantFrom('', null, undefined),
+  after: fc.constantFrom('', null, undefined),
+});
+
+test('calls come out as they went in, whatever the habits of the server that cuts them', () => {
+  fc.assert(
+    fc.property(calls, habit, fc.infiniteStream(fc.nat()), (given, habits, random) => {
+      const next = (below: number) => (random.next().value as number) % below;
+      const queues = given.map((each, at) => fragmentsOf({ ...each, at }, habits, next));
+      const isMixed = habits.index === 'its own' || habits.id === 'always';
+
+      expect(listOf(isMixed ? mixed(queues, next) : queues.flat())).toEqual(given);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('calls that come whole are told apart without index and id', () => {
+  fc.assert(
+    fc.property(calls, fc.constantFrom(0, null, undefined), (given, index) => {
+      const fragments = given.map(({ name, text }) => ({ index, function: { name, arguments: text } }));
+
+      expect(listOf(fragments)).toEqual(given.map((each) => ({ ...each, id: '' })));
+    }),
+  );
+});
+
+function listOf(fragments: readonly object[]): readonly Call[] {
+  const list = new CallFragments();
+  for (const fragment of fragments) list.add({ ...fragment });
+  return list.list().map(({ id, function: called }) => {
+    const { name, arguments: text } = called as { name: string; arguments: string };
+    return { id: id as string, name, text };
+  });
+}
+
+function fragmentsOf(
+  { id, name, text, at }: Call & { readonly at: number },
+  habits: Habit,
+  next: (below: number) => number,
+): object[] {
+  const cut = next(text.length);
+  const half = 1 + next(name.length - 1);
+  const names = habits.name === 'in two' ? [name.slice(0, half), name.slice(half)] : [name, name];
+  const texts = [habits.before, habits.before, text.slice(0, cut), text.slice(cut), habits.after];
+  return texts.map((piece, order) => ({
+    ...(habits.index !== 'none' && { index: habits.index === 'its own' ? at : 0 }),
+    ...(order === 0 || habits.id === 'always' ? { id } : habits.id === 'first, then empty' && { id: '' }),
+    function: { ...nameOf(habits.name, order, names), arguments: piece },
+  }));
+}
+
+function nameOf(habit: Habit['name'], order: number, [first, second]: readonly (string | undefined)[]): object {
+  if (order === 0) return { name: first };
+  if (habit === 'in two') return order === 1 ? { name: second } : {};
+  if (habit === 'always') return { name: first };
+  return habit === 'first' ? {} : { name: '' };
+}
+
+/** The first fragments in order, and then what follows each in any. */
+function mixed(queues: readonly object[][], next: (below: number) => number): readonly object[] {
+  const fragments = queues.map((queue) => queue.shift() ?? {});
+  const rest = queues.filter((queue) => queue.length > 0);
+  while (rest.length > 0) {
+    const at = next(rest.length);
+    fragments.push(rest[at]?.shift() ?? {});
+    if (rest[at]?.length === 0) rest.splice(at, 1);
+  }
+  return fragments;
+}
