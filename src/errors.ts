@@ -178,7 +178,7 @@ export class PackageMissingError extends KeelsonError {
 
 /** A few words for a value of the wrong kind. */
 function kindOf(value: unknown): string {
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
   if (typeof value !== 'object') return `${typeof value} ${String(value).slice(0, 40)}`;
   const { type } = value as { type?: unknown };

@@ -154,7 +154,7 @@ export class ExtensionState {
     for (const { key, bytes } of evicted) {
       this.settings.metrics.stateEviction(extension);
       const details = { extensionId: extension, session, key, bytes };
-      logger.warn(`State "${key}" of extension "${extension}" made room for newer state.`, details);
+      logger.warn(`State "${key}" of extension "${extension}" was evicted: newer state needs the room.`, details);
     }
   }
 

@@ -120,7 +120,8 @@ async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
 function settingDiagnostics({ name, source, settings }: Extension, resolved: ResolvedSettings): ManifestDiagnostic[] {
   const tell = (setting: string, message: string): ManifestDiagnostic => ({
     ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
-    message: `Extension "${name}", setting "${setting}": ${message}`,
+    // No colon after the name: what follows one is taken for the value, and redacted.
+    message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
   });
   const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
   return [

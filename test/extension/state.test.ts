@@ -209,10 +209,12 @@ describe('limits', () => {
     await act(({ setState }) => setState('d', 'x'.repeat(18)));
 
     expect(await registry.stats('s')).toEqual({ bytes: 30, extensions: { x: 30 } });
-    expect(logger.records.filter(({ level }) => level === 'warn').map(({ details }) => details)).toEqual([
+    const warnings = logger.records.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ details }) => details)).toEqual([
       { extensionId: 'x', session: 's', key: 'b', bytes: 10 },
       { extensionId: 'x', session: 's', key: 'c', bytes: 10 },
     ]);
+    expect(warnings[0]?.message).toBe('State "b" of extension "x" was evicted: newer state needs the room.');
     expect(metrics.lines.filter((line) => line.includes('evictions'))).toEqual([
       'extension.state.evictions 1 {"extension_id":"x"}',
       'extension.state.evictions 1 {"extension_id":"x"}',

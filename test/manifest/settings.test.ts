@@ -82,7 +82,9 @@ describe('S0-12.4: a wrong value is told, and reaches nobody', () => {
     const { config, told, loader } = await valueFrom(definition, sources);
 
     expect(config).toEqual(merged({}));
-    expect(told).toEqual([expect.stringMatching(new RegExp(`Extension "x", setting "level": .* is no ${expected}$`))]);
+    expect(told).toEqual([
+      expect.stringMatching(new RegExp(`Extension "x", setting "level" cannot be used: .* is no ${expected}$`)),
+    ]);
     expect(loader.isEnabled('x')).toBe(true);
   });
 
@@ -155,6 +157,17 @@ describe('S0-12.5, E9: a required setting', () => {
     expect(hooksOf(loader)).toHaveLength(1);
     expect(loader.mcp.status()).toMatchObject([{ state: 'connected' }]);
     expect(loader.skills.list()).toHaveLength(1);
+  });
+
+  test('is named in words, also where its value would be a secret', async () => {
+    const place = makePlace();
+    const secret = setting({ name: 'apiToken', required: true, sensitive: true });
+    place.user('x', manifest('x', { settings: [secret] }));
+    await place.load();
+
+    expect(place.logger.lines).toEqual([
+      expect.stringMatching(/"x", setting "apiToken" cannot be used: it is required and has no value: [^[]*\.$/),
+    ]);
   });
 
   test('is there when it has a default, and is not when its value is wrong', async () => {

@@ -367,7 +367,7 @@ describe('a plugin that fails before a call', () => {
       ': no port open',
     ],
     ['hangs', (): unknown => never, ': The beforeToolExecute of plugin "bad" took longer than 400 ms.'],
-    ['gives nothing', (): unknown => undefined, ': It gave undefined undefined'],
+    ['gives nothing', (): unknown => undefined, ': It gave undefined;'],
     ['gives no input', (): unknown => ({ name: 'work' }), ': It gave an object'],
     ['gives a list', (): unknown => ({ name: 'work', input: [] }), ': It gave an object'],
   ])('%s: the call is blocked, and the run goes on', async (_title, fault, reason) => {
