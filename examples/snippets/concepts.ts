@@ -6,7 +6,7 @@ import { commandContext, conceptAugmentation, conceptModule } from 'keelson/conc
 const concepts = conceptAugmentation({
   buildContext: commandContext({
     command: 'atlas',
-    args: ({ conceptName, depth, maxEntities }) => ['show', conceptName, `--depth=${depth}`, `--limit=${maxEntities}`],
+    args: ({ conceptName, maxEntities }) => ['show', `--limit=${maxEntities}`, '--', conceptName],
   }),
   timeouts: { conceptMs: 500, totalMs: 2_000 },
 });

@@ -59,9 +59,9 @@ export async function readExports(path: string, load: ImportModule = importModul
   return typeof exported === 'object' && exported !== null ? (exported as ModuleExports) : { default: exported };
 }
 
-/** The default export. A module that was compiled to CommonJS has it one level further down. */
+/** The default export. A module that was compiled to CommonJS has it one level further down, or has none. */
 export function defaultOf(exports: ModuleExports): unknown {
   const value = exports.default;
-  const isWrapped = typeof value === 'object' && value !== null && '__esModule' in value && 'default' in value;
-  return isWrapped ? (value as ModuleExports).default : value;
+  const isCompiled = typeof value === 'object' && value !== null && '__esModule' in value;
+  return isCompiled ? (value as ModuleExports).default : value;
 }

@@ -33,7 +33,8 @@ export async function opencodeTools(
   );
 }
 
-function argumentsOf(name: string, { args = {} }: Partial<OpencodeTool>): OpencodeTool['args'] {
+function argumentsOf(name: string, { args = {}, execute }: Partial<OpencodeTool>): OpencodeTool['args'] {
+  if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
   const plain = Object.entries(args).find(([, schema]) => typeof schema !== 'object' || !('_zod' in schema));
   if (plain === undefined) return args;
   throw new ToolInvalidError(name, `its argument \`${plain[0]}\` is no schema of zod 4`);

@@ -1,4 +1,4 @@
-import { HookResultInvalidError } from '../errors.js';
+import { HookResultInvalidError, ToolInvalidError } from '../errors.js';
 import type { ToolSpec } from '../model/model.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { Tool } from '../tools/tool.js';
@@ -8,7 +8,8 @@ import type { AgentTool, ToolExecutionResult } from './plugin.js';
 
 /** A plugin's tool as the loop takes it. Throws ToolInvalidError where it cannot be used. */
 export function toTool(tool: AgentTool, origin: string): Tool {
-  const { name, description, inputSchema } = tool;
+  const { name, description, inputSchema, execute }: Partial<AgentTool> = tool ?? {};
+  if (typeof execute !== 'function') throw new ToolInvalidError(String(name), '`execute` is no function');
   return defineTool({
     ...{ name, description, origin, input: inputSchema },
     async execute(input) {

@@ -80,8 +80,7 @@ async function filesOf(path: string): Promise<string[]> {
     if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
     const text = await readFile(file, 'utf8').catch(() => '');
     for (const specifier of specifiersIn(text)) {
-      const imported = await fileOf(resolve(dirname(file), specifier));
-      if (imported !== undefined) found.add(imported);
+      for (const imported of await filesAt(resolve(dirname(file), specifier))) found.add(imported);
     }
   }
   return [...found];
@@ -97,11 +96,10 @@ function specifiersIn(text: string): string[] {
 const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
 const ENDS = ['', ...KINDS, ...KINDS.map((kind) => `/index${kind}`)];
 
-async function fileOf(path: string): Promise<string | undefined> {
+/** Every file that a path without its end may mean: which of them it is depends on who imports it. */
+async function filesAt(path: string): Promise<string[]> {
   const typed = path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2');
-  for (const candidate of [...ENDS.map((end) => path + end), typed]) {
-    const found = await stat(candidate).catch(() => undefined);
-    if (found?.isFile()) return candidate;
-  }
-  return undefined;
+  const candidates = new Set([...ENDS.map((end) => path + end), typed]);
+  const found = await Promise.all([...candidates].map((candidate) => stat(candidate).catch(() => undefined)));
+  return [...candidates].filter((_candidate, at) => found[at]?.isFile());
 }

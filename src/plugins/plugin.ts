@@ -67,7 +67,7 @@ export interface Plugin {
   readonly name: string;
   readonly version?: string | undefined;
   readonly description?: string | undefined;
-  /** Offered to the model beside the agent's own. */
+  /** Offered to the model beside the agent's own; those that there are when the plugin is loaded. */
   readonly tools?: readonly AgentTool[] | undefined;
   readonly hooks?: PluginHooks | undefined;
 }

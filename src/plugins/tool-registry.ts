@@ -43,8 +43,9 @@ export function createToolRegistry(hookManager?: HookManager): ToolRegistry {
     list: () => [...tools.keys()],
     get: (name) => shownTool(tools.get(name)),
     register(tool) {
-      if (tools.has(tool.name)) throw new PluginConflictError(`A tool named "${tool.name}" is registered already.`);
-      tools.set(tool.name, toTool(tool, 'registry'));
+      const added = toTool(tool, 'registry');
+      if (tools.has(added.name)) throw new PluginConflictError(`A tool named "${added.name}" is registered already.`);
+      tools.set(added.name, added);
     },
     async execute(name, input) {
       const verdict = (await hookManager?.judgeToolCall(name, input)) ?? { name, input };

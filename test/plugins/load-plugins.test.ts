@@ -70,6 +70,11 @@ describe('what a module may export', () => {
       '"t"',
     ],
     [
+      'a tool that does nothing',
+      "export default { name: 'a', tools: [{ name: 't', description: '', inputSchema: {} }] };",
+      '`execute` is no function',
+    ],
+    [
       'a tool with a bad name',
       "export default { name: 'a', tools: [{ name: 'a b', description: '', inputSchema: {}, execute() {} }] };",
       'a b',

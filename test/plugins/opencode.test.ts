@@ -142,8 +142,13 @@ describe('a plugin for opencode', () => {
     ['that gives no hooks', 'export const A = async () => 7;', 'number'],
     ['with a hook that is no function', "export const A = async () => ({ 'tool.execute.before': 1 });", 'no function'],
     [
+      'with a tool that does nothing',
+      "export const A = async () => ({ tool: { x: { description: 'x' } } });",
+      'execute',
+    ],
+    [
       'with a tool that is none',
-      "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 } } } });",
+      "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 }, execute() {} } } });",
       '`a` is no schema of zod 4',
     ],
   ])('%s is refused with its file', async (_title, text, problem) => {

@@ -4,7 +4,7 @@ import { agentWith, noteBoard } from './support/plugin-folder.js';
 
 const script = () => [says('end')];
 
-/** Loads a module under a name, and says what came of it. */
+/** Loads a module, and says what came of it. */
 async function load(text: string, entry: object = {}) {
   const { agent, status, log } = agentWith(
     { 'm.mjs': text },
@@ -91,6 +91,17 @@ describe('a module for opencode as it is published', () => {
 
     expect(failures).toEqual([]);
     expect(names.toSorted()).toEqual(expected);
+  });
+
+  test('may be compiled to CommonJS', async () => {
+    // What Node makes of `exports.Guard = …`.
+    const Guard = async () => ({});
+    const compiled = Object.defineProperty({ Guard }, '__esModule', { value: true });
+    const options = { importModule: async () => ({ Guard, __esModule: true, default: compiled }) };
+    const { agent, status } = agentWith({ 'm.cjs': '' }, { script: script(), options });
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [{ name: 'm/Guard' }], failures: [] });
   });
 
   test('may export functions that are no plugins: they are passed over by name', async () => {

@@ -92,3 +92,12 @@ test('S3-D2: a block is an error result that names tool and plugin, and nothing 
   });
   expect(ran).toBe(false);
 });
+
+test.each([[null], [undefined], [5], [{}], [{ name: 't', description: '', inputSchema: {} }]])(
+  '%j is no tool',
+  (tool) => {
+    expect(() => createToolRegistry().register(tool as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_TOOL_INVALID' }),
+    );
+  },
+);
