@@ -86,8 +86,7 @@ const DEFAULT_MAX_TURNS = 20;
 
 /** Checks an agent's options and fills their defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
-  if (typeof options !== 'object' || options === null)
-    throw new OptionInvalidError('options', 'pass an object with a `model`');
+  assertObject('options', options);
   rejectUnknown(options, AGENT_KEYS);
   for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
   listOf('lifecycle', options.lifecycle);
@@ -118,7 +117,7 @@ export function resolveRunConfig(
   options: RunOptions<never, unknown>,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
-  if (typeof options !== 'object' || options === null) throw new OptionInvalidError('options', 'it is no object');
+  assertObject('options', options);
   const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
   rejectUnknown(options, RUN_KEYS);
   if (signal !== undefined) withMethods('signal', signal, ['addEventListener', 'removeEventListener']);
@@ -144,6 +143,10 @@ function catalogOf(sources: readonly ToolSource[], { logger }: RunConfig): ToolC
 /** Whether the model call of a run needs no watch on it, as far as its configuration says. */
 export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts'>): boolean {
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
+}
+
+function assertObject(option: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null) throw new OptionInvalidError(option, 'it is no object');
 }
 
 function rejectUnknown(options: object, known: readonly string[]): void {
@@ -200,11 +203,13 @@ function resolveParallel(parallel: boolean | number): number {
 
 function resolveSettings(settings: AgentSettings | undefined): Pick<RunConfig, 'settings' | 'toolChoice'> {
   if (settings === undefined) return { settings: undefined, toolChoice: undefined };
+  assertObject('settings', settings);
   const { toolChoice, ...rest } = settings;
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
 }
 
 function resolveTimeouts(timeouts: Timeouts): Timeouts {
+  assertObject('timeouts', timeouts);
   for (const [key, ms] of Object.entries(timeouts)) {
     if (!TIMEOUTS.includes(key as keyof Timeouts)) {
       throw new OptionInvalidError(`timeouts.${key}`, `there is no such time-out; there are ${TIMEOUTS.join(', ')}`);
