@@ -89,14 +89,15 @@ export class Engine {
       throw new OptionInvalidError('id', 'a session id is a text');
     const kept = store === undefined ? this.defaults.store : resolveStore(store);
     await this.ready();
+    const started: Entry[] = [];
     const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
       store: kept,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.endSession(ended),
+      ended: (ended) => this.endSession(ended, started),
     });
     await session.load();
-    await this.startSession(session);
+    await this.startSession(session, started);
     this.sessions.add(session);
     return session;
   }
@@ -167,8 +168,7 @@ export class Engine {
    * Where a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
    * session is not opened.
    */
-  private async startSession(session: SessionInfo): Promise<void> {
-    const started: Entry[] = [];
+  private async startSession(session: SessionInfo, started: Entry[]): Promise<void> {
     try {
       for (const entry of this.roster.chain.entries) {
         this.assertOpen();
@@ -180,18 +180,14 @@ export class Engine {
       }
       this.assertOpen();
     } catch (error) {
-      await this.callSessionEnd(started, session).catch((later) => this.defaults.logger.error(later.message, later));
+      await this.endSession(session, started).catch((later) => this.defaults.logger.error(later.message, later));
       throw error;
     }
   }
 
-  private async endSession(session: SessionInfo): Promise<void> {
+  /** Each part that had its `onSessionStart` is called, whatever the others do; then the first failure is thrown. */
+  private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
     this.sessions.delete(session as AgentSession);
-    await this.callSessionEnd(this.roster.chain.entries, session);
-  }
-
-  /** Each part is called, whatever the others do; then the first failure is thrown. */
-  private async callSessionEnd(entries: readonly Entry[], session: SessionInfo): Promise<void> {
     const failures: unknown[] = [];
     for (const entry of entries) {
       const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);

@@ -76,6 +76,20 @@ describe('the hooks of a session', () => {
     expect(seen).toEqual(['s1', [], 's1', 2]);
   });
 
+  it('come in pairs: a part that came later has neither', async () => {
+    const record = recorder();
+    const { agent } = agentOf(record.lifecycle('early', { only: ['onSessionStart', 'onSessionEnd'] }));
+    const session = await agent.session();
+    agent.use(record.lifecycle('late', { only: ['onSessionStart', 'onSessionEnd'] }));
+
+    await session.run('Hello');
+    await session.close();
+    await (await agent.session()).close();
+
+    const both = ['early.onSessionStart', 'late.onSessionStart', 'early.onSessionEnd', 'late.onSessionEnd'];
+    expect(record.log).toEqual(['early.onSessionStart', 'early.onSessionEnd', ...both]);
+  });
+
   it('at its start may fail: then the session does not open', async () => {
     const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom) });
 
