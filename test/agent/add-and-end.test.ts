@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, type Message, type RunContext, type RunError } from '../../src/index.js';
+import { Agent, HookAction, type Message, type RunContext, type RunError, textOf } from '../../src/index.js';
 import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { LATE, pause, rejectionOf, within } from './support/settle.js';
@@ -191,6 +191,26 @@ describe('run.end', () => {
       'assistant: enough',
     ]);
     expect(model.requests).toHaveLength(1);
+  });
+
+  test('is not needed to end with what a tool gave: the next beforeModel can, and the result is kept', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls('echo', { text: 'found' })]),
+      tools: [echo],
+      lifecycle: [
+        {
+          beforeModel(messages) {
+            const last = messages.at(-1);
+            return last?.role === 'tool' ? HookAction.respond(textOf(last)) : undefined;
+          },
+        },
+      ],
+    });
+
+    const { text, turns, messages } = await agent.run('go');
+
+    expect([text, turns]).toEqual(['found', 1]);
+    expect(transcript(messages).slice(2)).toEqual(['tool: call_1=found', 'assistant: found']);
   });
 
   test('keeps the results that calls had before it', async () => {
