@@ -89,15 +89,14 @@ export class Engine {
       throw new OptionInvalidError('id', 'a session id is a text');
     const kept = store === undefined ? this.defaults.store : resolveStore(store);
     await this.ready();
-    const started: Entry[] = [];
     const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
       store: kept,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.endSession(ended, started),
+      ended: (ended) => this.endSession(ended, this.roster.chain.entries),
     });
     await session.load();
-    await this.startSession(session, started);
+    await this.startSession(session);
     this.sessions.add(session);
     return session;
   }
@@ -168,7 +167,8 @@ export class Engine {
    * Where a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
    * session is not opened.
    */
-  private async startSession(session: SessionInfo, started: Entry[]): Promise<void> {
+  private async startSession(session: SessionInfo): Promise<void> {
+    const started: Entry[] = [];
     try {
       for (const entry of this.roster.chain.entries) {
         this.assertOpen();
@@ -185,7 +185,7 @@ export class Engine {
     }
   }
 
-  /** Each part that had its `onSessionStart` is called, whatever the others do; then the first failure is thrown. */
+  /** Each part is called, whatever the others do; then the first failure is thrown. */
   private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
     this.sessions.delete(session as AgentSession);
     const failures: unknown[] = [];

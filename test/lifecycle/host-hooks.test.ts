@@ -76,18 +76,15 @@ describe('the hooks of a session', () => {
     expect(seen).toEqual(['s1', [], 's1', 2]);
   });
 
-  it('come in pairs: a part that came later has neither', async () => {
+  it('at its end reach a part as well that came after its start', async () => {
     const record = recorder();
-    const { agent } = agentOf(record.lifecycle('early', { only: ['onSessionStart', 'onSessionEnd'] }));
+    const { agent } = agentOf({});
     const session = await agent.session();
     agent.use(record.lifecycle('late', { only: ['onSessionStart', 'onSessionEnd'] }));
 
-    await session.run('Hello');
     await session.close();
-    await (await agent.session()).close();
 
-    const both = ['early.onSessionStart', 'late.onSessionStart', 'early.onSessionEnd', 'late.onSessionEnd'];
-    expect(record.log).toEqual(['early.onSessionStart', 'early.onSessionEnd', ...both]);
+    expect(record.log).toEqual(['late.onSessionEnd']);
   });
 
   it('at its start may fail: then the session does not open', async () => {
