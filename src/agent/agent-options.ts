@@ -92,9 +92,7 @@ const DEFAULT_MAX_TURNS = 20;
 
 /** Checks an agent's options and fills their defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
-  if (typeof options !== 'object' || options === null)
-    throw new OptionInvalidError('options', 'pass an object with a `model`');
-  rejectUnknown(options, AGENT_KEYS);
+  checkMembers('options', options, AGENT_KEYS);
   for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
   listOf('lifecycle', options.lifecycle);
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
@@ -124,9 +122,8 @@ export function resolveRunConfig(
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
-  if (typeof options !== 'object' || options === null) throw new OptionInvalidError('options', 'it is no object');
+  checkMembers('options', options, RUN_KEYS);
   const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
-  rejectUnknown(options, RUN_KEYS);
   if (signal !== undefined) withMethods('signal', signal, ['addEventListener', 'removeEventListener']);
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;
@@ -134,9 +131,9 @@ export function resolveRunConfig(
     ...config,
     ...(model && { model: resolveModel(model) }),
     ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
-    ...(settings && resolveSettings(merged('settings', { ...config.settings, toolChoice }, settings))),
+    ...(settings && resolveSettings(settings, { ...config.settings, toolChoice })),
     ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
-    ...(timeouts && { timeouts: resolveTimeouts(merged('timeouts', config.timeouts, timeouts)) }),
+    ...(timeouts && { timeouts: resolveTimeouts(timeouts, config.timeouts) }),
     ...(output && { output: resolveOutput(output) }),
   };
   return { ...changed, isPlain: isPlain(changed) };
@@ -152,24 +149,15 @@ export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
-function keysOf<T extends object>(option: string, value: T): readonly (keyof T & string)[] {
+/** Throws where a value is no object, or has a member that nobody reads. */
+function checkMembers(option: string, value: object, known: readonly string[]): void {
   if (typeof value !== 'object' || value === null) {
     throw new OptionInvalidError(option, `it is ${describeValue(value)}, not an object`);
   }
-  return Object.keys(value) as (keyof T & string)[];
-}
-
-/** One over the other, by its members. */
-function merged<T extends object>(option: string, base: T, over: T): T {
-  keysOf(option, over);
-  return { ...base, ...over };
-}
-
-function rejectUnknown(options: object, known: readonly string[]): void {
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key))
-      throw new OptionInvalidError(key, `there is no such option; there are ${known.join(', ')}`);
-  }
+  const stray = Object.keys(value).find((key) => !known.includes(key));
+  if (stray === undefined) return;
+  const path = option === 'options' ? stray : `${option}.${stray}`;
+  throw new OptionInvalidError(path, `there is no such option; there are ${known.join(', ')}`);
 }
 
 /** Throws where a value lacks one of the methods that it is used for. */
@@ -220,23 +208,19 @@ function resolveParallel(parallel: boolean | number): number {
   );
 }
 
-function resolveSettings(settings: AgentSettings | undefined): Pick<RunConfig, 'settings' | 'toolChoice'> {
+function resolveSettings(
+  settings: AgentSettings | undefined,
+  base?: AgentSettings,
+): Pick<RunConfig, 'settings' | 'toolChoice'> {
   if (settings === undefined) return { settings: undefined, toolChoice: undefined };
-  for (const key of keysOf('settings', settings)) {
-    if (!SETTINGS.includes(key)) {
-      throw new OptionInvalidError(`settings.${key}`, `there is no such setting; there are ${SETTINGS.join(', ')}`);
-    }
-  }
-  const { toolChoice, ...rest } = settings;
+  checkMembers('settings', settings, SETTINGS);
+  const { toolChoice, ...rest } = { ...base, ...settings };
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
 }
 
-function resolveTimeouts(timeouts: Timeouts): Timeouts {
-  for (const key of keysOf('timeouts', timeouts)) {
-    const ms: unknown = timeouts[key];
-    if (!TIMEOUTS.includes(key)) {
-      throw new OptionInvalidError(`timeouts.${key}`, `there is no such time-out; there are ${TIMEOUTS.join(', ')}`);
-    }
+function resolveTimeouts(timeouts: Timeouts, base?: Timeouts): Timeouts {
+  checkMembers('timeouts', timeouts, TIMEOUTS);
+  for (const [key, ms] of Object.entries(timeouts) as [string, unknown][]) {
     if (ms !== undefined && !(typeof ms === 'number' && ms > 0 && ms <= MAX_TIMER_MS)) {
       throw new OptionInvalidError(
         `timeouts.${key}`,
@@ -244,5 +228,5 @@ function resolveTimeouts(timeouts: Timeouts): Timeouts {
       );
     }
   }
-  return timeouts;
+  return { ...base, ...timeouts };
 }

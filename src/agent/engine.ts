@@ -93,7 +93,7 @@ export class Engine {
       store: kept,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.endSession(ended),
+      ended: (ended) => this.endSession(ended, this.roster.chain.entries),
     });
     await session.load();
     await this.startSession(session);
@@ -181,18 +181,14 @@ export class Engine {
       }
       this.assertOpen();
     } catch (error) {
-      await this.callSessionEnd(started, session).catch((later) => this.defaults.logger.error(later.message, later));
+      await this.endSession(session, started).catch((later) => this.defaults.logger.error(later.message, later));
       throw error;
     }
   }
 
-  private async endSession(session: SessionInfo): Promise<void> {
-    this.sessions.delete(session as AgentSession);
-    await this.callSessionEnd(this.roster.chain.entries, session);
-  }
-
   /** Each part is called, whatever the others do; then the first failure is thrown. */
-  private async callSessionEnd(entries: readonly Entry[], session: SessionInfo): Promise<void> {
+  private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
+    this.sessions.delete(session as AgentSession);
     const failures: unknown[] = [];
     for (const entry of entries) {
       const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);

@@ -25,6 +25,8 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   run.verdict ??= FAILED;
   if (run.resuming !== undefined) closeCalls(run, resumedBatch(run, run.resuming, undefined));
   if (run.pending !== undefined) await closeSuspended(run);
+  // What was said to the run meanwhile is not lost. Before its first turn there is nothing that it could follow.
+  if (run.turn > 0) run.flush();
   run.finish();
   if (run.listening) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(run.state());

@@ -48,8 +48,9 @@ export interface RunContext<Context = unknown> extends ToolRun<Context> {
    */
   add(message: Message): void;
   /**
-   * Ends the run early, from any hook. The first call counts. The signals of the calls that are running are aborted; the
-   * run ends once each call has its result, at once where there are several or the run has a signal or a time-out.
+   * Ends the run early, from any hook. The first call counts. The signals of the calls that are running are aborted, and
+   * each gets an error result, also the one that it comes from; the run ends at once where there are several or the run
+   * has a signal or a time-out, else once that call has settled.
    * Throws RunEndedError once `afterAgent` has begun.
    */
   end(action: RejectAction | RespondAction): void;

@@ -16,7 +16,7 @@ export function createToolSet(tools: readonly Tool[] = []): ToolSet {
     revision: 0,
     list: () => list,
     add(...added: readonly Tool[]) {
-      const next = [...list, ...added];
+      const next = toolsOf([...list, ...added]);
       assertDistinct(next);
       list = next;
       set.revision += 1;

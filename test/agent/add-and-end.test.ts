@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, type Message, type RunContext } from '../../src/index.js';
-import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { Agent, HookAction, type Message, type RunContext, type RunError, textOf } from '../../src/index.js';
+import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { LATE, pause, rejectionOf, within } from './support/settle.js';
 import { keepingLogger } from './support/silent-logger.js';
@@ -19,6 +19,27 @@ describe('run.add', () => {
 
     expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: go', 'user: context']);
     expect(transcript(messages)).toEqual(['user: go', 'user: context', 'assistant: done']);
+  });
+
+  test('in a turn whose model call fails is in the messages of the error, and in its history', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls('work'), fails()]),
+      tools: [toolOf('work', () => 'ok')],
+      lifecycle: [
+        {
+          wrapModelCall(request, next) {
+            request.run.add(note(`said in turn ${request.run.turn}`));
+            return next();
+          },
+        },
+      ],
+    });
+
+    const error = (await rejectionOf(agent.run('go'))) as RunError;
+
+    const said = ['user: go', 'assistant: call call_1 work', 'tool: call_1=ok', 'user: said in turn 1'];
+    expect(transcript(error.messages)).toEqual([...said, 'user: said in turn 2']);
+    expect(transcript(error.history)).toEqual([...said, 'user: said in turn 2']);
   });
 
   test('in a wrap or a tool joins after the results of the turn, in the order of the calls to it', async () => {
@@ -170,6 +191,26 @@ describe('run.end', () => {
       'assistant: enough',
     ]);
     expect(model.requests).toHaveLength(1);
+  });
+
+  test('is not needed to end with what a tool gave: the next beforeModel can, and the result is kept', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls('echo', { text: 'found' })]),
+      tools: [echo],
+      lifecycle: [
+        {
+          beforeModel(messages) {
+            const last = messages.at(-1);
+            return last?.role === 'tool' ? HookAction.respond(textOf(last)) : undefined;
+          },
+        },
+      ],
+    });
+
+    const { text, turns, messages } = await agent.run('go');
+
+    expect([text, turns]).toEqual(['found', 1]);
+    expect(transcript(messages).slice(2)).toEqual(['tool: call_1=found', 'assistant: found']);
   });
 
   test('keeps the results that calls had before it', async () => {

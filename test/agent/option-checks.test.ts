@@ -38,6 +38,8 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['an unknown setting', { settings: { temprature: 1 } }, 'settings.temprature'],
     ['null as settings', { settings: null }, 'settings'],
     ['settings that are a number', { settings: 5 }, 'settings'],
+    ['a number as time-outs', { timeouts: 5_000 }, 'timeouts'],
+    ['a text as settings', { settings: 'fast' }, 'settings'],
     ['tools that are a text', { tools: 'echo' }, 'tools'],
     ['tools that are a number', { tools: 5 }, 'tools'],
     ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],

@@ -76,6 +76,17 @@ describe('the hooks of a session', () => {
     expect(seen).toEqual(['s1', [], 's1', 2]);
   });
 
+  it('at its end reach a part as well that came after its start', async () => {
+    const record = recorder();
+    const { agent } = agentOf({});
+    const session = await agent.session();
+    agent.use(record.lifecycle('late', { only: ['onSessionStart', 'onSessionEnd'] }));
+
+    await session.close();
+
+    expect(record.log).toEqual(['late.onSessionEnd']);
+  });
+
   it('at its start may fail: then the session does not open', async () => {
     const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom) });
 

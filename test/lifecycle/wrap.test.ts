@@ -130,10 +130,10 @@ describe('rule 4: a wrap of a tool call', () => {
 
 describe('rule 4: a wrap inside of one that goes to another tool', () => {
   it.each([
-    ['another tool', 'add', 'throws', 'throws'],
-    ['a tool that there is, from one that there is not', 'sum', 'add', 'add'],
-    ['a tool that there is not', 'add', 'sum', undefined],
-  ])('sees the tool that will run: %s', async (_title, called, name, seen) => {
+    { to: 'another tool', called: 'add', name: 'throws', seen: 'throws' },
+    { to: 'a tool that there is, from one that there is not', called: 'sum', name: 'add', seen: 'add' },
+    { to: 'a tool that there is not', called: 'add', name: 'sum', seen: undefined },
+  ])('sees the tool that will run: $to', async ({ called, name, seen }) => {
     const tools: unknown[] = [];
     await ask(
       [calls(called, { a: 1, b: 2 }), 'done'],

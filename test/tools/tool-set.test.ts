@@ -34,6 +34,15 @@ describe('a tool set', () => {
     expect([set.list(), set.revision]).toEqual([[a], revision]);
   });
 
+  test.each([[null], ['echo'], [{ name: 'a' }]])('takes no %j, and stays as it was', (value) => {
+    const set = createToolSet([a]);
+    const { revision } = set;
+
+    expect(() => set.add(value as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+
+    expect([set.list(), set.revision]).toEqual([[a], revision]);
+  });
+
   test('can be empty, and take a name again that was removed', () => {
     const set = createToolSet();
     expect(set.list()).toEqual([]);
