@@ -66,7 +66,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
 
 /** The settings of Gemini CLI may have comments, and nothing else that is no JSON. */
 function withoutComments(text: string): string {
-  const pieces = /"[^"\\]*(?:\\[^][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/)?/g;
+  const pieces = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/)?/g;
   return text.replace(pieces, (piece) => (piece.startsWith('"') ? piece : ' '));
 }
 
