@@ -1,6 +1,14 @@
 import type { JsonValue } from '../internal/json.js';
 import { resultOf } from './dialect-native.js';
-import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from './hook-effects.js';
+import {
+  type FinishedHook,
+  failed,
+  failedWith,
+  type HookEffects,
+  type HookReading,
+  NO_REASON,
+  SILENT,
+} from './hook-effects.js';
 import type { HookEvent } from './hook-event.js';
 import { findBadField, parseOutput, textOf } from './hook-output.js';
 import { malformed, problemOf } from './hook-problem.js';
@@ -19,8 +27,9 @@ export function readClaude({ hook, result }: FinishedHook): HookReading {
   if (problem !== undefined) return failed(problem);
   if (!result.stdout.trimStart().startsWith('{')) return { ...SILENT, effects: plainText(event, result.stdout) };
   const { output, problem: bad = output && findBadOutput(output) } = parseOutput(result.stdout);
-  if (output === undefined || bad !== undefined) return failed(malformed(bad ?? 'it is empty'));
-  return { output, data: {}, effects: effectsOf(output, event) };
+  if (output === undefined) return failed(malformed(bad ?? 'it is empty'));
+  const effects = effectsOf(output, event);
+  return bad === undefined ? { output, data: {}, effects } : failedWith(effects, malformed(bad));
 }
 
 function findBadOutput(output: JsonObject): string | undefined {

@@ -1,5 +1,13 @@
 import { textOfResponse } from './gemini-request.js';
-import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from './hook-effects.js';
+import {
+  type FinishedHook,
+  failed,
+  failedWith,
+  type HookEffects,
+  type HookReading,
+  NO_REASON,
+  SILENT,
+} from './hook-effects.js';
 import type { HookEvent } from './hook-event.js';
 import { findBadField, parseOutput, textOf } from './hook-output.js';
 import { malformed, problemOf } from './hook-problem.js';
@@ -23,9 +31,10 @@ export function readGemini({ hook, result }: FinishedHook): HookReading {
   if (output === undefined) return SILENT;
   const specific = output.hookSpecificOutput ?? {};
   const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
-  if (bad !== undefined) return failed(malformed(bad));
+  const effects = effectsOf(output, specific as JsonObject, event);
+  if (bad !== undefined) return failedWith(effects, malformed(bad));
   const ignored = UNSUPPORTED.filter((field) => Boolean((specific as JsonObject)[field]));
-  return { output, data: {}, effects: effectsOf(output, specific as JsonObject, event), ignored };
+  return { output, data: {}, effects, ignored };
 }
 
 function refusal(event: HookEvent, reason: string): HookEffects {

@@ -25,13 +25,13 @@ export function readNative({ hook, result }: FinishedHook): HookReading {
   if (problem !== undefined) return readFailed(parsed, problem);
   const { output } = parsed;
   const bad = parsed.problem ?? (output && findBadField(output, FIELDS));
-  if (bad !== undefined) return failed(malformed(bad));
+  if (bad !== undefined) return readFailed(parsed, malformed(bad));
   return output === undefined ? SILENT : { output, data: dataOf(output), effects: effectsOf(output, hook.event) };
 }
 
-/** Of a program that failed only a cancellation counts: a guard that has said no has said it. */
+/** Of a program that failed, or wrote something wrong, only a cancellation counts: a guard that has said no has said it. */
 function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
-  if (output?.continue !== false || findBadField(output, FIELDS) !== undefined) return failed(problem);
+  if (output?.continue !== false) return failed(problem);
   const reading = { output, data: dataOf(output), effects: cancellation(output) };
   return problem.kind === 'exit-code' ? reading : { ...reading, problem };
 }

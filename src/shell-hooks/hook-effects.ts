@@ -66,5 +66,10 @@ export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
+/** A hook whose output is not valid: where it says no, that stands, whatever else is wrong with it. */
+export function failedWith({ cancel, stop, ask, again, result }: HookEffects, problem: HookProblem): HookReading {
+  return { ...SILENT, effects: { cancel, stop, ask, again, result }, problem };
+}
+
 /** What stands where a hook gave no reason. */
 export const NO_REASON = 'no reason was given';

@@ -35,14 +35,19 @@ export async function readHookFile(
   { workspaceDir, report }: { readonly workspaceDir: string; readonly report: Report },
 ): Promise<HookContent> {
   const path = resolve(workspaceDir, file.path);
-  const document = await readDocument(path, file.optional === true);
-  if (document === undefined) return { hooks: [] };
   const { dialect = 'native', extension, root } = file;
+  const document = await readDocument(path, { isOptional: file.optional === true, dialect });
+  if (document === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
   return parseHooks(document, { dialect, scope, source: path, extension, root, report });
 }
 
-async function readDocument(path: string, isOptional: boolean): Promise<Readonly<Record<string, unknown>> | undefined> {
+interface Reading {
+  readonly isOptional: boolean;
+  readonly dialect: HookDialect;
+}
+
+async function readDocument(path: string, { isOptional, dialect }: Reading) {
   const read = await readBytes(path, MOST_BYTES);
   if ('problem' in read) {
     if (isOptional && read.isAbsent) return undefined;
@@ -50,12 +55,19 @@ async function readDocument(path: string, isOptional: boolean): Promise<Readonly
   }
   let document: unknown;
   try {
-    document = JSON.parse(read.bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    const text = read.bytes.toString('utf8').replace(/^\uFEFF/, '');
+    document = JSON.parse(dialect === 'gemini' ? withoutComments(text) : text);
   } catch (cause) {
     throw new HookFileError(path, `it is no JSON: ${describeError(cause)}`, { cause });
   }
   if (!isObject(document)) throw new HookFileError(path, 'it is no JSON object.');
   return document;
+}
+
+/** The settings of Gemini CLI may have comments, and nothing else that is no JSON. */
+function withoutComments(text: string): string {
+  const pieces = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/)?/g;
+  return text.replace(pieces, (piece) => (piece.startsWith('"') ? piece : ' '));
 }
 
 /** Whose a file is, by where it lies: the stricter of its name and where that leads. */

@@ -12,6 +12,8 @@ export const FRESH = 'new-';
 export const TEMPORARY = 'log.tmp';
 
 const FREE = 'free';
+const HELD = 'held.';
+const NOBODY = '';
 /** Not empty, for the sake of what tidies empty files away. */
 const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
 /** A holder shows that it lives this often. */
@@ -56,9 +58,24 @@ async function takeLock(folder: string, watch: HolderWatch): Promise<FolderLock 
   const owner = newOwner();
   if (await move(folder, FREE, owner)) return new FolderLock(folder, owner);
   const dead = await watch.deadHolder();
-  if (dead === undefined || !(await move(folder, dead, owner))) return undefined;
+  if (dead === undefined) return undefined;
+  if (!(await (dead === NOBODY ? putLock(folder, owner) : move(folder, dead, owner)))) return undefined;
   await rm(join(folder, TEMPORARY), { force: true });
   return new FolderLock(folder, owner);
+}
+
+/** Puts a lock into a folder that has lost its own. Of several that do, each that sees another one steps back. */
+async function putLock(folder: string, owner: string): Promise<boolean> {
+  const path = join(folder, owner);
+  try {
+    await writeFile(path, LOCK_TEXT, { flag: 'wx', mode: 0o600 });
+    const locks = (await readdir(folder)).filter((name) => name === FREE || name.startsWith(HELD));
+    if (locks.length === 1) return true;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  await rm(path, { force: true });
+  return false;
 }
 
 /** A lock that this process holds. */
@@ -128,17 +145,20 @@ class HolderWatch {
     this.silentMs = silentMs;
   }
 
-  /** The name of the holder, if it is dead. */
+  /** The name of the holder, if it is dead; `NOBODY` where there is no lock at all. */
   async deadHolder(): Promise<string | undefined> {
-    const names = await readdir(this.folder).catch(() => []);
-    const holder = names.find((name) => name.startsWith('held.'));
-    if (holder === undefined) return undefined;
+    const names = await readdir(this.folder).catch((): string[] => []);
+    const holder = names.find((name) => name.startsWith(HELD));
+    if (holder === undefined) {
+      // The lock may be gone, as after a copy that left it out. While others use it, the folder changes.
+      return !names.includes(FREE) && (await this.isSilent(NOBODY)) ? NOBODY : undefined;
+    }
     const state = await ownerState(holder);
     if (state === 'unknown') return (await this.isSilent(holder)) ? holder : undefined;
     return state === 'dead' ? holder : undefined;
   }
 
-  /** Whether the same holder has shown no life for long, while this process was awake to see it. */
+  /** Whether the same holder, or the folder itself, has shown no life for long, while this process was awake to see it. */
   private async isSilent(holder: string): Promise<boolean> {
     const beatAt = await stat(join(this.folder, holder)).then(
       ({ mtimeMs }) => mtimeMs,

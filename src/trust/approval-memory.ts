@@ -2,7 +2,7 @@ import { type Approval, identityOf, identityText } from './approval.js';
 import type { Binding } from './binding.js';
 import type { GateSettings } from './gate-options.js';
 import type { Answer } from './question.js';
-import { removeSnapshot } from './snapshot.js';
+import { removeSnapshot, sweepSnapshots } from './snapshot.js';
 import type { TrustDecision } from './trust-decision.js';
 import type { TrustItem } from './trust-item.js';
 import type { TrustStore } from './trust-store.js';
@@ -57,12 +57,10 @@ export class ApprovalMemory {
     const { item, workspace, source, digest, scripts } = binding;
     const approvedAt = new Date(clock?.now() ?? Date.now()).toISOString();
     try {
-      const replaced = await this.store.approve({
-        ...identityOf(item, workspace, source),
-        ...{ digest, scripts, approvedAt },
-      });
-      for (const gone of replaced) if (gone.digest !== digest) await removeSnapshot(gone.digest, place.stateDir);
-      return (await this.previous(item, binding))?.digest === digest;
+      await this.store.approve({ ...identityOf(item, workspace, source), ...{ digest, scripts, approvedAt } });
+      const kept = new Set((await this.store.list()).map((approval) => approval.digest));
+      await sweepSnapshots(place.stateDir, kept);
+      return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);
       logger.error(`The approval of ${name} could not be stored: it holds until this process ends.`, error);

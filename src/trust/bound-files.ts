@@ -72,10 +72,10 @@ async function bindNamed(found: NamedPath, { around, extension }: Folders) {
 
 const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 
-/** What Node finds a script under without its being written. */
-const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts'];
+/** What Node and `python -m` find a script under without its being written. */
+const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts', '.py', '/__main__.py'];
 
-const MANY_PATHS = 12_000;
+const MANY_PATHS = 16_000;
 /** No system starts a program with a longer argument: Linux takes 128 KiB. */
 const LONG_WORD = 131_072;
 

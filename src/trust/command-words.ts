@@ -2,6 +2,10 @@
 const SEPARATORS = /[\s'"`;&|<>()=,:{}$?#]+/;
 /** What a shell puts something in the place of. */
 const EXPANSION = /\$(?:\w{1,200}|\{[^}]{0,200}\}|\([^()]{0,200}\))|`[^`]{0,200}`/g;
+/** What stands in the place of a variable that is not set. */
+const DEFAULT = /\$\{\w{1,200}:?[-=+?]([^}]{0,200})\}/g;
+/** What `python -m` is given. */
+const MODULE = /^\w+(?:\.\w+)+$/;
 /** How deep texts for a shell are looked for in each other. */
 const DEPTH = 4;
 
@@ -14,9 +18,12 @@ export function namesIn(word: string, depth = DEPTH): string[] {
   // Twice, for a substitution within another one.
   const bare = word.replaceAll(EXPANSION, '').replaceAll(EXPANSION, '');
   const texts = [...new Set([word, bare])];
-  const pieces = [...texts, ...rests, ...texts.flatMap((text) => text.split(SEPARATORS))];
+  const defaults = [...word.matchAll(DEFAULT)].map(([, text = '']) => text);
+  const pieces = [...texts, ...rests, ...defaults, ...texts.flatMap((text) => text.split(SEPARATORS))];
   const inner = depth > 0 ? texts.flatMap(shellWords).filter((text) => text !== word) : [];
-  const names = [...pieces, ...pieces.flatMap(decoded), ...inner.flatMap((text) => namesIn(text, depth - 1))];
+  const modules = pieces.filter((piece) => MODULE.test(piece)).map((piece) => piece.replaceAll('.', '/'));
+  const names = [...pieces, ...modules, ...pieces.flatMap(decoded)];
+  for (const text of inner) names.push(...namesIn(text, depth - 1));
   const after = /[$`]/.test(word) ? names.map((name) => name.replace(/^\/+/, '')) : [];
   return [...new Set([...names, ...after])].filter((name) => name !== '');
 }

@@ -15,10 +15,11 @@ export interface Workspace {
  */
 export function resolveScope(item: TrustItem, workspace: Workspace, executable: Executable | undefined): TrustScope {
   if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';
-  const named = [item.source, item.root, executable?.path].filter((path) => path !== undefined);
-  const real = named.map((path) => realLocation(path));
+  const own = [item.source, item.root].filter((path) => path !== undefined);
+  const program = executable === undefined ? [] : [executable.path, executable.realPath];
+  const places = [...own, ...own.map((path) => realLocation(path)), ...program];
   const roots = [workspace.named, workspace.real];
-  return [...named, ...real].some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
+  return places.some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
 }
 
 /** What the relative paths of an item are relative to. Those of a user's definition never lead into the workspace. */

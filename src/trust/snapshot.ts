@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, lstat, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { realLocation } from '../process/location.js';
 import { type Binding, bindItem } from './binding.js';
@@ -13,7 +13,7 @@ import type { TrustPlace } from './trust-item.js';
  */
 export async function openSnapshot(binding: Binding, place: TrustPlace): Promise<string | undefined> {
   const folder = snapshotPath(binding.digest, place.stateDir);
-  if (await isIntact(folder, binding, place)) return folder;
+  if (await isIntact(folder, binding, place)) return inUse(folder);
   const draft = join(dirname(folder), `new-${randomUUID()}`);
   try {
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -22,7 +22,7 @@ export async function openSnapshot(binding: Binding, place: TrustPlace): Promise
     await lockFolders(draft);
     // Another call may have been quicker, and what it made may run already: only a copy that is damaged makes room.
     if (!(await isMoved(draft, folder)) && !(await isIntact(folder, binding, place))) await replace(folder, draft);
-    return (await isIntact(folder, binding, place)) ? folder : undefined;
+    return (await isIntact(folder, binding, place)) ? await inUse(folder) : undefined;
   } finally {
     await removeFolder(draft);
   }
@@ -47,8 +47,39 @@ export async function removeSnapshot(digest: string, stateDir: string): Promise<
   await removeFolder(snapshotPath(digest, stateDir));
 }
 
+const DAY_MS = 86_400_000;
+
+/**
+ * Removes what nothing was started from for a week where no approval names it any more, and for a quarter of a year where
+ * one does: it is made anew. Until then a server may still run from it.
+ */
+export async function sweepSnapshots(stateDir: string, approved: ReadonlySet<string>): Promise<void> {
+  const folder = copiesIn(stateDir);
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^(new-|[0-9a-f]{64}$)/.test(name)) continue;
+    const path = join(folder, name);
+    const days = approved.has(`sha256:${name}`) ? 90 : 7;
+    const isOld = await lstat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs > days * DAY_MS,
+      () => false,
+    );
+    if (isOld) await removeFolder(path);
+  }
+}
+
+/** What the sweep goes by. */
+async function inUse(folder: string): Promise<string> {
+  const now = new Date();
+  await utimes(folder, now, now).catch(() => {});
+  return folder;
+}
+
 function snapshotPath(digest: string, stateDir: string): string {
-  return join(realLocation(stateDir), 'approved', digest.replace(/^sha256:/, ''));
+  return join(copiesIn(stateDir), digest.replace(/^sha256:/, ''));
+}
+
+function copiesIn(stateDir: string): string {
+  return join(realLocation(stateDir), 'approved');
 }
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {

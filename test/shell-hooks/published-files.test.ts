@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { claudeHooks, command } from './support/claude-file.js';
-import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
+import { agentWith, countingTool, hooksIn, sh, useHookLab } from './support/hook-lab.js';
 
 // What people who bring along the files that they have would try first.
 const lab = useHookLab();
@@ -171,3 +171,40 @@ test('`once` means nothing in a file of settings: the guard runs', async () => {
 
   expect([await runsPast(hooks), await runsPast(claudeHooks(lab, {}))]).toEqual([0, 1]);
 });
+
+describe('a no stands, whatever else is wrong with it', () => {
+  const no = (output: object) => `cat > /dev/null; echo '${JSON.stringify(output)}'`;
+  const deny = { permissionDecision: 'deny', permissionDecisionReason: 'no', additionalContext: ['x'] };
+
+  test.each<[string, () => ReturnType<typeof hooksIn>]>([
+    ['native', () => hooksIn(lab, { hooks: [sh('before_tool', no({ continue: false, reason: { code: 1 } }))] })],
+    ['claude', () => claudeHooks(lab, { PreToolUse: [command(no({ hookSpecificOutput: deny }))] })],
+    ['claude', () => claudeHooks(lab, { PreToolUse: [command(no({ decision: 'block', reason: 5 }))] })],
+    ['gemini', () => gemini({ BeforeTool: [answer({ decision: 'deny', systemMessage: {} })] })],
+  ])('in an output of %s: case %#', async (_dialect, make) => {
+    const hooks = make();
+
+    expect(await runsPast(hooks)).toBe(0);
+    expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([1]);
+  });
+});
+
+test('the settings of Gemini CLI may have comments', async () => {
+  const guard = command('echo "no // /* no */" >&2; exit 2', { timeout: 5_000 });
+  lab.write(
+    '.gemini/settings.json',
+    `{ // mine "\n "hooks": /* all * of them */ { "BeforeTool": [${JSON.stringify(guard)}] } /* "end" **/ } /*`,
+  );
+
+  expect(await runsPast(hooksIn(lab, { discover: ['gemini'], approve: () => true }))).toBe(0);
+});
+
+test('a file of settings that is made to be slow to read is read in no time', async () => {
+  const start = performance.now();
+  for (const text of ['/*', '"\\', '/', '/**', '"']) {
+    lab.write('.gemini/settings.json', text.repeat(1_000_000));
+    await hooksIn(lab, { discover: ['gemini'] }).reload();
+  }
+
+  expect(performance.now() - start).toBeLessThan(3_000);
+}, 10_000);

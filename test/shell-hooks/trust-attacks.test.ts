@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createTrustGate, HookRegistry } from '../../src/shell-hooks/shell-hooks.js';
+import { createTrustGate, HookRegistry, type Spawn, type TrustGate } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from './support/workspace-hook.js';
@@ -281,4 +281,37 @@ test('a folder of programs in the workspace takes no bare name over', async () =
   expect(lab.has('hijacked')).toBe(false);
   expect(realpathSync(lab.workspace)).toBe(lab.workspace);
   chmodSync(join(lab.workspace, 'bin/jq'), 0o644);
+});
+
+test('between the check and the start nobody else has their turn', async () => {
+  lab.write('guard.sh', RUN);
+  const { workspace: workspaceDir } = lab;
+  const gate = createTrustGate({ workspaceDir, logger: lab.logger, approve: () => true });
+  const turns: boolean[] = [];
+  let hadTurn = false;
+  const watched: TrustGate = {
+    ...{ store: gate.store, revoke: (digest) => gate.revoke(digest), authorize: (item) => gate.authorize(item) },
+    isProtectedPath: gate.isProtectedPath,
+    async verify(decision) {
+      const verified = await gate.verify(decision);
+      hadTurn = false;
+      setImmediate(() => {
+        hadTurn = true;
+      });
+      return verified;
+    },
+  };
+  const registry = new HookRegistry();
+  const source = join(workspaceDir, '.keelson/hooks.json');
+  registry.register({ event: 'before_tool', name: 'guard', command: './guard.sh', scope: 'workspace', source });
+  const machine = {
+    spawn: (...start: Parameters<Spawn>) => {
+      turns.push(hadTurn);
+      return spawn(...start);
+    },
+  };
+  const { runner } = hooksIn(lab, { gate: watched, registry, machine });
+  for (let round = 0; round < 3; round++) await runner.run(occasion);
+
+  expect([turns, runs()]).toEqual([[false, false, false], 3]);
 });

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { script } from '../process/support/scratch.js';
 import { soakCount } from '../support/soak-count.js';
@@ -7,23 +9,17 @@ import { allowed, makeExtension, makePlace, start, verified } from '../trust/sup
 
 const EVIL = '#!/bin/sh\necho EVIL\n';
 
-/** Puts a script back as it was approved, then evil bytes in its place, as long as it is told to; returns how often. */
-function swapper(path: string, way: (path: string) => void): { stop: () => number } {
-  const good = readFileSync(path);
-  let swaps = 0;
-  let timer: NodeJS.Immediate;
-  const turn = () => {
-    rmSync(path, { force: true });
-    script(path, good.toString());
-    if (swaps % 2 === 1) way(path);
-    swaps += 1;
-    timer = setImmediate(turn);
-  };
-  timer = setImmediate(turn);
+/** Swaps a script in a thread of its own, as long as it is told to; returns how often. */
+function swapper(path: string, way: string): { stop: () => Promise<number> } {
+  const counter = new Int32Array(new SharedArrayBuffer(8));
+  const workerData = { path, good: readFileSync(path, 'utf8'), evil: EVIL, way, counter };
+  const worker = new Worker(new URL('./swapper.mjs', import.meta.url), { workerData });
+  const ended = once(worker, 'exit');
   return {
-    stop: () => {
-      clearImmediate(timer);
-      return swaps;
+    stop: async () => {
+      Atomics.store(counter, 1, 1);
+      await ended;
+      return Atomics.load(counter, 0);
     },
   };
 }
@@ -41,7 +37,7 @@ const ways: Readonly<Record<string, (path: string) => void>> = {
 test.each(Object.entries(ways))(
   'C9: while a script is swapped without rest by %s, what runs is what was approved',
   { timeout: 600_000 },
-  async (_way, way) => {
+  async (way) => {
     const place = makePlace();
     const { root, item } = makeExtension(place);
     const gate = place.gate({ approve: () => true });
@@ -56,7 +52,7 @@ test.each(Object.entries(ways))(
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     }
 
-    expect(swapping.stop()).toBeGreaterThan(soakCount(1_000));
+    expect(await swapping.stop()).toBeGreaterThan(0);
     // Both happen only where the swaps meet the checks, which they do not in every short run.
     expect(['good', 'refused']).toEqual(expect.arrayContaining([...outcomes.keys()]));
   },

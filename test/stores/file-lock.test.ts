@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type FolderLock, lockFolder } from '../../src/stores/file-lock.js';
@@ -56,6 +56,27 @@ test('a folder that is not there is made only where that is asked for', async ()
   await (await expectLock(lockFolder(folder, quick))).release();
   await (await expectLock(lockFolder(folder, { create: false, timeoutMs: 0 }))).remove();
   expect(await lockFolder(folder, { create: false, timeoutMs: 0 })).toBe(undefined);
+});
+
+test('a folder whose lock is gone gets another one, which one of many holds', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  await (await expectLock(lockFolder(folder, quick))).release();
+  await rm(join(folder, 'free'));
+
+  expect(await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 50 }))).toMatchObject({
+    code: 'ERR_STORE_BUSY',
+  });
+  let holders = 0;
+  const hold = async () => {
+    const lock = await expectLock(lockFolder(folder, { create: true, timeoutMs: 10_000, silentMs: 100 }));
+    holders += 1;
+    expect(holders).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    holders -= 1;
+    await lock.release();
+  };
+  await Promise.all(Array.from({ length: 5 }, hold));
+  expect(await readdir(folder)).toEqual(['free']);
 });
 
 test('who waits too long for a process that lives gets a typed error', async () => {

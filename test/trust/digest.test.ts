@@ -76,6 +76,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['as a URL', { command: 'node', args: ['--import', 'file://WORKSPACE/src/x.js'] }],
     ['by its absolute path', { command: 'node', args: ['WORKSPACE/src/x.js'] }],
     ['from another folder', { command: 'node', args: ['x.js'], cwd: 'src' }],
+    ['as a module of Python', { command: 'sh', args: ['-c', 'python3 -m src.module'] }],
+    ['as a package of Python', { command: 'sh', args: ['-c', 'python3 -m src.package'] }],
+    ['in the place of a variable', { shell: true, command: `sh "\${HOOK:-src/x.js}"` }],
     ['in a text for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
     ['behind a variable', { shell: true, command: '$PROJECT_DIR/src/x.js' }],
@@ -111,6 +114,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     script(join(workspaceDir, 'src', 'first'), `#!${path} -x\n`);
     script(join(workspaceDir, 'src', 'second'), `#!/usr/bin/env ./src/first\n`);
     linkSync(path, join(workspaceDir, 'src', 'a, (1)=b c.js'));
+    linkSync(path, join(workspaceDir, 'src', 'module.py'));
+    mkdirSync(join(workspaceDir, 'src', 'package'));
+    linkSync(path, join(workspaceDir, 'src', 'package', '__main__.py'));
     symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
     symlinkSync('src', join(workspaceDir, 'linked'));
     write(join(workspaceDir, 'declared', 'a'), '');

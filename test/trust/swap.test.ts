@@ -6,6 +6,7 @@ import {
   renameSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -186,21 +187,40 @@ test.each(['a byte of it', 'a mode in it', 'a file more', 'all of it'])(
   },
 );
 
-test('copies that are not approved any more are gone', async () => {
+test('a copy whose approval is taken back is gone', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  await attempt(gate, item);
+  await gate.revoke((await gate.authorize(item)).digest ?? '');
+
+  expect(readdirSync(join(place.stateDir, 'approved'))).toEqual([]);
+});
+
+test('a copy that something else was approved in the place of stays for a week after its last use, then it goes', async () => {
   const place = makePlace();
   const gate = place.gate();
   const { item } = makeExtension(place);
   const copies = () => readdirSync(join(place.stateDir, 'approved'));
+  const age = (days: number) => {
+    const then = Date.now() / 1_000 - days * 86_400;
+    for (const name of copies()) utimesSync(join(place.stateDir, 'approved', name), then, then);
+  };
   await attempt(gate, item);
-  const [first] = copies();
-  const second = { ...item, args: ['x'] };
-  await attempt(gate, second);
+  age(8);
+  await attempt(gate, item);
+  await attempt(gate, { ...item, args: ['2'] });
+  // A server may still run from the first one.
+  expect(copies()).toHaveLength(2);
+
+  age(8);
+  await attempt(gate, { ...item, args: ['3'] });
   expect(copies()).toHaveLength(1);
-  expect(copies()).not.toEqual([first]);
 
-  await gate.revoke((await gate.authorize(second)).digest ?? '');
-
-  expect(copies()).toEqual([]);
+  await attempt(gate, { ...item, name: 'other' });
+  age(89);
+  await attempt(gate, { ...item, args: ['4'] });
+  expect(copies()).toHaveLength(2);
 });
 
 test('a copy that was given to one stays while others ask for it', async () => {
