@@ -17,7 +17,7 @@ export function build(...options) {
     const values = exportedNames(readFileSync(`${root}dist/${name}.js`, 'utf8'));
     for (const ending of ['d.ts', 'd.cts']) {
       const path = `${root}dist/${name}.${ending}`;
-      writeFileSync(path, markTypes(readFileSync(path, 'utf8'), values));
+      writeFileSync(path, withLibrary(markTypes(readFileSync(path, 'utf8'), values)));
     }
   }
 }
@@ -28,7 +28,7 @@ export function build(...options) {
  * @param {string} declarations
  * @param {ReadonlySet<string>} values
  */
-export function markTypes(declarations, values) {
+function markTypes(declarations, values) {
   return declarations.replace(EXPORTS, (whole, list) =>
     whole.replace(
       list,
@@ -37,6 +37,16 @@ export function markTypes(declarations, values) {
       ),
     ),
   );
+}
+
+/**
+ * Names the library of TypeScript that has `Symbol.asyncDispose`, for programs that ask for none so new.
+ * @param {string} declarations
+ */
+function withLibrary(declarations) {
+  return /Symbol\.(asyncD|d)ispose/.test(declarations)
+    ? `/// <reference lib="esnext.disposable" />\n${declarations}`
+    : declarations;
 }
 
 /** @param {string} code */

@@ -116,3 +116,11 @@ test('the types of every entry resolve from ESM and from CommonJS, and are sound
   // Not `skipLibCheck`: our own declarations have to be right too.
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', ...language, '--module', 'nodenext', 'all.mts', 'all.cts');
 });
+
+test('the types of the core ask for no library but that of ES2022 and of browsers', () => {
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] };
+  writeFileSync(join(project, 'core.json'), JSON.stringify({ compilerOptions, files: ['core.mts'] }));
+  writeFileSync(join(project, 'core.mts'), "import { Agent } from 'keelson';\nexport const make = Agent;\n");
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'core.json');
+});
