@@ -82,7 +82,9 @@ function checkShape(message: Message, index: number | undefined): void {
 }
 
 function isPart(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && typeof (part as { type?: unknown }).type === 'string';
+  if (typeof part !== 'object' || part === null) return false;
+  const { type, text } = part as { readonly type?: unknown; readonly text?: unknown };
+  return type === 'text' ? typeof text === 'string' : typeof type === 'string';
 }
 
 function checkCalls(message: Message, index: number): readonly ToolCallPart[] {
