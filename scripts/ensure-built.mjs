@@ -1,19 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const inputs = ['src', 'package.json', 'tsconfig.json', 'tsup.config.ts'];
+const inputs = ['src', 'package.json', 'tsconfig.json', 'tsup.config.ts', 'scripts/build.mjs'];
 
 /** Builds `dist` where it is missing or older than what it is made of. */
 export function ensureBuilt() {
   const built = Math.min(modifiedAt('dist/index.js'), modifiedAt('dist/index.cjs'), modifiedAt('dist/index.d.ts'));
   if (built > Math.max(...inputs.flatMap(filesIn).map(modifiedAt))) return;
-  execFileSync(process.execPath, ['node_modules/tsup/dist/cli-default.js', '--silent'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  build('--silent');
 }
 
 /** @param {string} path */

@@ -3,9 +3,12 @@ export interface KeelsonErrorOptions {
   readonly cause?: unknown;
 }
 
+const LINEAGE = Symbol.for('keelson.error');
+
 /**
  * The base of every error that this library throws. `code` is stable across versions; `message` is for people and may
- * change. The table of codes stands in docs/errors.md.
+ * change. The table of codes stands in docs/errors.md. `instanceof` holds between copies of this library as well, such
+ * as the one for `import` and the one for `require`: an application may load both.
  */
 export abstract class KeelsonError extends Error {
   /** Stable identifier of the failure, such as `ERR_OPTION_INVALID`. */
@@ -14,7 +17,27 @@ export abstract class KeelsonError extends Error {
   constructor(message: string, options?: KeelsonErrorOptions) {
     super(message, options);
     this.name = new.target.name;
+    Object.defineProperty(this, LINEAGE, { value: lineageOf(new.target) });
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.
+    return isInstance(value, this);
+  }
+}
+
+function isInstance(value: unknown, errorClass: typeof KeelsonError): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(errorClass, value)) return true;
+  const lineage = value instanceof Error && (value as { [LINEAGE]?: unknown })[LINEAGE];
+  return Array.isArray(lineage) && lineage.includes(errorClass.name);
+}
+
+/** The names of a class of errors and of those above it. */
+function lineageOf(errorClass: typeof KeelsonError): readonly string[] {
+  const names: string[] = [];
+  for (let at: { readonly name: string } = errorClass; at !== Error; at = Object.getPrototypeOf(at))
+    names.push(at.name);
+  return names;
 }
 
 /** An option has a value that it cannot have. Thrown before anything starts. */

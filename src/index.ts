@@ -112,7 +112,7 @@ export {
   ModelError,
   type ModelFailureHints,
   type ResponseInvalidError,
-  type RunError,
+  RunError,
   type RunErrorState,
 } from './model/run-error.js';
 export { MemorySessionStore } from './state/memory-session-store.js';

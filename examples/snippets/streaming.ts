@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { Agent, type AgentEventOf } from 'keelson';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent, type AgentEventOf, KeelsonError } from 'keelson';
 import { says, scriptedModel } from 'keelson/testing';
 
 const shown: string[] = [];
@@ -38,3 +41,28 @@ const outcome = await long.result.catch((error) => error.code);
 // #endregion
 
 assert.equal(outcome, 'ERR_RUN_ABORTED');
+
+// #region server
+const server = createServer(async (_request, response) => {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const send = (event: string, data: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  try {
+    for await (const event of agent.stream('What do you see?', { signal: gone.signal })) {
+      if (event.type === 'text-delta') send('text', event.text);
+      if (event.type === 'tool-start') send('tool', event.name);
+    }
+    send('end', {});
+  } catch (error) {
+    send('error', error instanceof KeelsonError ? error.code : 'ERR_UNKNOWN');
+  }
+  response.end();
+});
+// #endregion
+
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const body = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
+server.close();
+assert.match(body, /^(event: text\ndata: "[^"]*"\n\n)+event: end\ndata: \{\}\n\n$/);

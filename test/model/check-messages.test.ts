@@ -112,6 +112,7 @@ describe('checkAddition', () => {
     ['a text', 'x'],
     ['null', null],
     ['a message without content', { role: 'user' }],
+    ['a text part without text', { role: 'user', content: [{ type: 'text', content: 'x' }] }],
     ['a message without role', { content: 'x' }],
   ])('refuses %s', (_title, message) => {
     expect(() => checkAddition(message as Message)).toThrow(expect.objectContaining({ code: 'ERR_MESSAGE_INVALID' }));

@@ -75,6 +75,22 @@ test('an agent runs one tool round from the tarball, by import and by require', 
   expect(node('smoke.cjs')).toBe('one tool round works\n');
 });
 
+test('an error of the copy for require is one of the classes of the copy for import, and the other way round', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    import * as imported from 'keelson';
+    import { fails, scriptedModel } from 'keelson/testing';
+    const required = createRequire(import.meta.url)('keelson');
+    for (const [{ Agent }, other] of [[imported, required], [required, imported]]) {
+      const error = await new Agent({ model: scriptedModel([fails()]) }).run('go').catch((reason) => reason);
+      const { KeelsonError, RunError, ModelError, RejectedError } = other;
+      console.log([KeelsonError, RunError, ModelError, RejectedError].map((known) => error instanceof known).join());
+    }`;
+  writeFileSync(join(project, 'copies.mjs'), text);
+
+  expect(node('copies.mjs')).toBe('true,true,true,false\n'.repeat(2));
+});
+
 test.each(specifiers)('%s loads by import and by require', (name) => {
   peers.forEach(link);
 
@@ -86,11 +102,25 @@ test('the types of every entry resolve from ESM and from CommonJS, and are sound
   peers.forEach(link);
   link('@types/node');
   const names = specifiers.map((name, index) => `import * as m${index} from '${name}';`).join('\n');
-  const used = specifiers.map((_, index) => `m${index}`).join(', ');
-  const text = `${names}\nexport const all = [${used}];\n`;
+  const script = `Promise.all(process.argv.slice(1).map((name) => import(name))).then((all) => console.log(JSON.stringify(all.map(Object.keys))))`;
+  const values: string[][] = JSON.parse(node('-e', script, ...specifiers));
+  // What is a class for the compiler has to be there when the program runs.
+  const checks = values.map((keys, index) => {
+    const union = keys.map((key) => `'${key}'`).join(' | ');
+    return `export const v${index}: [keyof typeof m${index}, ${union}] extends [${union}, keyof typeof m${index}] ? true : Exclude<keyof typeof m${index}, ${union}> = true;`;
+  });
+  const text = `${names}\n${checks.join('\n')}\n`;
   for (const ending of ['mts', 'cts']) writeFileSync(join(project, `all.${ending}`), text);
   const language = ['--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom', '--types', 'node'];
 
   // Not `skipLibCheck`: our own declarations have to be right too.
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', ...language, '--module', 'nodenext', 'all.mts', 'all.cts');
+});
+
+test('the types of the core ask for no library but that of ES2022 and of browsers', () => {
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] };
+  writeFileSync(join(project, 'core.json'), JSON.stringify({ compilerOptions, files: ['core.mts'] }));
+  writeFileSync(join(project, 'core.mts'), "import { Agent } from 'keelson';\nexport const make = Agent;\n");
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'core.json');
 });

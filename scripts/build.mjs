@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readEntries } from './entries.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const EXPORTS = /^export \{([^}]*)\}/gm;
+
+/**
+ * Writes `dist`.
+ * @param {readonly string[]} options of tsup
+ */
+export function build(...options) {
+  const tsup = ['node_modules/tsup/dist/cli-default.js', ...options];
+  execFileSync(process.execPath, tsup, { cwd: root, stdio: 'inherit' });
+  for (const { name } of readEntries()) {
+    const values = exportedNames(readFileSync(`${root}dist/${name}.js`, 'utf8'));
+    for (const ending of ['d.ts', 'd.cts']) {
+      const path = `${root}dist/${name}.${ending}`;
+      writeFileSync(path, withLibrary(markTypes(readFileSync(path, 'utf8'), values)));
+    }
+  }
+}
+
+/**
+ * The declarations with `type` before each export that the code does not have. The bundler of declarations drops it, and
+ * a class that is exported as a type alone would compile as a value that is not there.
+ * @param {string} declarations
+ * @param {ReadonlySet<string>} values
+ */
+function markTypes(declarations, values) {
+  return declarations.replace(EXPORTS, (whole, list) =>
+    whole.replace(
+      list,
+      list.replace(/[^\s,][^,]*[^\s,]|[^\s,]/g, (/** @type {string} */ item) =>
+        item.startsWith('type ') || values.has(nameOf(item)) ? item : `type ${item}`,
+      ),
+    ),
+  );
+}
+
+/**
+ * Names the library of TypeScript that has `Symbol.asyncDispose`, for programs that ask for none so new.
+ * @param {string} declarations
+ */
+function withLibrary(declarations) {
+  return /Symbol\.(asyncD|d)ispose/.test(declarations)
+    ? `/// <reference lib="esnext.disposable" />\n${declarations}`
+    : declarations;
+}
+
+/** @param {string} code */
+function exportedNames(code) {
+  const lists = [...code.matchAll(EXPORTS)].flatMap(([, list = '']) => list.split(','));
+  return new Set(lists.map((item) => nameOf(item.trim())));
+}
+
+/** @param {string} item such as `A as Agent` */
+function nameOf(item) {
+  return item.split(' as ').at(-1) ?? item;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) build();
