@@ -10,6 +10,8 @@ import { TrustStoreError } from './trust-error.js';
 
 /** The name of the file in the folder of the user's state. */
 const TRUST_FILE = 'trusted-hooks.json';
+/** After this time a change gives the file another time of change, whatever the clock of its system counts in. */
+const SETTLED_NS = 50_000_000n;
 
 /** Where approvals are kept. */
 export interface TrustStoreOptions {
@@ -26,6 +28,8 @@ export interface TrustStoreOptions {
 export class TrustStore {
   readonly path: string;
   private readonly told = new Set<string>();
+  /** What the file held when it was last read, and what it looked like: it is read again when that changes. */
+  private known: { readonly mark: string; readonly record: TrustRecord } | undefined = undefined;
 
   constructor(private readonly options: TrustStoreOptions) {
     this.path = join(options.stateDir, TRUST_FILE);
@@ -97,6 +101,8 @@ export class TrustStore {
 
   private async read(keep: () => Promise<void> = async () => {}): Promise<TrustRecord> {
     await this.check();
+    const mark = await this.mark();
+    if (mark !== undefined && mark === this.known?.mark) return this.known.record;
     const text = await this.readText();
     if (text === undefined) return EMPTY_RECORD;
     const parsed = text === '' ? undefined : parseRecord(text);
@@ -107,7 +113,15 @@ export class TrustStore {
     }
     if (parsed.dropped > 0)
       this.tell(`${this.path} has ${parsed.dropped} entries without a digest: they do not count.`);
+    if (mark !== undefined) this.known = { mark, record: parsed.record };
     return parsed.record;
+  }
+
+  /** What a file looks like without its being read; undefined where it changed just now. */
+  private async mark(): Promise<string | undefined> {
+    const stats = await stat(this.path, { bigint: true }).catch(() => undefined);
+    if (stats === undefined || BigInt(Date.now()) * 1_000_000n - stats.ctimeNs < SETTLED_NS) return undefined;
+    return [stats.dev, stats.ino, stats.size, stats.mode, stats.mtimeNs, stats.ctimeNs].join(' ');
   }
 
   /** Nothing where others could have written it. */
