@@ -4,7 +4,7 @@ const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;
 const PREFIX = /^\s*(?:settings?|user_config|config|env)\s*[.:]/;
 
 /** A place in a text that asks for the value of a setting. */
-export interface SettingReference {
+interface SettingReference {
   readonly text: string;
   readonly setting: SettingDefinition;
   /** Whether it may be no more than a variable of the environment, which a shell looks up by itself. */
