@@ -24,7 +24,7 @@ export class ActiveExtensions {
   async add(prepared: PreparedExtension): Promise<void> {
     this.byName.set(prepared.extension.name, prepared);
     this.hooks.add(prepared);
-    await this.servers.add(prepared);
+    await this.servers.add([prepared]);
   }
 
   /** Takes an extension out: none of its hooks starts again, and its tools are gone. Resolves when its servers are too. */
@@ -43,8 +43,8 @@ export class ActiveExtensions {
     const kept = new Set(all.filter((prepared) => isSame(prepared, before.get(prepared.extension.name))));
     const keptNames = new Set([...kept].map(({ extension }) => extension.name));
     const closed = [...before.keys()].filter((name) => !keptNames.has(name)).map((name) => this.servers.remove(name));
-    const connected = all.filter((prepared) => !kept.has(prepared)).map((prepared) => this.servers.add(prepared));
-    await Promise.all([...closed, ...connected]);
+    const connected = this.servers.add(all.filter((prepared) => !kept.has(prepared)));
+    await Promise.all([...closed, connected]);
   }
 }
 

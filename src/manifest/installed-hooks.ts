@@ -46,7 +46,8 @@ export class InstalledHooks {
 
   private withdraw(gone: readonly Registered[]): void {
     for (const { hook } of gone) this.registry.unregister(hook.id);
-    this.registered = this.registered.filter((entry) => !gone.includes(entry));
+    const left = new Set(gone);
+    this.registered = this.registered.filter((entry) => !left.has(entry));
   }
 
   private register({ name }: Extension, registration: HookRegistration): Registered {

@@ -40,17 +40,19 @@ export class InstalledServers {
     },
   ) {}
 
-  /** Lists the servers of an extension at once; resolves when each is connected, waits for an approval or has failed. */
-  async add(from: ExtensionServers): Promise<void> {
-    const { name: extension } = from.extension;
-    const servers = Object.entries(from.extension.mcpServers);
-    await Promise.all(
-      servers.map(([name, config]) => {
-        const id = this.freeName(extension, name);
-        this.added = [...this.added, { extension, name, id }];
-        return this.connect(from, { id, name, config: config as McpServerConfig });
+  /** Lists the servers of extensions at once; resolves when each is connected, waits for an approval or has failed. */
+  async add(all: readonly ExtensionServers[]): Promise<void> {
+    const taken = new Set(this.mcp.status().map(({ name }) => name));
+    const servers = all.flatMap((from) =>
+      Object.entries(from.extension.mcpServers).map(([name, config]) => {
+        const id = freeName(from.extension.name, name, taken);
+        taken.add(id);
+        return { from, id, name, config: config as McpServerConfig };
       }),
     );
+    const added = servers.map(({ from, name, id }) => ({ extension: from.extension.name, name, id }));
+    this.added = [...this.added, ...added];
+    await Promise.all(servers.map(({ from, ...server }) => this.connect(from, server)));
   }
 
   /** Takes the servers of an extension out: their tools leave at once. Resolves when no process of them is left. */
@@ -60,22 +62,16 @@ export class InstalledServers {
     await Promise.all(gone.map(({ id }) => this.mcp.remove(id)));
   }
 
-  /** The servers of an extension as they stand. */
-  list(extension: string): readonly ExtensionServer[] {
+  /** The servers as they stand, by extension. */
+  list(): ReadonlyMap<string, readonly ExtensionServer[]> {
     const states = new Map(this.mcp.status().map(({ name, state }) => [name, state]));
-    return this.added
-      .filter((server) => server.extension === extension)
-      .map(({ name, id }) => ({ name, id, state: states.get(id) ?? 'invalid' }));
-  }
-
-  /** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
-  private freeName(extension: string, name: string): string {
-    const taken = new Set(this.mcp.status().map((server) => server.name));
-    const own = `${extension}-${name}`;
-    for (let id = name, count = 1; ; count += 1) {
-      if (!taken.has(id)) return id;
-      id = count === 1 ? own : `${own}-${count}`;
+    const listed = new Map<string, ExtensionServer[]>();
+    for (const { extension, name, id } of this.added) {
+      const servers = listed.get(extension) ?? [];
+      servers.push({ name, id, state: states.get(id) ?? 'invalid' });
+      listed.set(extension, servers);
     }
+    return listed;
   }
 
   private async connect(
@@ -96,5 +92,14 @@ export class InstalledServers {
       const problems = [{ path: `mcpServers.${name}`, message: problem }];
       this.context.report({ level: 'error', message, extension: extension.name, source, problems });
     }
+  }
+}
+
+/** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
+function freeName(extension: string, name: string, taken: ReadonlySet<string>): string {
+  const own = `${extension}-${name}`;
+  for (let id = name, count = 1; ; count += 1) {
+    if (!taken.has(id)) return id;
+    id = count === 1 ? own : `${own}-${count}`;
   }
 }

@@ -119,12 +119,13 @@ export class ManifestLoader {
 
   status(): ManifestsStatus {
     const { active, skills, pendingSkills, diagnostics } = this.parts;
+    const servers = active.servers.list();
     const extensions = this.found.map((extension) =>
       extensionStatus(extension, {
         isWanted: this.parts.isWanted(extension),
         isLost: this.parts.state.isLost,
         prepared: this.prepared.get(extension.name),
-        servers: active.servers.list(extension.name),
+        servers: servers.get(extension.name) ?? [],
       }),
     );
     return this.redactValues({

@@ -38,6 +38,7 @@ class RedactedTools implements LiveToolSet {
     const { redactor } = this;
     return {
       ...tool,
+      description: redactor.values(tool.description),
       async execute(input, context) {
         try {
           return redactor.copyValues(await tool.execute(input, quiet(context, redactor)));

@@ -1,36 +1,45 @@
 import type { Logger } from '../internal/logger.js';
 import type { SettingDefinition, SettingValue } from './extension.js';
+import { type SecretForm, secretForms } from './secret-form.js';
 import { plain } from './setting-reference.js';
 
 /** What stands where a sensitive value was. */
 const REDACTED = '[redacted]';
 
-/** Shorter ones would be found everywhere; they are withheld by the names of their settings alone. */
-const MIN_LENGTH = 4;
 const MAX_DEPTH = 32;
 
 /** Takes sensitive values out of whatever is shown or logged: by the value, wherever it stands, and by the key. */
 export class Redactor {
-  private readonly secrets = new Set<string>();
-  private readonly keys = new Map<string, RegExp>();
-  private made: { readonly count: number; readonly pattern: RegExp | undefined } = { count: 0, pattern: undefined };
+  private readonly forms = new Map<string, SecretForm>();
+  private readonly keys = new Map<string, () => RegExp>();
+  private sorted: readonly SecretForm[] = [];
 
   /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
   learn(setting: SettingDefinition, value: SettingValue | undefined): void {
     for (const name of [setting.name, setting.envVar]) if (name !== undefined) this.learnKey(name);
-    for (const text of formsOf(value)) this.secrets.add(text);
+    for (const form of secretForms(value)) if (!this.forms.has(form.source)) this.forms.set(form.source, form);
   }
 
   /** A text without sensitive values, also those that stand behind the name of their setting. */
   text(text: string): string {
     let shown = this.values(text);
-    for (const pattern of this.keys.values()) shown = shown.replace(pattern, `$1${REDACTED}`);
+    if (this.keys.size === 0) return shown;
+    const folded = plain(shown);
+    for (const [key, pattern] of this.keys) {
+      if (folded.includes(key)) shown = shown.replace(pattern(), `$1${REDACTED}`);
+    }
     return shown;
   }
 
   /** A text without sensitive values. Keys are not looked at. */
   values(text: string): string {
-    return this.pattern === undefined ? text : text.replace(this.pattern, REDACTED);
+    // Longest first: one may hold another.
+    if (this.sorted.length !== this.forms.size) {
+      this.sorted = [...this.forms.values()].sort((a, b) => b.source.length - a.source.length);
+    }
+    const shown = this.sorted.reduce((left, form) => form.replaceIn(left, REDACTED), text);
+    // Of a long one each piece was found by itself.
+    return shown === text ? text : shown.replace(/(?:\[redacted\]){2,}/g, REDACTED);
   }
 
   /** A copy of anything without sensitive values, by value and by key. */
@@ -40,7 +49,7 @@ export class Redactor {
 
   /** A copy of anything without sensitive values. Keys are not looked at. */
   copyValues<T>(value: T): T {
-    return this.pattern === undefined ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
   /** A logger that tells `logger` nothing sensitive. */
@@ -50,24 +59,14 @@ export class Redactor {
     return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  /** Of all secrets; made as it is needed, since there may be many of them to learn first. */
-  private get pattern(): RegExp | undefined {
-    const { size } = this.secrets;
-    if (this.made.count !== size) {
-      // Longest first: one may hold another.
-      const texts = [...this.secrets].sort((a, b) => b.length - a.length).map(literal);
-      this.made = { count: size, pattern: new RegExp(texts.join('|'), 'g') };
-    }
-    return this.made.pattern;
-  }
-
   private learnKey(name: string): void {
     const key = plain(name);
     if (key === '' || this.keys.has(key)) return;
-    const letters = [...key].map(literal).join('[^\\p{L}\\p{N}\\n]{0,3}');
-    // `name: value`, `name=value` and `"name": "value"`.
-    const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
-    this.keys.set(key, new RegExp(text, 'giu'));
+    let pattern: RegExp | undefined;
+    this.keys.set(key, () => {
+      pattern ??= keyPattern(key);
+      return pattern;
+    });
   }
 
   private walk(value: unknown, walk: Walk): unknown {
@@ -113,35 +112,18 @@ export class Redactor {
   }
 }
 
+/** `name: value`, `name=value` and `"name": "value"`. */
+function keyPattern(key: string): RegExp {
+  const letters = [...key].join('[^\\p{L}\\p{N}\\n]{0,3}');
+  const text = String.raw`(?<![\p{L}\p{N}])(${letters}["']?\s*[:=]\s*)(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}"']+)`;
+  return new RegExp(text, 'giu');
+}
+
 /** What is on the way through a value. */
 interface Walk {
   readonly seen: Map<object, unknown>;
   readonly depth: number;
   readonly byKey: boolean;
-}
-
-/** How a value may turn up: as it is, in JSON, in a URL, in Base64. */
-function formsOf(value: SettingValue | undefined): string[] {
-  const text = value === undefined || typeof value === 'boolean' ? '' : String(value);
-  if (text.length < MIN_LENGTH) return [];
-  const lines = text.split(/\r?\n/).filter((line) => line.trim().length >= 16);
-  const base64 = btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
-  return [text, text.trim(), JSON.stringify(text).slice(1, -1), encode(text), base64, ...lines].filter(
-    (form) => form.length >= MIN_LENGTH,
-  );
-}
-
-/** A text with half a surrogate pair has no place in a URL. */
-function encode(text: string): string {
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function literal(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }
 
 /** Undefined for what is more than its properties, such as a date or a URL. */

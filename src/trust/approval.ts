@@ -31,9 +31,14 @@ export interface TrustRecord {
 export const EMPTY_RECORD: TrustRecord = { approvals: [], seen: new Map() };
 const VERSION = 1;
 
+const identityTexts = new WeakMap<ItemIdentity, string>();
+
 /** A text that two items share only where they are the same one. */
-export function identityText({ kind, name, event, extension, source, workspace }: ItemIdentity): string {
-  return canonicalJson([kind, workspace, source, extension, name, event]);
+export function identityText(identity: ItemIdentity): string {
+  const { kind, name, event, extension, source, workspace } = identity;
+  const text = identityTexts.get(identity) ?? canonicalJson([kind, workspace, source, extension, name, event]);
+  identityTexts.set(identity, text);
+  return text;
 }
 
 /** The identity of an item, from its paths without links. */

@@ -11,6 +11,8 @@ import { TrustStoreError } from './trust-error.js';
 
 /** The name of the file in the folder of the user's state. */
 const TRUST_FILE = 'trusted-hooks.json';
+/** After this time a change gives the file another time of change, whatever the clock of its system counts in. */
+const SETTLED_NS = 2_000_000_000n;
 
 /** Where approvals are kept. */
 export interface TrustStoreOptions {
@@ -27,6 +29,8 @@ export interface TrustStoreOptions {
 export class TrustStore {
   readonly path: string;
   private readonly told = new Set<string>();
+  /** What the file held when it was last read, and what it looked like: it is read again when that changes. */
+  private known: { readonly mark: string; readonly record: TrustRecord } | undefined = undefined;
 
   constructor(private readonly options: TrustStoreOptions) {
     this.path = join(options.stateDir, TRUST_FILE);
@@ -98,6 +102,8 @@ export class TrustStore {
 
   private async read(keep: () => Promise<void> = async () => {}): Promise<TrustRecord> {
     this.check();
+    const mark = this.mark();
+    if (mark !== undefined && mark === this.known?.mark) return this.known.record;
     const text = this.readText();
     if (text === undefined) return EMPTY_RECORD;
     const parsed = text === '' ? undefined : parseRecord(text);
@@ -108,7 +114,19 @@ export class TrustStore {
     }
     if (parsed.dropped > 0)
       this.tell(`${this.path} has ${parsed.dropped} entries without a digest: they do not count.`);
+    if (mark !== undefined) this.known = { mark, record: parsed.record };
     return parsed.record;
+  }
+
+  /** What a file looks like without its being read; undefined where it changed just now. */
+  private mark(): string | undefined {
+    try {
+      const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(this.path, { bigint: true });
+      const isSettled = BigInt(Date.now()) * 1_000_000n - ctimeNs >= SETTLED_NS;
+      return isSettled ? [dev, ino, size, mode, mtimeNs, ctimeNs].join(' ') : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Nothing where others could have written it. */

@@ -10,6 +10,7 @@ function fill(place: Place, count: number): void {
     const more = {
       hooks: [{ name: 'h', event: 'before_tool', command: 'true' }],
       settings: [{ name: 'level', description: 'x', default: 1, sensitive: true }],
+      mcpServers: { m: { command: 'true', args: [], disabled: true } },
       skills: [{ name: 's', description: 'x', prompt: 'x' }],
     };
     place.user(name, manifest(name, more));
@@ -19,12 +20,14 @@ function fill(place: Place, count: number): void {
 async function timeToLoad(place: Place): Promise<number> {
   const startedAt = performance.now();
   const { loader } = await place.load();
+  const { extensions } = loader.status();
   const time = performance.now() - startedAt;
+  expect(extensions.at(-1)?.servers).toMatchObject([{ name: 'm', state: 'disabled' }]);
   expect(loader.skills.list()).toHaveLength(loader.extensions().length);
   return time;
 }
 
-test('1,000 extensions load in time linear in their number', { timeout: 60_000 }, async () => {
+test('1,000 extensions load, and are listed, in time linear in their number', { timeout: 60_000 }, async () => {
   const [few, many] = [makePlace(), makePlace()];
   fill(few, 200);
   fill(many, 1_000);

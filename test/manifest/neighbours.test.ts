@@ -5,6 +5,7 @@ import { Agent } from '../../src/index.js';
 import { createTrustGate, manifests } from '../../src/manifest/manifest.js';
 import { mcpServers } from '../../src/mcp/mcp.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { script } from '../process/support/scratch.js';
 import { echoServer, makePlace, manifest } from './support/place.js';
 
 const tell = { command: 'node', args: [echoServer] };
@@ -75,4 +76,35 @@ test('before its settings are approved no default of an extension is in the conf
       { state: 'blocked', reasons: ['it needs the setting token', expect.stringContaining('not approved')] },
     ],
   });
+});
+
+test('S0-12.3: what a server says of its tools holds no sensitive value either', async () => {
+  const place = makePlace();
+  const settings = [{ name: 'note', description: 'A note.', envVar: 'ECHO_NOTE', sensitive: true }];
+  place.user('a', manifest('a', { mcpServers: { x: tell }, settings }));
+  const model = scriptedModel(['done']);
+  const { agent } = await place.load({ env: { ...process.env, ECHO_NOTE: 'horse/battery' } }, { model });
+
+  await agent.run('go');
+
+  expect(model.requests[0]?.tools).toMatchObject([
+    { description: '[MCP server "x"] Says what a variable holds. [redacted]' },
+  ]);
+});
+
+test('S0-12.3: what a hook writes in any JSON of its own holds no sensitive value', async () => {
+  const place = makePlace();
+  const settings = [{ name: 'key', description: 'A key.', envVar: 'THE_KEY', sensitive: true }];
+  const hooks = [{ name: 'h', event: 'before_agent', command: './h.sh' }];
+  const root = place.user('a', manifest('a', { settings, hooks }));
+  // PHP escapes slashes, and Python what is not ASCII.
+  const text = String.raw`{"systemMessage": "k\u00e9y\/42 and k\u00E9y/42"}`;
+  script(join(root, 'h.sh'), `#!/bin/sh\ncat <<'END'\n${text}\nEND\n`);
+  const model = scriptedModel(['done']);
+  const { agent } = await place.load({ env: { ...process.env, THE_KEY: 'kéy/42' } }, { model });
+
+  await agent.run('go');
+
+  expect(JSON.stringify(model.requests[0]?.messages)).toContain('[redacted] and [redacted]');
+  expect(JSON.stringify([model.requests, place.logger.lines])).not.toContain('42');
 });

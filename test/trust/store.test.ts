@@ -251,3 +251,20 @@ test.each([
 
   expect(() => place.gate(option)).toThrow(OptionInvalidError);
 });
+
+test('what another process changes counts at once, also where the file was read before and looks much the same', async () => {
+  const place = makePlace();
+  const [one, other] = [storeOf(place), storeOf(place)];
+  await other.approve(approval('a'));
+  // Long enough ago for the file to be known by its looks.
+  await new Promise((resolve) => setTimeout(resolve, 2_050));
+  const before = [await namesIn(one), await namesIn(one)];
+
+  await other.revoke(() => true);
+  await other.approve(approval('b'));
+  const after = await namesIn(one);
+
+  expect(before).toEqual([['a'], ['a']]);
+  expect(after).toEqual(['b']);
+  expect(await namesIn(one)).toEqual(['b']);
+});
