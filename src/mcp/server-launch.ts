@@ -71,7 +71,7 @@ export async function prepareLaunch(
   const url = expansion.text(definition.url ?? '');
   const headers = expansion.map(definition.headers);
   refuseMissing(name, expansion);
-  const problem = problemOfUrl(url);
+  const problem = problemOfUrl(url) ?? problemOfHeaders(headers);
   if (problem !== undefined) throw new McpConnectError(name, problem, { retryable: false });
   return { url: new URL(url), headers };
 }
@@ -90,6 +90,20 @@ async function ownLaunch(
     throw new McpConnectError(name, `${message}. ${hint}`, { retryable: false });
   }
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
+}
+
+/** Without the value, which may be a secret: what `fetch` says of it would have it in. */
+function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+  const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
+  return bad && `its header ${JSON.stringify(bad[0])} has a character in its name or its value that no header can have`;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
 }
 
 function refuseMissing(name: string, { missing }: Expansion): void {
