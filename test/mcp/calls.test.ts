@@ -101,6 +101,12 @@ describe('S0-10.3: a result is translated:', () => {
       { content: '12', structured: { n: 12 } },
     ],
     ['data alone', { structuredContent: { n: 12 } }, { content: '{"n":12}', structured: { n: 12 } }],
+    ['data that is a list', { structuredContent: [1, 2] }, { content: '[1,2]', structured: [1, 2] }],
+    ['data that is null, as some write what is not there', { content: [], structuredContent: null }, { content: '' }],
+    ['one part in the place of a list', { content: { type: 'text', text: 'a' } }, { content: 'a' }],
+    ['a text in the place of a list', { content: 'a' }, { content: 'a' }],
+    ['null in the place of a list', { content: null }, { content: '' }],
+    ['a task, which nobody asked for', { task: { taskId: 't' }, _meta: {} }, { content: '{"task":{"taskId":"t"}}' }],
     ['an error', { content: [{ type: 'text', text: 'no' }], isError: true }, { content: 'no', isError: true }],
     [
       'a kind that is not known yet',
