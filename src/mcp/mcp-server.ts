@@ -54,6 +54,7 @@ export class McpServer {
   /** A connection whose session the server has forgotten. */
   private retired: Connection | undefined = undefined;
   private readonly isPlain: boolean;
+  private isStale = false;
   private readonly open = new Set<AbortController>();
   private readonly endings = new Set<Promise<void>>();
 
@@ -69,12 +70,15 @@ export class McpServer {
     // Where a person may be asked, or time is not the machine's, the SDK cannot keep it.
     this.isPlain = !settings.elicit && !settings.oauth && settings.system.clock === systemClock;
     this.refresher = new Refresher(settings.system.clock, () => this.refresh());
-    const onToolsChanged = () => this.refresher.request();
+    const onToolsChanged = () => {
+      if (this.link.established) this.refresher.request();
+      else this.isStale = true;
+    };
     this.listener = createListener({ server, settings, log, hold: this.hold.during, onToolsChanged });
     this.link = new ServerLink({
       ...{ definition, settings, log, emit, hold: this.hold },
       open: (trusted, signal) => this.shakeHands(trusted, signal),
-      onUp: (established) => this.offer(established.entries),
+      onUp: (established) => this.begin(established),
       onDown: () => this.withdraw(),
       discard: ({ connection }) => this.track(connection.close()),
     });
@@ -254,6 +258,13 @@ export class McpServer {
     this.endings.add(settled);
   }
 
+  /** A change that was told while the list was read is not in it, or only in part. */
+  private begin({ entries }: Established): void {
+    this.offer(entries);
+    if (this.isStale) this.refresher.request();
+    this.isStale = false;
+  }
+
   private offer(entries: readonly unknown[]): void {
     const delta = this.offered.update(entries);
     this.host.onTools();
@@ -265,7 +276,8 @@ export class McpServer {
 
   private reportChange(names: readonly string[]): void {
     const done = this.host.settings.pinTools ? 'withheld' : 'offered as they are now';
-    this.host.log.write('warn', `tools are not what they were, and are ${done}: ${names.join(', ').slice(0, 500)}`);
+    const shown = JSON.stringify(names).slice(1, -1).slice(0, 500);
+    this.host.log.write('warn', `tools are not what they were, and are ${done}: ${shown}`);
   }
 
   private withdraw(): void {

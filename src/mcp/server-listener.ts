@@ -21,12 +21,13 @@ const MAX_PROBLEM = 300;
 export function createListener(options: ListenerOptions): Omit<ConnectionListener, 'onEnd'> {
   const { server, settings, log, onToolsChanged } = options;
   const { elicit, roots } = settings;
+  const said = log.apart();
   return {
     server,
     elicit: elicit && ((request) => options.hold(() => answer(async () => elicit(request), log))),
     roots: roots && (async () => (typeof roots === 'function' ? roots() : roots)),
-    onLog: (level: keyof Logger, text: string) => log.write(level, text),
-    onProblem: (error) => log.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
+    onLog: (level: keyof Logger, text: string) => said.write(level, text),
+    onProblem: (error) => said.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
     onToolsChanged,
   };
 }

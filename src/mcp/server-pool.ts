@@ -33,7 +33,7 @@ export class ServerPool {
     this.logger = options.system?.logger ?? consoleLogger;
     this.tools = new McpToolSet(({ name, metadata }) => {
       this.logger.error(
-        `Tool "${metadata.mcpTool}" of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
       );
     });
     // A map in code has no wrapper around it: a server may well be named `mcpServers`.
