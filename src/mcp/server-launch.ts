@@ -59,7 +59,7 @@ export async function prepareLaunch(
   const { name } = definition;
   const expansion = new Expansion({ ...settings.system.env, ...definition.origin.settings });
   if (definition.transport === 'stdio') {
-    const launch = trusted ?? (await ownLaunch(definition, settings));
+    const launch = trusted ?? (await ownLaunch(definition, settings, expansion));
     const args = launch.args.map((text) => expansion.text(text));
     const additions = { ...expansion.map(launch.env), ...definition.origin.settings };
     refuseMissing(name, expansion);
@@ -76,14 +76,17 @@ export async function prepareLaunch(
   return { url: new URL(url), headers };
 }
 
-/** The host's own word on what to start: its whole PATH counts. */
+/** The host's own word on what to start: its whole PATH counts, and variables in the program and the folder too. */
 async function ownLaunch(
   definition: McpServerDefinition,
   { workspaceDir, system }: McpSettings,
+  expansion: Expansion,
 ): Promise<TrustedLaunch> {
-  const { name, command = '', args, env, cwd = '.', origin } = definition;
-  const folder = resolve(origin.root ?? workspaceDir ?? '.', cwd);
-  const path = env.PATH ?? system.env.PATH;
+  const { name, args, env, origin } = definition;
+  const command = expansion.text(definition.command ?? '');
+  const folder = resolve(origin.root ?? workspaceDir ?? '.', expansion.text(definition.cwd ?? '.'));
+  const path = env.PATH === undefined ? system.env.PATH : expansion.text(env.PATH);
+  refuseMissing(name, expansion);
   const found = await resolveExecutable({ command, base: folder, path, exclude: [] });
   if ('failure' in found) {
     const { message, hint } = found.failure;
