@@ -73,12 +73,15 @@ export type {
 } from './server-handle.js';
 export type { McpServerState, McpServerStatus } from './server-status.js';
 
-/** MCP servers as the tools of an agent. */
+/**
+ * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:
+ * then whoever made them connects and closes them.
+ */
 export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
   /** The tools of all servers that are connected. Tools of a server that is not have left it. */
   readonly tools: McpTools;
-  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. */
+  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. Rejects once it is closed. */
   load(host: LoaderHost): Promise<void>;
   /** Connects to all servers at once; resolves when each of them is connected or has failed. Never rejects. */
   connect(): Promise<void>;
@@ -124,11 +127,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    async load(host) {
-      if (options.system?.logger === undefined) pool.logger = host.logger;
-      host.use(lifecycleOf(pool.tools, host));
-      await pool.connect();
-    },
+    load: (host) => pool.load(host, lifecycleOf(pool.tools, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),

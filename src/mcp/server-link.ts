@@ -44,6 +44,7 @@ export class ServerLink {
   private decision: AllowedDecision | undefined = undefined;
   private attempt: Promise<void> | undefined = undefined;
   private opening: AbortController | undefined = undefined;
+  private readonly closing = new AbortController();
   private readonly backoff: Backoff;
 
   constructor(private readonly owner: LinkOwner) {
@@ -55,9 +56,12 @@ export class ServerLink {
   connect(): Promise<void> {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
-    this.attempt ??= this.tryOnce().finally(() => {
-      this.attempt = undefined;
-    });
+    // Whoever has to approve it may take their time: nobody who closes it waits for that.
+    this.attempt ??= untilAborted(this.closing.signal, this.tryOnce())
+      .catch(() => {})
+      .finally(() => {
+        this.attempt = undefined;
+      });
     return this.attempt;
   }
 
@@ -91,6 +95,7 @@ export class ServerLink {
     this.state = 'closed';
     this.backoff.cancel();
     this.opening?.abort(new McpUnavailableError(this.owner.definition.name, 'it was closed.'));
+    this.closing.abort();
     this.drop();
     return connection;
   }
