@@ -15,25 +15,11 @@ import { ServerPool } from './server-pool.js';
 import type { McpServerStatus } from './server-status.js';
 
 export type { Spawn } from '../process/process-group.js';
-export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
-export type { Approval, ItemIdentity } from '../trust/approval.js';
-export type { BoundFile } from '../trust/bound-file.js';
 export type { TrustGateOptions } from '../trust/gate-options.js';
-export type { TrustedLaunch } from '../trust/launch.js';
-export type {
-  AllowedDecision,
-  AllowedReason,
-  ApprovalRequest,
-  Approver,
-  DeniedDecision,
-  DeniedReason,
-  TrustDecision,
-  VerifiedItem,
-} from '../trust/trust-decision.js';
+export { type TerminalApproverOptions, terminalApprover } from '../trust/terminal-approver.js';
+export type { ApprovalRequest, Approver } from '../trust/trust-decision.js';
 export { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
-export type { BindingLimits, TrustItem, TrustKind, TrustScope } from '../trust/trust-item.js';
-export type { TrustStore } from '../trust/trust-store.js';
-export type { UserHooksChange } from '../trust/user-watch.js';
+export type { TrustScope } from '../trust/trust-item.js';
 export { readConfigFile as readMcpConfig } from './config-file.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
