@@ -10,7 +10,7 @@ import type { LogLimiter } from './log-limiter.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
 import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
-import { untilAborted } from './request-time.js';
+import { untilAborted, withOwnSignal } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { decide, verify } from './server-launch.js';
 import type { McpServerState } from './server-status.js';
@@ -57,7 +57,7 @@ export class ServerLink {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
     // Whoever has to approve it may take their time: nobody who closes it waits for that.
-    this.attempt ??= untilAborted(this.closing.signal, this.tryOnce())
+    this.attempt ??= withOwnSignal(this.closing.signal, (own) => untilAborted(own, this.tryOnce()))
       .catch(() => {})
       .finally(() => {
         this.attempt = undefined;
@@ -182,7 +182,8 @@ export class ServerLink {
   private failed(error: unknown): void {
     const { definition, log, emit } = this.owner;
     this.lastError = failureText(error);
-    log.write('error', this.lastError, error);
+    // Not the error itself: the server's own words are in its cause, as they came.
+    log.write('error', this.lastError);
     if (this.wasConnected && isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
     emit({ type: 'connection-error', server: definition.name, message: this.lastError });

@@ -126,7 +126,8 @@ export class ServerPool {
     try {
       for (const entry of await readConfigFile(path, { scope })) this.enterFound(entry, path);
     } catch (error) {
-      this.logger.error(failureText(error), error);
+      // Not the error itself: what a parser says has the file's own characters in it.
+      this.logger.error(failureText(error));
     }
   }
 
