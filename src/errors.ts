@@ -20,15 +20,18 @@ export abstract class KeelsonError extends Error {
     Object.defineProperty(this, LINEAGE, { value: lineageOf(new.target) });
   }
 
+  /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.
     return isInstance(value, this);
   }
 }
 
+/** By name where the error is of another copy, whose classes are others; never where it is of this one. */
 function isInstance(value: unknown, errorClass: typeof KeelsonError): boolean {
-  if (Function.prototype[Symbol.hasInstance].call(errorClass, value)) return true;
-  const lineage = value instanceof Error && (value as { [LINEAGE]?: unknown })[LINEAGE];
+  const isOf = (one: unknown) => Function.prototype[Symbol.hasInstance].call(one, value);
+  if (isOf(errorClass) || isOf(KeelsonError) || !(value instanceof Error)) return isOf(errorClass);
+  const { [LINEAGE]: lineage } = value as { [LINEAGE]?: unknown };
   return Array.isArray(lineage) && lineage.includes(errorClass.name);
 }
 

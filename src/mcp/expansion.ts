@@ -1,9 +1,19 @@
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** The variables that texts name as `${NAME}` or `${NAME:-default}`, sorted, each once. */
+/** The variables that texts name as `${NAME}`, `${env:NAME}` or `${NAME:-default}`, sorted, each once. */
 export function variablesIn(texts: readonly string[]): readonly string[] {
   const names = texts.flatMap((text) => [...text.matchAll(VARIABLE)].map(([, name = '']) => name));
   return [...new Set(names)].sort();
+}
+
+/** What looks like a variable in texts, and is none: it stays as it is. */
+export function strangersIn(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.flatMap((text) => text.replace(VARIABLE, nested).match(/\$\{[^}]{0,80}\}?/g) ?? []))];
+}
+
+/** A default is taken by its text, also where it looks like a variable itself. */
+function nested(_whole: string, _name: string, fallback = ''): string {
+  return fallback;
 }
 
 /** Puts the values of variables in their place. What a value holds is not looked at again. */

@@ -43,7 +43,7 @@ export interface Established {
 export async function shakeHands(options: HandshakeOptions): Promise<Established> {
   const { definition, settings, signal } = options;
   const sdk = await loadSdk();
-  const launch = await prepareLaunch(definition, options.trusted, settings);
+  const launch = prepareLaunch(definition, options.trusted, settings);
   signal.throwIfAborted();
   const { transport } = definition;
   try {

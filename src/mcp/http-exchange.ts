@@ -21,8 +21,9 @@ export interface HttpExchangeOptions {
 }
 
 const MAX_REFUSALS = 3;
-/** Between two attempts at the stream of what a server says by itself, whatever pause the server wishes for. */
-const STREAM_PAUSE_MS = 1_000;
+/** Streams that are opened in a row, and in how long, whatever pause the server wishes for. */
+const MAX_STREAMS = 10;
+const STREAMS_MS = 10_000;
 
 /** The HTTP requests of one connection: its own, and those of its authorization. */
 export class HttpExchange {
@@ -30,7 +31,8 @@ export class HttpExchange {
   closing = false;
   /** The events after which the SDK would go on with a stream that nobody waits for. */
   readonly unwanted: string[] = [];
-  private streamedAt = Number.NEGATIVE_INFINITY;
+  /** When the last streams were opened, or will be. */
+  private readonly streamTimes: number[] = [];
   readonly fetch: typeof fetch;
   /** Refusals in a row, by method. */
   private readonly refusals = new Map<string, number>();
@@ -73,12 +75,15 @@ export class HttpExchange {
 
   private async pause(signal: AbortSignal | null | undefined): Promise<void> {
     const { clock } = this.options;
-    const left = this.streamedAt + STREAM_PAUSE_MS - clock.now();
-    this.streamedAt = Math.max(clock.now(), this.streamedAt + STREAM_PAUSE_MS);
+    const now = clock.now();
+    const oldest = this.streamTimes.length < MAX_STREAMS ? undefined : this.streamTimes.shift();
+    // A clock that was set back keeps nobody waiting for longer.
+    const left = oldest === undefined ? 0 : Math.min(oldest + STREAMS_MS - now, STREAMS_MS);
+    this.streamTimes.push(now + Math.max(0, left));
     if (left <= 0) return;
     let timer: unknown;
     const over = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, Math.min(left, STREAM_PAUSE_MS));
+      timer = clock.setTimeout(resolve, left);
     });
     await (signal ? untilAborted(signal, over) : over).finally(() => clock.clearTimeout(timer));
   }

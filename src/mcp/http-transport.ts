@@ -7,6 +7,7 @@ import { McpSessionLostError, McpUnauthorizedError, McpUnavailableError } from '
 import type { McpOAuth } from './mcp-options.js';
 import { AnswerTooLongError, brokenOffAnswer, deliver, tooLongAnswer } from './message.js';
 import { OpenQuestions } from './open-questions.js';
+import { safeProvider } from './safe-provider.js';
 import type { McpSdk } from './sdk.js';
 
 /** A server over HTTP, and how it is reached. */
@@ -139,11 +140,11 @@ export class HttpTransport implements Transport {
   }
 
   private create(): Inner {
-    const { sdk, kind, url, headers, oauth } = this.options;
+    const { server, sdk, kind, url, headers, oauth } = this.options;
     const settings = {
       requestInit: { headers: { ...headers } },
       fetch: this.exchange.fetch,
-      ...(oauth && { authProvider: oauth.provider }),
+      ...(oauth && { authProvider: safeProvider(oauth.provider, server) }),
     };
     const inner: Inner =
       kind === 'sse' ? new sdk.SSEClientTransport(url, settings) : new sdk.StreamableHTTPClientTransport(url, settings);

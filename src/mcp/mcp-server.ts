@@ -1,22 +1,20 @@
-import { systemClock } from '../internal/clock.js';
 import type { TrustedLaunch } from '../trust/launch.js';
 import type { Connection, ConnectionListener } from './connection.js';
 import { Hold } from './deadline.js';
 import { failureText, requestError } from './failure-text.js';
 import { type Established, shakeHands } from './handshake.js';
 import type { HttpTransport } from './http-transport.js';
-import { readPages } from './list-pages.js';
 import type { LogLimiter } from './log-limiter.js';
-import { McpRequestError, McpSessionLostError, McpUnavailableError } from './mcp-error.js';
+import { type McpSessionLostError, McpUnavailableError } from './mcp-error.js';
 import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
 import { Refresher } from './refresher.js';
-import { inProgressTime, inRequestTime, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
 import { ServerLink } from './server-link.js';
 import { createListener } from './server-listener.js';
+import { ServerRequests } from './server-requests.js';
 import type { McpServerStatus } from './server-status.js';
 import { ServerTools } from './server-tools.js';
 
@@ -29,23 +27,13 @@ export interface McpServerHost {
   readonly emit: (event: McpEvent) => void;
 }
 
-/** One request to a server. */
-export interface ServerRequest {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((progress: unknown) => void) | undefined;
-}
-
-type Answer = Readonly<Record<string, unknown>>;
-type CallTime = { readonly what: string; readonly callMs: number; readonly totalMs: number };
-
 /** How long a server has to show that it is still there, where that is in doubt. */
 const PROBE_MS = 5_000;
 
-/** One server through all of its connections: its tools, and what is asked of it. */
+/** One server through all of its connections. */
 export class McpServer {
   readonly link: ServerLink;
+  readonly requests: ServerRequests;
   private readonly offered: ServerTools;
   private readonly listener: Omit<ConnectionListener, 'onEnd'>;
   private unauthorized: HttpTransport | undefined = undefined;
@@ -53,8 +41,7 @@ export class McpServer {
   private readonly hold: Hold;
   /** A connection whose session the server has forgotten. */
   private retired: Connection | undefined = undefined;
-  private readonly isPlain: boolean;
-  private readonly open = new Set<AbortController>();
+  private isStale = false;
   private readonly endings = new Set<Promise<void>>();
 
   constructor(
@@ -66,18 +53,19 @@ export class McpServer {
     this.offered = new ServerTools({ definition, settings, warn, call: this.call });
     const { name: server } = definition;
     this.hold = new Hold(settings.system.clock);
-    // Where a person may be asked, or time is not the machine's, the SDK cannot keep it.
-    this.isPlain = !settings.elicit && !settings.oauth && settings.system.clock === systemClock;
     this.refresher = new Refresher(settings.system.clock, () => this.refresh());
-    const onToolsChanged = () => this.refresher.request();
+    const onToolsChanged = () => this.toolsChanged();
     this.listener = createListener({ server, settings, log, hold: this.hold.during, onToolsChanged });
     this.link = new ServerLink({
       ...{ definition, settings, log, emit, hold: this.hold },
       open: (trusted, signal) => this.shakeHands(trusted, signal),
-      onUp: (established) => this.offer(established.entries),
+      onUp: (established) => this.begin(established),
       onDown: () => this.withdraw(),
       discard: ({ connection }) => this.track(connection.close()),
     });
+    const { link, hold } = this;
+    const retire = (connection: Connection, error: McpSessionLostError) => this.retire(connection, error);
+    this.requests = new ServerRequests({ definition, settings, log, link, hold, retire });
   }
 
   get tools(): readonly McpTool[] {
@@ -95,32 +83,6 @@ export class McpServer {
       toolCount: this.tools.length,
       reads: variablesOf(this.definition),
     };
-  }
-
-  /** Asks the server, after the next attempt where it is not connected. Rejects with a typed error. */
-  async request(request: ServerRequest): Promise<Answer> {
-    const { timeouts } = this.host.settings;
-    const { name, callTimeoutMs: callMs = timeouts.callMs } = this.definition;
-    const what = `request ${request.method} to MCP server "${name}"`;
-    const time = { what, callMs: Math.min(callMs, timeouts.totalMs), totalMs: timeouts.totalMs };
-    try {
-      const connection = this.link.established?.connection;
-      if (connection !== undefined && this.isPlain) return await this.askPlainly(connection, request, time);
-      return await this.askInTime(request, time);
-    } catch (error) {
-      if (request.signal?.aborted) throw request.signal.reason;
-      throw sdkTimeout(what, error) ?? requestError(name, error);
-    }
-  }
-
-  /** All entries of a list, such as those of `prompts/list`. */
-  list(method: string, field: string, signal: AbortSignal | undefined): Promise<readonly unknown[]> {
-    const { limits } = this.host.settings;
-    return readPages({
-      ...{ method, field, maxEntries: limits.tools, maxPages: limits.pages },
-      request: (_method, params) => this.request({ method, params, signal }),
-      warn: (problem) => this.host.log.write('warn', problem),
-    });
   }
 
   /** Hands over the code that the user came back with, and connects. */
@@ -145,83 +107,18 @@ export class McpServer {
   async close(): Promise<void> {
     const connection = this.link.close();
     this.refresher.cancel();
-    for (const controller of this.open)
-      controller.abort(new McpUnavailableError(this.definition.name, 'it was closed.'));
+    this.requests.abort(new McpUnavailableError(this.definition.name, 'it was closed.'));
     for (const left of [connection, this.retired]) if (left) this.track(left.close());
     while (this.endings.size > 0) await Promise.all(this.endings);
   }
 
   private readonly call: CallServer = (spec, input, { signal, progress }) =>
-    this.request({
+    this.requests.request({
       method: 'tools/call',
       params: { name: spec.name, arguments: input },
       signal,
       onProgress: progress,
     });
-
-  /** The short way: the SDK keeps the time. */
-  private async askPlainly(connection: Connection, request: ServerRequest, time: CallTime): Promise<Answer> {
-    try {
-      return await inProgressTime({ ...time, hold: this.hold, signal: request.signal }, (scope) =>
-        this.askOn(connection, request, { ...scope, callMs: time.callMs }),
-      );
-    } catch (error) {
-      if (!(error instanceof McpSessionLostError)) throw error;
-      void this.link.connect();
-      return this.askInTime(request, time);
-    }
-  }
-
-  private askInTime(request: ServerRequest, time: CallTime): Promise<Answer> {
-    const { hold, open } = this;
-    return inRequestTime({ ...time, hold, open, signal: request.signal }, (scope) => this.ask(request, scope));
-  }
-
-  /** A server that has forgotten the session has not done it, so it is asked once more. */
-  private async ask(request: ServerRequest, scope: RequestScope): Promise<Answer> {
-    try {
-      return await this.askOnce(request, scope);
-    } catch (error) {
-      if (!(error instanceof McpSessionLostError)) throw error;
-      void this.link.connect();
-      return this.askOnce(request, scope);
-    }
-  }
-
-  private async askOnce(request: ServerRequest, scope: RequestScope): Promise<Answer> {
-    const connection = this.link.established?.connection ?? (await untilAborted(scope.signal, this.link.connected()));
-    return this.askOn(connection, request, scope);
-  }
-
-  private async askOn(
-    connection: Connection,
-    { method, params, onProgress }: ServerRequest,
-    { signal, touch, callMs }: RequestScope & { readonly callMs?: number },
-  ): Promise<Answer> {
-    try {
-      this.link.used();
-      return await connection.request({
-        ...{ method, params, signal, callMs },
-        onProgress: (progress) => {
-          touch();
-          onProgress?.(progress);
-        },
-      });
-    } catch (error) {
-      this.throwIfOver(connection, error);
-      throw error;
-    }
-  }
-
-  /** Where the connection is over, that is what is to be said; a session that was forgotten is another matter. */
-  private throwIfOver(connection: Connection, error: unknown): void {
-    if (error instanceof McpSessionLostError) return this.retire(connection, error);
-    const { ending } = connection.transport;
-    if (ending === undefined) return;
-    const { name } = this.definition;
-    const message = `The connection to the MCP server "${name}" was lost: ${failureText(ending)}`;
-    throw new McpRequestError(name, message, { cause: error });
-  }
 
   /** What is still under way on it may come to its end. */
   private retire(connection: Connection, { message }: McpSessionLostError): void {
@@ -254,6 +151,18 @@ export class McpServer {
     this.endings.add(settled);
   }
 
+  private toolsChanged(): void {
+    if (this.link.established) this.refresher.request();
+    else this.isStale = true;
+  }
+
+  /** A change that was told while the list was read is not in it, or only in part. */
+  private begin({ entries }: Established): void {
+    this.offer(entries);
+    if (this.isStale) this.refresher.request();
+    this.isStale = false;
+  }
+
   private offer(entries: readonly unknown[]): void {
     const delta = this.offered.update(entries);
     this.host.onTools();
@@ -265,7 +174,8 @@ export class McpServer {
 
   private reportChange(names: readonly string[]): void {
     const done = this.host.settings.pinTools ? 'withheld' : 'offered as they are now';
-    this.host.log.write('warn', `tools are not what they were, and are ${done}: ${names.join(', ').slice(0, 500)}`);
+    const shown = JSON.stringify(names).slice(1, -1).slice(0, 500);
+    this.host.log.write('warn', `tools are not what they were, and are ${done}: ${shown}`);
   }
 
   private withdraw(): void {
@@ -277,7 +187,7 @@ export class McpServer {
     const connection = this.link.established?.connection;
     if (connection?.capabilities.tools === undefined) return;
     try {
-      const entries = await this.list('tools/list', 'tools', undefined);
+      const entries = await this.requests.list('tools/list', 'tools', undefined);
       if (this.link.established?.connection === connection) this.offer(entries);
     } catch (error) {
       this.host.log.write('warn', `its tools could not be read again: ${failureText(error)}`);

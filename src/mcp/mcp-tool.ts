@@ -65,7 +65,7 @@ async function execute(
   try {
     const result = toResult(await owner.call(spec, input, { signal, progress: context.progress }));
     if (owner.checkOutput === undefined) return toolResult(result);
-    const warn = (problem: string) => owner.warn(`${spec.name}: ${problem}`);
+    const warn = (problem: string) => owner.warn(`${JSON.stringify(spec.name)}: ${problem}`);
     return toolResult(await withSoundData(result, owner.checkOutput, warn));
   } catch (error) {
     if (signal.aborted) throw signal.reason;

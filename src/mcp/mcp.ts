@@ -15,25 +15,11 @@ import { ServerPool } from './server-pool.js';
 import type { McpServerStatus } from './server-status.js';
 
 export type { Spawn } from '../process/process-group.js';
-export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
-export type { Approval, ItemIdentity } from '../trust/approval.js';
-export type { BoundFile } from '../trust/bound-file.js';
 export type { TrustGateOptions } from '../trust/gate-options.js';
-export type { TrustedLaunch } from '../trust/launch.js';
-export type {
-  AllowedDecision,
-  AllowedReason,
-  ApprovalRequest,
-  Approver,
-  DeniedDecision,
-  DeniedReason,
-  TrustDecision,
-  VerifiedItem,
-} from '../trust/trust-decision.js';
+export { type TerminalApproverOptions, terminalApprover } from '../trust/terminal-approver.js';
+export type { ApprovalRequest, Approver } from '../trust/trust-decision.js';
 export { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
-export type { BindingLimits, TrustItem, TrustKind, TrustScope } from '../trust/trust-item.js';
-export type { TrustStore } from '../trust/trust-store.js';
-export type { UserHooksChange } from '../trust/user-watch.js';
+export type { TrustScope } from '../trust/trust-item.js';
 export { readConfigFile as readMcpConfig } from './config-file.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
@@ -74,12 +60,15 @@ export type {
 export type { McpServerState, McpServerStatus } from './server-status.js';
 export { type McpToolSource, wrapMcpTool } from './wrap-tool.js';
 
-/** MCP servers as the tools of an agent. */
+/**
+ * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:
+ * then whoever made them connects and closes them.
+ */
 export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
   /** The tools of all servers that are connected. Tools of a server that is not have left it. */
   readonly tools: McpTools;
-  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. */
+  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. Rejects once it is closed. */
   load(host: LoaderHost): Promise<void>;
   /** Connects to all servers at once; resolves when each of them is connected or has failed. Never rejects. */
   connect(): Promise<void>;
@@ -125,11 +114,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   return {
     name: 'mcp',
     tools: pool.tools,
-    async load(host) {
-      if (options.system?.logger === undefined) pool.logger = host.logger;
-      host.use(lifecycleOf(pool.tools, host));
-      await pool.connect();
-    },
+    load: (host) => pool.load(host, lifecycleOf(pool.tools, host)),
     connect: () => pool.connect(),
     close: () => pool.close(),
     status: () => pool.status(),

@@ -8,21 +8,28 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Of names, addresses and types in a text that is made here. */
 const MAX_LABEL = 500;
 
-/** The result of a call as the model gets it. Parts of a kind that is not known are kept as JSON. */
+/** The result of a call as the model gets it. Parts of a kind that is not known are kept as JSON, and nothing is lost. */
 export function toResult(answer: Fields): ToolResult {
-  const { content, structuredContent, isError } = answer;
-  const parts = Array.isArray(content) ? content.map(toPart) : [];
-  const structured = isObject(structuredContent) ? (structuredContent as JsonValue) : undefined;
+  const { content, structuredContent, isError, _meta, ...unknown } = answer;
+  const structured = (structuredContent ?? undefined) as JsonValue | undefined;
+  const rest = structured ?? (Object.keys(unknown).length > 0 ? unknown : undefined);
   return {
-    content: contentOf(parts, structured),
+    content: contentOf(partsOf(content), rest),
     ...(structured !== undefined && { structured }),
     ...(isError === true && { isError }),
   };
 }
 
-function contentOf(parts: readonly ContentPart[], structured: JsonValue | undefined): ToolResult['content'] {
+/** Some servers give one part, or its text, in the place of a list. */
+function partsOf(content: unknown): readonly ContentPart[] {
+  if (Array.isArray(content)) return content.map(toPart);
+  if (typeof content === 'string') return [text(content)];
+  return content === undefined || content === null ? [] : [toPart(content)];
+}
+
+function contentOf(parts: readonly ContentPart[], rest: unknown): ToolResult['content'] {
   const [first] = parts;
-  if (first === undefined) return structured === undefined ? '' : JSON.stringify(structured);
+  if (first === undefined) return rest === undefined ? '' : JSON.stringify(rest);
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 

@@ -13,6 +13,7 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
  */
 export function problemOfSchema(schema: unknown): string | undefined {
   if (!isObject(schema)) return 'its input schema is no object';
+  if (schema.type === undefined) return 'its input schema has no `type`, which has to be "object"';
   if (schema.type !== 'object') return `its input schema is one of ${JSON.stringify(schema.type)}, not of an object`;
   const references = new SchemaReferences(schema);
   const open: { schema: unknown; at: string; depth: number }[] = [{ schema, at: '#', depth: 0 }];

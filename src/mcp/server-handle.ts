@@ -68,20 +68,20 @@ export function createHandle(server: McpServer): McpServerHandle {
     method: string,
     field: string,
     { key, signal }: { key: string; signal: AbortSignal | undefined },
-  ) => (await server.list(method, field, signal)).filter((entry): entry is Entry => hasText(entry, key));
+  ) => (await server.requests.list(method, field, signal)).filter((entry): entry is Entry => hasText(entry, key));
   return {
     listResources: ({ signal } = {}) => list('resources/list', 'resources', { key: 'uri', signal }),
     listResourceTemplates: ({ signal } = {}) =>
       list('resources/templates/list', 'resourceTemplates', { key: 'uriTemplate', signal }),
     listPrompts: ({ signal } = {}) => list('prompts/list', 'prompts', { key: 'name', signal }),
     async readResource(uri, { signal } = {}) {
-      const { contents } = await server.request({ method: 'resources/read', params: { uri }, signal });
+      const { contents } = await server.requests.request({ method: 'resources/read', params: { uri }, signal });
       const found = Array.isArray(contents) ? contents : [];
       return found.filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
     },
     async getPrompt(name, args = {}, { signal } = {}) {
       const params = { name, arguments: args };
-      const { description, messages } = await server.request({ method: 'prompts/get', params, signal });
+      const { description, messages } = await server.requests.request({ method: 'prompts/get', params, signal });
       const text = typeof description === 'string' ? description : undefined;
       return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
     },

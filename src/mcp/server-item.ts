@@ -15,6 +15,9 @@ export function trustItemOf(definition: McpServerDefinition): TrustItem {
 }
 
 /** The variables that a server's configuration names. */
-export function variablesOf({ args, env, url = '', headers }: McpServerDefinition): readonly string[] {
-  return variablesIn([...args, ...Object.values(env), url, ...Object.values(headers)]);
+export function variablesOf(definition: McpServerDefinition): readonly string[] {
+  const { command = '', cwd = '', args, env, url = '', headers, origin } = definition;
+  // What a gate judges has its program and its folder named outright.
+  const own = origin.scope === 'builtin' ? [command, cwd] : [];
+  return variablesIn([...own, ...args, ...Object.values(env), url, ...Object.values(headers)]);
 }

@@ -51,15 +51,15 @@ export function verify(
 }
 
 /** Expands a server's texts, after the gate has let it pass: nothing of the environment is read before that. */
-export async function prepareLaunch(
+export function prepareLaunch(
   definition: McpServerDefinition,
   trusted: TrustedLaunch | undefined,
   settings: McpSettings,
-): Promise<ServerLaunch> {
+): ServerLaunch {
   const { name } = definition;
   const expansion = new Expansion({ ...settings.system.env, ...definition.origin.settings });
   if (definition.transport === 'stdio') {
-    const launch = trusted ?? (await ownLaunch(definition, settings));
+    const launch = trusted ?? ownLaunch(definition, settings, expansion);
     const args = launch.args.map((text) => expansion.text(text));
     const additions = { ...expansion.map(launch.env), ...definition.origin.settings };
     refuseMissing(name, expansion);
@@ -71,25 +71,42 @@ export async function prepareLaunch(
   const url = expansion.text(definition.url ?? '');
   const headers = expansion.map(definition.headers);
   refuseMissing(name, expansion);
-  const problem = problemOfUrl(url);
+  const problem = problemOfUrl(url) ?? problemOfHeaders(headers);
   if (problem !== undefined) throw new McpConnectError(name, problem, { retryable: false });
   return { url: new URL(url), headers };
 }
 
-/** The host's own word on what to start: its whole PATH counts. */
-async function ownLaunch(
+/** The host's own word on what to start: its whole PATH counts, and variables in the program and the folder too. */
+function ownLaunch(
   definition: McpServerDefinition,
   { workspaceDir, system }: McpSettings,
-): Promise<TrustedLaunch> {
-  const { name, command = '', args, env, cwd = '.', origin } = definition;
-  const folder = resolve(origin.root ?? workspaceDir ?? '.', cwd);
-  const path = env.PATH ?? system.env.PATH;
+  expansion: Expansion,
+): TrustedLaunch {
+  const { name, args, env, origin } = definition;
+  const command = expansion.text(definition.command ?? '');
+  const folder = resolve(origin.root ?? workspaceDir ?? '.', expansion.text(definition.cwd ?? '.'));
+  const path = env.PATH === undefined ? system.env.PATH : expansion.text(env.PATH);
+  refuseMissing(name, expansion);
   const found = resolveExecutable({ command, base: folder, path, exclude: [] });
   if ('failure' in found) {
     const { message, hint } = found.failure;
     throw new McpConnectError(name, `${message}. ${hint}`, { retryable: false });
   }
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
+}
+
+/** Without the value, which may be a secret: what `fetch` says of it would have it in. */
+function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
+  const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
+  return bad && `its header ${JSON.stringify(bad[0])} has a character in its name or its value that no header can have`;
+}
+
+function isHeader(name: string, value: string): boolean {
+  try {
+    return new Headers([[name, value]]).has(name);
+  } catch {
+    return false;
+  }
 }
 
 function refuseMissing(name: string, { missing }: Expansion): void {

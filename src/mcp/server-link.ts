@@ -10,7 +10,7 @@ import type { LogLimiter } from './log-limiter.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
 import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
-import { untilAborted } from './request-time.js';
+import { untilAborted, withOwnSignal } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { decide, verify } from './server-launch.js';
 import type { McpServerState } from './server-status.js';
@@ -44,6 +44,7 @@ export class ServerLink {
   private decision: AllowedDecision | undefined = undefined;
   private attempt: Promise<void> | undefined = undefined;
   private opening: AbortController | undefined = undefined;
+  private readonly closing = new AbortController();
   private readonly backoff: Backoff;
 
   constructor(private readonly owner: LinkOwner) {
@@ -55,9 +56,12 @@ export class ServerLink {
   connect(): Promise<void> {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
-    this.attempt ??= this.tryOnce().finally(() => {
-      this.attempt = undefined;
-    });
+    // Whoever has to approve it may take their time: nobody who closes it waits for that.
+    this.attempt ??= withOwnSignal(this.closing.signal, (own) => untilAborted(own, this.tryOnce()))
+      .catch(() => {})
+      .finally(() => {
+        this.attempt = undefined;
+      });
     return this.attempt;
   }
 
@@ -91,6 +95,7 @@ export class ServerLink {
     this.state = 'closed';
     this.backoff.cancel();
     this.opening?.abort(new McpUnavailableError(this.owner.definition.name, 'it was closed.'));
+    this.closing.abort();
     this.drop();
     return connection;
   }
@@ -177,7 +182,8 @@ export class ServerLink {
   private failed(error: unknown): void {
     const { definition, log, emit } = this.owner;
     this.lastError = failureText(error);
-    log.write('error', this.lastError, error);
+    // Not the error itself: the server's own words are in its cause, as they came.
+    log.write('error', this.lastError);
     if (this.wasConnected && isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
     emit({ type: 'connection-error', server: definition.name, message: this.lastError });

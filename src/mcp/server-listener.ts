@@ -3,6 +3,8 @@ import type { ConnectionListener } from './connection.js';
 import type { McpElicitationAnswer } from './elicitation.js';
 import { failureText } from './failure-text.js';
 import type { LogLimiter } from './log-limiter.js';
+import { McpUnavailableError } from './mcp-error.js';
+import type { McpRoot } from './mcp-options.js';
 import type { McpSettings } from './mcp-settings.js';
 import { plainText } from './plain-text.js';
 
@@ -21,23 +23,41 @@ const MAX_PROBLEM = 300;
 export function createListener(options: ListenerOptions): Omit<ConnectionListener, 'onEnd'> {
   const { server, settings, log, onToolsChanged } = options;
   const { elicit, roots } = settings;
+  const said = log.apart();
   return {
     server,
     elicit: elicit && ((request) => options.hold(() => answer(async () => elicit(request), log))),
-    roots: roots && (async () => (typeof roots === 'function' ? roots() : roots)),
-    onLog: (level: keyof Logger, text: string) => log.write(level, text),
-    onProblem: (error) => log.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
+    roots: roots && (() => readRoots(async () => (typeof roots === 'function' ? roots() : roots), options)),
+    onLog: (level: keyof Logger, text: string) => said.write(level, text),
+    onProblem: (error) => said.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
     onToolsChanged,
   };
 }
 
+const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
+
 /** Whoever fails to ask has not been told anything. */
 async function answer(ask: () => Promise<McpElicitationAnswer>, log: LogLimiter): Promise<McpElicitationAnswer> {
   try {
-    return await ask();
+    const given = await ask();
+    if (ACTIONS.includes(given?.action)) return given;
+    log.write('error', 'its question was not answered: `elicit` gave none of accept, decline and cancel.');
   } catch (error) {
     log.write('error', `its question was not answered: ${failureText(error)}`, error);
-    return { action: 'cancel' };
+  }
+  return { action: 'cancel' };
+}
+
+/** What went wrong here is nothing for the server to read. */
+async function readRoots(
+  read: () => Promise<readonly McpRoot[]>,
+  { server, log }: ListenerOptions,
+): Promise<readonly McpRoot[]> {
+  try {
+    return await read();
+  } catch (error) {
+    log.write('error', `it was told no roots: ${failureText(error)}`, error);
+    throw new McpUnavailableError(server, 'the roots are not known now.');
   }
 }
 

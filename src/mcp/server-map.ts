@@ -1,38 +1,53 @@
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import { isVariableName } from '../process/environment.js';
+import { strangersIn } from './expansion.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './server-definition.js';
 import { problemOfUrl } from './server-url.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const TRANSPORTS: Readonly<Record<string, McpServerDefinition['transport']>> = {
-  stdio: 'stdio',
-  sse: 'sse',
-  http: 'http',
-  'streamable-http': 'http',
-  streamableHttp: 'http',
-};
-
-/** Whoever wrote the file does not get to say that nobody is to be asked. */
-const DROPPED = ['trust', 'alwaysAllow', 'autoApprove'];
+const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Map([
+  ['stdio', 'stdio'],
+  ['sse', 'sse'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamableHttp', 'http'],
+]);
 
 /**
- * The servers of a map, or of an object that has it as `mcpServers`; each is sound, or says what is wrong with it. One
- * bad entry does not void the others.
+ * The servers of a map, or of an object that has it as `mcpServers` or, as VS Code does, as `servers`; each is sound, or
+ * says what is wrong with it. One bad entry does not void the others.
  */
 export function readServerMap(map: object, origin: McpServerOrigin): readonly McpServerEntry[] {
-  const { mcpServers } = map as { mcpServers?: unknown };
-  const servers = isObject(mcpServers) ? mcpServers : map;
-  return Object.entries(servers).map(([name, fields]) => readServer(name, fields, origin));
+  return Object.entries(serversOf(map as Fields)).map(([name, fields]) => readServer(name, fields, origin));
+}
+
+/** Of a bare map, `servers` may be the name of a server: then its fields are no servers. */
+function serversOf(map: Fields): Fields {
+  const { mcpServers, servers } = map;
+  if (isObject(mcpServers)) return mcpServers;
+  return isObject(servers) && Object.values(servers).every(isObject) ? servers : map;
 }
 
 /** One server, or what is wrong with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
   if (!isObject(fields)) return { name, problem: 'it is no object', notes: [], origin };
-  const notes = DROPPED.filter((field) => field in fields).map((field) => `"${field}" is ignored`);
+  const notes = notesOn(fields);
   const problems = problemsOf(name, fields, origin);
   if (problems.length > 0) return { name, problem: problems.join('; '), notes, origin };
   return { name, definition: define(name, fields, origin), notes };
+}
+
+/** A field that nobody knows may have been meant to forbid something, so it is not passed over in silence. */
+function notesOn(fields: Fields): string[] {
+  const { command, args, env = {}, cwd, url = fields.httpUrl, headers = {} } = fields;
+  const texts = [command, args, cwd, url, ...[env, headers].map((map) => isObject(map) && Object.values(map))].flat();
+  return [
+    ...Object.keys(fields)
+      .filter((field) => !KNOWN.has(field))
+      .map((field) => `${JSON.stringify(field.slice(0, 100))} is ignored`),
+    ...strangersIn(texts.filter(isText)).map((text) => `${JSON.stringify(text)} is no variable, and stays as it is`),
+  ];
 }
 
 function define(name: string, fields: Fields, origin: McpServerOrigin): McpServerDefinition {
@@ -61,7 +76,7 @@ function typeOf({ type, transport }: Fields): unknown {
 
 function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefinition['transport'] | undefined {
   const type = typeOf(fields);
-  if (type !== undefined) return Object.hasOwn(TRANSPORTS, String(type)) ? TRANSPORTS[String(type)] : undefined;
+  if (type !== undefined) return typeof type === 'string' ? TRANSPORTS.get(type) : undefined;
   if (fields.httpUrl !== undefined) return 'http';
   return fields.url === undefined ? 'stdio' : (origin.urlMeans ?? 'http');
 }
@@ -87,6 +102,9 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
   [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isMilliseconds, ['timeout']],
 ];
 
+/** Not `trust`, `alwaysAllow`, `autoApprove`: whoever wrote the file does not get to say that nobody is to be asked. */
+const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
+
 function kindProblems(fields: Fields): string[] {
   return KINDS.flatMap(([kind, fits, names]) =>
     names
@@ -98,7 +116,7 @@ function kindProblems(fields: Fields): string[] {
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
   const { command, args, url = fields.httpUrl } = fields;
-  if (transport === undefined) return [`"${String(typeOf(fields))}" is no type: it is stdio, http or sse`];
+  if (transport === undefined) return [`${JSON.stringify(typeOf(fields))} is no type: it is stdio, http or sse`];
   if (command !== undefined && url !== undefined) return ['it has both a `command` and a `url`: one of them has to go'];
   if (transport !== 'stdio') return url === undefined ? [`${transport} needs a \`url\``] : urlProblems(url);
   return [

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import { readConfigFile } from './config-file.js';
 import { failureText } from './failure-text.js';
 import { LogLimiter } from './log-limiter.js';
@@ -26,6 +27,7 @@ export class ServerPool {
   private readonly settings: McpSettings;
   private readonly members = new Map<string, Member>();
   private filesRead: Promise<void> | undefined = undefined;
+  private readonly leaving = new Set<Promise<void>>();
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
@@ -33,13 +35,22 @@ export class ServerPool {
     this.logger = options.system?.logger ?? consoleLogger;
     this.tools = new McpToolSet(({ name, metadata }) => {
       this.logger.error(
-        `Tool "${metadata.mcpTool}" of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
       );
     });
     // A map in code has no wrapper around it: a server may well be named `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       this.enter(readServer(name, config, { scope: 'builtin' }));
     }
+  }
+
+  /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
+  async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
+    if (this.isClosed)
+      throw new OptionInvalidError('loaders', 'these MCP servers are closed; call `mcpServers` again.');
+    if (this.options.system?.logger === undefined) this.logger = host.logger;
+    host.use(lifecycle);
+    await this.connect();
   }
 
   /** Connects to all that are known, each on its own, and resolves when each is connected or has failed. */
@@ -66,7 +77,7 @@ export class ServerPool {
     if (member === undefined) return false;
     this.members.delete(name);
     this.collect();
-    if ('server' in member) await member.server.close();
+    if ('server' in member) await this.leave(member.server);
     return true;
   }
 
@@ -87,7 +98,14 @@ export class ServerPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.servers().map((server) => server.close()));
+    for (const server of this.servers()) void this.leave(server);
+    await Promise.all(this.leaving);
+  }
+
+  private leave(server: McpServer): Promise<void> {
+    const left = server.close().finally(() => this.leaving.delete(left));
+    this.leaving.add(left);
+    return left;
   }
 
   private servers(): McpServer[] {
@@ -108,7 +126,8 @@ export class ServerPool {
     try {
       for (const entry of await readConfigFile(path, { scope })) this.enterFound(entry, path);
     } catch (error) {
-      this.logger.error(failureText(error), error);
+      // Not the error itself: what a parser says has the file's own characters in it.
+      this.logger.error(failureText(error));
     }
   }
 

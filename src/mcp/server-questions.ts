@@ -6,6 +6,7 @@ import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import type { McpRoot } from './mcp-options.js';
 import { plainText } from './plain-text.js';
 import type { McpSdk } from './sdk.js';
+import { problemOfUrl } from './server-url.js';
 
 /** What a server may ask, and tell, outside of its answers. */
 export interface ServerQuestions {
@@ -33,6 +34,8 @@ export function answerServer(client: Client, sdk: McpSdk, questions: ServerQuest
   }
   if (elicit) {
     client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
+      // A host may hand it to whatever opens files and programs too.
+      if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
       const { action, content } = await elicit(elicitationOf(server, params, signal));
       return { action, ...(content && { content: { ...content } as Record<string, string> }) };
     });

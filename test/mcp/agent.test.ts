@@ -1,10 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentEvent, type AgentLifecycle, type AgentOptions, defineTool } from '../../src/index.js';
 import { isMcpTool, type McpServers } from '../../src/mcp/mcp.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { rejectionOf, until } from '../agent/support/settle.js';
+import { rejectionOf, until, within } from '../agent/support/settle.js';
 import { keepingLogger } from '../agent/support/silent-logger.js';
-import { call, lab, raw, stateOf } from './support/lab.js';
+import { call, isGone, lab, raw, readLog, stateOf, temporaryFolder } from './support/lab.js';
 
 const object = { type: 'object' } as const;
 const tool = (name: string) => ({ name, inputSchema: object });
@@ -203,4 +205,70 @@ test('the agent loads where no server works, and says so', async () => {
       ],
     },
   ]);
+});
+
+describe('one loader', () => {
+  const model = () => scriptedModel([calls('mcp__a__echo'), says('done')]);
+  const resultsOf = ({
+    messages,
+  }: {
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  }) =>
+    messages
+      .filter(({ role }) => role === 'tool')
+      .map(({ content }) => (content as { content: unknown }[])[0]?.content);
+
+  test('serves one agent: another that comes after its end is told so, and does not run without its tools', async () => {
+    const { mcp } = lab({ servers: { a: raw() } });
+    const first = new Agent({ model: model(), loaders: [mcp], logger: keepingLogger() });
+    expect(resultsOf(await first.run('go'))).toEqual(['echo: {}']);
+    await first.close();
+
+    const second = new Agent({ model: model(), loaders: [mcp], logger: keepingLogger() });
+
+    expect(await rejectionOf(second.run('go'))).toMatchObject({
+      code: 'ERR_LOADER_FAILED',
+      cause: { code: 'ERR_OPTION_INVALID', option: 'loaders' },
+    });
+    await second.close();
+  });
+
+  test('is shared by its tools, and lives as long as whoever made it wants', async () => {
+    const { mcp } = lab({ servers: { a: raw() } });
+    await mcp.connect();
+    const agents = [1, 2].map(() => new Agent({ model: model(), tools: mcp.tools, logger: keepingLogger() }));
+
+    const results = await Promise.all(agents.map((agent) => agent.run('go')));
+    await agents[0]?.close();
+
+    expect(results.map(resultsOf)).toEqual([['echo: {}'], ['echo: {}']]);
+    expect(stateOf(mcp, 'a')).toBe('connected');
+    await agents[1]?.close();
+  });
+
+  test('closes twice, and while servers are leaving, with nothing left of them', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const { mcp } = lab({ servers: { a: raw({ log, stay: true, trap: true }), b: raw() } });
+    await mcp.connect();
+    const pid = readLog(log)[0]?.pid ?? 0;
+
+    void mcp.remove('a');
+    await Promise.all([mcp.close(), mcp.close()]);
+
+    expect(isGone(pid)).toBe(true);
+    await mcp.close();
+  }, 10_000);
+
+  test('does not wait for an approval in order to close', async () => {
+    const workspaceDir = temporaryFolder();
+    writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify({ mcpServers: { a: raw() } }));
+    const { mcp } = lab({ workspaceDir, approve: () => new Promise(() => {}) });
+    const connecting = mcp.connect();
+    await until(() => stateOf(mcp, 'a') === 'pending');
+
+    await mcp.close();
+
+    expect(await within(connecting, 1_000)).toBe(undefined);
+    expect(stateOf(mcp, 'a')).toBe('closed');
+  });
 });

@@ -101,6 +101,12 @@ describe('S0-10.3: a result is translated:', () => {
       { content: '12', structured: { n: 12 } },
     ],
     ['data alone', { structuredContent: { n: 12 } }, { content: '{"n":12}', structured: { n: 12 } }],
+    ['data that is a list', { structuredContent: [1, 2] }, { content: '[1,2]', structured: [1, 2] }],
+    ['data that is null, as some write what is not there', { content: [], structuredContent: null }, { content: '' }],
+    ['one part in the place of a list', { content: { type: 'text', text: 'a' } }, { content: 'a' }],
+    ['a text in the place of a list', { content: 'a' }, { content: 'a' }],
+    ['null in the place of a list', { content: null }, { content: '' }],
+    ['a task, which nobody asked for', { task: { taskId: 't' }, _meta: {} }, { content: '{"task":{"taskId":"t"}}' }],
     ['an error', { content: [{ type: 'text', text: 'no' }], isError: true }, { content: 'no', isError: true }],
     [
       'a kind that is not known yet',
@@ -247,69 +253,6 @@ test('an abort rejects with its reason, and the server is told', async () => {
   expect(await rejectionOf(calling)).toEqual(new RangeError('enough'));
   await until(() => readFileSync(log, 'utf8').includes('notifications/cancelled'));
   expect(stateOf(mcp, 'raw')).toBe('connected');
-});
-
-describe('a server that asks', () => {
-  const asking = { tools: [tool('ask')] };
-  const form = {
-    message: 'Your\u001b[31m name?',
-    requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ann' } } },
-  };
-
-  test('gets the answer of the host, with its defaults filled in, and the time stands still meanwhile', async () => {
-    const seen: unknown[] = [];
-    const { mcp } = await connected({
-      servers: { raw: raw(asking) },
-      timeouts: { callMs: 200 },
-      elicit: async ({ signal, ...request }) => {
-        seen.push(request);
-        await new Promise((resolve) => setTimeout(resolve, 600));
-        return { action: 'accept', content: {} };
-      },
-    });
-
-    const result = await call(mcp, 'ask', { method: 'elicitation/create', params: form });
-
-    expect(result).toMatchObject({ content: '{"action":"accept","content":{"name":"Ann"}}' });
-    expect(seen).toEqual([{ server: 'raw', message: 'Your name?', schema: form.requestedSchema }]);
-  });
-
-  test('is told that nobody was asked, where the host fails', async () => {
-    const elicit = () => {
-      throw new RangeError('no terminal');
-    };
-    const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, elicit });
-
-    expect(await call(mcp, 'ask', { method: 'elicitation/create', params: form })).toMatchObject({
-      content: '{"action":"cancel"}',
-    });
-    expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
-  });
-
-  test('is told that it cannot, where nobody can be asked', async () => {
-    const { mcp } = await connected({ servers: { raw: raw(asking) } });
-
-    for (const method of ['elicitation/create', 'roots/list', 'sampling/createMessage']) {
-      expect(await call(mcp, 'ask', { method, params: form })).toMatchObject({
-        content: expect.stringContaining('-32601'),
-      });
-    }
-  });
-
-  test('gets the roots as they are then, and is told of others', async () => {
-    const log = join(temporaryFolder(), 'log');
-    let roots = [{ uri: 'file:///a', name: 'A' }];
-    const { mcp } = await connected({ servers: { raw: raw({ ...asking, log }) }, roots: () => roots });
-    expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({
-      content: '{"roots":[{"uri":"file:///a","name":"A"}]}',
-    });
-
-    roots = [];
-    mcp.announceRoots();
-
-    await until(() => readFileSync(log, 'utf8').includes('notifications/roots/list_changed'));
-    expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({ content: '{"roots":[]}' });
-  });
 });
 
 test('what a server logs goes to the logger, by its level', async () => {

@@ -294,6 +294,19 @@ describe('a map of servers', () => {
   });
 });
 
+test('a header that cannot be sent is named, and its value is nowhere', async () => {
+  const headers = { Authorization: `Bearer ${variable('TOKEN')}` };
+  const { mcp, logger } = await connected({
+    servers: { docs: { url: 'http://127.0.0.1:9/', headers } },
+    system: { env: { TOKEN: 'sk-secret\nsk-more' } },
+  });
+
+  expect(mcp.status()[0]?.lastError).toBe(
+    'MCP server "docs" could not be connected to: its header "Authorization" has a character in its name or its value that no header can have',
+  );
+  expect(JSON.stringify([logger.lines, mcp.status()])).not.toContain('sk-');
+});
+
 test('settings reach the program, and neither the question nor the status', async () => {
   const { folder, workspaceDir } = workspace({});
   const log = join(folder, 'log');

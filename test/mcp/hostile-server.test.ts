@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { inspect } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { McpEvent } from '../../src/mcp/mcp.js';
 import { until, within } from '../agent/support/settle.js';
 import { call, connected, lab, raw, stateOf, temporaryFolder } from './support/lab.js';
@@ -164,6 +166,65 @@ describe('F11: a tool', () => {
     expect(mcp.tools.list().map(({ metadata }) => metadata.mcpTool)).toEqual(['change', 'stays', 'new']);
     expect(await call(mcp, 'stays')).toMatchObject({ content: 'echo: {}' });
   });
+});
+
+test('tools that change while they are listed for the first time are listed again', async () => {
+  const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('old')], early: [tool('new')] }) } });
+
+  await until(() => mcp.tools.find('new') !== undefined);
+  expect(mcp.tools.list()).toHaveLength(1);
+});
+
+test('a server that fills the log hides no change of its tools, and writes no lines of its own into it', async () => {
+  const name = 'read\u001b[31m\nerror: all is well';
+  const noise = `${JSON.stringify({
+    ...{ jsonrpc: '2.0', method: 'notifications/message' },
+    params: { level: 'info', data: '\u001b[2Jnothing to see\u{e0061}' },
+  })}\n`.repeat(300);
+  const { mcp, logger } = await connected({
+    servers: { raw: raw({ tools: [tool('change'), tool(name)], next: [tool(name, { description: 'x' })], noise }) },
+  });
+  await call(mcp, 'change');
+  await until(() => logger.lines.some((line) => line.includes('not what they were')));
+
+  expect(logger.lines).toContain(
+    'warn: MCP server "raw": tools are not what they were, and are offered as they are now: "read\\u001b[31m\\nerror: all is well"',
+  );
+  expect(logger.lines.filter((line) => line === 'info: MCP server "raw": nothing to see')).toHaveLength(100);
+});
+
+test('neither a server nor a file of the workspace steers the terminal by what goes wrong with it', async () => {
+  const script = `process.stdin.once('data', () => console.log(JSON.stringify({
+    jsonrpc: '2.0', id: 0, error: { code: -32603, message: 'no \\u001b[2J' } })))`;
+  const workspaceDir = temporaryFolder();
+  writeFileSync(join(workspaceDir, '.mcp.json'), '\u001b[2J{');
+  const logged: unknown[] = [];
+  const write = (...line: unknown[]) => void logged.push(inspect(line));
+  await connected({
+    servers: { odd: { command: process.execPath, args: ['-e', script] } },
+    workspaceDir,
+    system: { logger: { debug: write, info: write, warn: write, error: write } },
+  });
+
+  expect(logged).toHaveLength(2);
+  expect(logged.join()).not.toContain('\u001b');
+  expect(logged.join()).not.toContain('x1B');
+});
+
+test('a server that is lost again and again leaves no listener behind', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const { mcp } = await connected({ servers: { raw: raw() } });
+
+  for (let at = 0; at < 12; at++) {
+    await call(mcp, 'die');
+    await until(() => stateOf(mcp, 'raw') === 'connected');
+  }
+
+  expect(mcp.status()[0]).toMatchObject({ reconnects: 12 });
+  expect(warnings).toEqual([]);
 });
 
 test('a listener that throws harms nobody', async () => {

@@ -200,14 +200,18 @@ describe('authorization', () => {
   }
 
   /** A server that takes one token, and gives it for any code, or never. */
-  function guarded(takes: (token: string | undefined) => boolean) {
+  function guarded(takes: (token: string | undefined) => boolean, page?: string) {
     return handServer((request, response) => {
       const origin = `http://${request.headers.host}`;
       if (request.path.startsWith('/.well-known/oauth-protected-resource')) {
         reply(response, { resource: `${origin}/mcp`, authorization_servers: [origin] });
       } else if (request.path.startsWith('/.well-known')) {
         reply(response, {
-          ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
+          ...{
+            issuer: origin,
+            authorization_endpoint: page ?? `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
+          },
           ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
         });
       } else if (request.path === '/token') reply(response, { access_token: 'good', token_type: 'Bearer' });
@@ -220,11 +224,11 @@ describe('authorization', () => {
   test('goes through the provider; limits of time stand still while the user decides', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
-    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 900, 'the code'));
+    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
     const { mcp } = await connected({
       servers: { a: { type: 'http', url: server.url } },
       oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
-      timeouts: { connectMs: 500 },
+      timeouts: { connectMs: 2_000 },
     });
 
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
@@ -265,6 +269,23 @@ describe('authorization', () => {
       code: 'ERR_MCP_UNAVAILABLE',
     });
   });
+
+  test.each(['file:///Applications/Calculator.app', 'vscode://x', 'https://me:pw@example.com/'])(
+    'sends the user to no page such as %s',
+    async (page) => {
+      const server = await guarded(() => false, page);
+      const own = provider();
+      const { mcp } = await connected({
+        servers: { a: { type: 'http', url: server.url } },
+        oauth: () => ({ provider: own, code: () => 'x' }),
+      });
+
+      expect(own.opened).toEqual([]);
+      expect(mcp.status()).toMatchObject([
+        { state: 'unavailable', lastError: expect.stringContaining('it names no page that can be opened') },
+      ]);
+    },
+  );
 
   test('shows no header that is meant for the server to anybody else', async () => {
     const elsewhere = await handServer((_request, response) => {

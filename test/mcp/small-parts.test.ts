@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Expansion, variablesIn } from '../../src/mcp/expansion.js';
+import { Expansion, strangersIn, variablesIn } from '../../src/mcp/expansion.js';
 import { idAtEnds, LineReader } from '../../src/mcp/line-reader.js';
 import { plainText } from '../../src/mcp/plain-text.js';
 import { toolFilter } from '../../src/mcp/tool-patterns.js';
@@ -37,6 +37,19 @@ describe('variables', () => {
 
   test('are named, each once', () => {
     expect(variablesIn([variable('B'), `x${variable('A:-1')}${variable('B')}`, '$C'])).toEqual(['A', 'B']);
+    expect(variablesIn([variable('env:TOKEN')])).toEqual(['TOKEN']);
+    expect(new Expansion({ TOKEN: 't' }).text(variable('env:TOKEN'))).toBe('t');
+  });
+
+  test('are told from what only looks like one', () => {
+    const nested = variable(`A:-${variable('B')}`);
+    const texts = ['input:key', 'A:=x', 'A-x', '', '1A'].map(variable);
+
+    expect(strangersIn([variable('A'), variable('A:-x'), variable('env:A'), '$A', ...texts, 'open ${'])).toEqual([
+      ...texts,
+      '${',
+    ]);
+    expect(strangersIn([nested])).toEqual([variable('B')]);
   });
 });
 
@@ -106,8 +119,11 @@ describe('patterns of tools', () => {
   });
 });
 
-test('what steers a terminal, or turns the text around, is taken out of it', () => {
+test('what steers a terminal, turns the text around or cannot be seen is taken out of it', () => {
   expect(plainText('a\u001b[31mb\u001b]0;title\u0007c\u0000\u202ed\r\n\te', 100)).toBe('abcd\n\te');
+  expect(plainText('re\u200bad \u{e0069}\u{e0067}\u{e006e}\u2060a\ufeff \u0645\u06cc\u200c\u062e', 100)).toBe(
+    'read a \u0645\u06cc\u200c\u062e',
+  );
   expect(plainText('x'.repeat(5), 3)).toBe('xxx… (5 characters)');
 });
 
