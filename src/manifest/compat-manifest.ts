@@ -5,7 +5,7 @@ import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
 import type { HookRegistration } from '../shell-hooks/hook-definition.js';
 import { parseHooks } from '../shell-hooks/parse-hooks.js';
 import { readClaudeManifest } from './claude-manifest.js';
-import type { ManifestFormat, ManifestHook, SettingDefinition } from './extension.js';
+import type { ManifestFormat, ManifestHook } from './extension.js';
 import { type CompatManifest, readGeminiManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { extensionName } from './manifest-schema.js';
