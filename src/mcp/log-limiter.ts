@@ -28,8 +28,11 @@ export class LogLimiter {
     // Errors name the server by themselves.
     const said = text.startsWith('MCP server "') ? text : `MCP server ${JSON.stringify(this.server)}: ${text}`;
     const line = plainText(said, MAX_TEXT);
-    if (details === undefined) this.host.logger()[level](line);
-    else this.host.logger()[level](line, details);
+    try {
+      this.host.logger()[level](line, ...(details === undefined ? [] : [details]));
+    } catch {
+      // A logger that throws changes nothing about a server.
+    }
   }
 
   private open(): void {

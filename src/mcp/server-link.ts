@@ -1,4 +1,4 @@
-import { PackageMissingError, TimeoutExceededError } from '../errors.js';
+import { KeelsonError, PackageMissingError, TimeoutExceededError } from '../errors.js';
 import type { TrustedLaunch } from '../trust/launch.js';
 import type { AllowedDecision, DeniedDecision } from '../trust/trust-decision.js';
 import { Backoff } from './backoff.js';
@@ -183,7 +183,7 @@ export class ServerLink {
     const { definition, log, emit } = this.owner;
     this.lastError = failureText(error);
     // Not the error itself: the server's own words are in its cause, as they came.
-    log.write('error', this.lastError);
+    log.write('error', this.lastError, error instanceof KeelsonError ? { code: error.code } : undefined);
     if (this.wasConnected && isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
     emit({ type: 'connection-error', server: definition.name, message: this.lastError });

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Expansion, strangersIn, variablesIn } from '../../src/mcp/expansion.js';
 import { idAtEnds, LineReader } from '../../src/mcp/line-reader.js';
+import { mcpServers } from '../../src/mcp/mcp.js';
 import { plainText } from '../../src/mcp/plain-text.js';
 import { toolFilter } from '../../src/mcp/tool-patterns.js';
 import { until } from '../agent/support/settle.js';
@@ -153,7 +154,7 @@ test('without the SDK a server is unavailable, and its error says what to instal
     register(${JSON.stringify(`file://${hook}`)});
     const { mcpServers } = await import(${JSON.stringify(`${root}src/mcp/mcp.ts`)});
     const events = [];
-    const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { error: (_text, error) => console.log(error.code, error.message) } } });
+    const mcp = mcpServers({ servers: { a: { command: 'node' } }, system: { logger: { error: (text, { code }) => console.log(code, text) } } });
     await mcp.connect();
     console.log(mcp.status()[0].state);`,
   );
@@ -161,9 +162,21 @@ test('without the SDK a server is unavailable, and its error says what to instal
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', tsx, script]);
 
   expect(stdout.trim().split('\n')).toEqual([
-    'ERR_PACKAGE_MISSING The package `@modelcontextprotocol/sdk` could not be loaded. Install it beside keelson: npm install @modelcontextprotocol/sdk',
+    'ERR_PACKAGE_MISSING MCP server "a": The package `@modelcontextprotocol/sdk` could not be loaded. Install it beside keelson: npm install @modelcontextprotocol/sdk',
     'unavailable',
   ]);
+});
+
+test('a logger that throws changes nothing about a server', async () => {
+  const write = () => {
+    throw new Error('full disk');
+  };
+  const logger = { debug: write, info: write, warn: write, error: write };
+  const mcp = mcpServers({ servers: { gone: { command: 'no-such-program' } }, system: { logger } });
+
+  await mcp.connect();
+
+  expect(mcp.status()).toMatchObject([{ state: 'unavailable' }]);
 });
 
 test.each(['exit', 'SIGTERM', 'SIGINT'] as const)(
