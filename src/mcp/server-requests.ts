@@ -6,7 +6,7 @@ import { readPages } from './list-pages.js';
 import type { LogLimiter } from './log-limiter.js';
 import { McpRequestError, McpSessionLostError } from './mcp-error.js';
 import type { McpSettings } from './mcp-settings.js';
-import { inProgressTime, inRequestTime, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
+import { inRequestTime, PlainScope, type RequestScope, sdkTimeout, untilAborted } from './request-time.js';
 import type { McpServerDefinition } from './server-definition.js';
 import type { ServerLink } from './server-link.js';
 
@@ -76,14 +76,19 @@ export class ServerRequests {
 
   /** The short way: the SDK keeps the time. */
   private async askPlainly(connection: Connection, request: ServerRequest, time: CallTime): Promise<Answer> {
+    const { hold, link } = this.owner;
+    const { clock } = hold;
+    const scope = new PlainScope({ ...time, clock, signal: request.signal }, time.callMs);
     try {
-      return await inProgressTime({ ...time, hold: this.owner.hold, signal: request.signal }, (scope) =>
-        this.askOn(connection, request, { ...scope, callMs: time.callMs }),
-      );
+      return await this.send(connection, request, scope);
     } catch (error) {
+      scope.throwIfAborted();
+      this.throwIfOver(connection, error);
       if (!(error instanceof McpSessionLostError)) throw error;
-      void this.owner.link.connect();
-      return this.askInTime(request, time);
+      void link.connect();
+      return await this.askInTime(request, time);
+    } finally {
+      scope.end();
     }
   }
 
@@ -110,24 +115,28 @@ export class ServerRequests {
     return this.askOn(connection, request, scope);
   }
 
-  private async askOn(
-    connection: Connection,
-    { method, params, onProgress }: ServerRequest,
-    { signal, touch, callMs }: RequestScope & { readonly callMs?: number },
-  ): Promise<Answer> {
+  private async askOn(connection: Connection, request: ServerRequest, scope: RequestScope): Promise<Answer> {
     try {
-      this.owner.link.used();
-      return await connection.request({
-        ...{ method, params, signal, callMs },
-        onProgress: (progress) => {
-          touch();
-          onProgress?.(progress);
-        },
-      });
+      return await this.send(connection, request, scope);
     } catch (error) {
       this.throwIfOver(connection, error);
       throw error;
     }
+  }
+
+  private send(
+    connection: Connection,
+    { method, params, onProgress }: ServerRequest,
+    { signal, touch, callMs }: RequestScope & { readonly callMs?: number },
+  ): Promise<Answer> {
+    this.owner.link.used();
+    return connection.request({
+      ...{ method, params, signal, callMs },
+      onProgress: (progress) => {
+        touch();
+        onProgress?.(progress);
+      },
+    });
   }
 
   /** Where the connection is over, that is what is to be said; a session that was forgotten is another matter. */
