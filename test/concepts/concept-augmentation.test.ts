@@ -358,7 +358,7 @@ describe('S2-4.2d: the property of its own', () => {
     });
   });
 
-  test('is not given to one whose schema forbids it, which runs all the same', async () => {
+  test('H14: is not given to one whose schema forbids it, which runs all the same', async () => {
     const { messages } = await run(z.strictObject(schema.shape));
 
     expect(messages[2]).toMatchObject({ content: [{ structured: { options: { query: '[[x]]' } } }] });

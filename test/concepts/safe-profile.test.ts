@@ -8,7 +8,7 @@ const safely = async (input: object, annotations?: ToolAnnotations) =>
 
 describe('the safe profile', () => {
   test.each(['if [[ -f x ]]; then echo yes; fi', '[[ $a == b ]] && rm x', 'echo [["a"]]', 'x[[$(id)]]', '[[:alpha:]]'])(
-    'takes no shell text for a link: %s',
+    'H11: takes no shell text for a link: %s',
     async (command) => {
       const { received, log } = await augmentedRun({ command }, { profile: 'safe' });
 
@@ -38,7 +38,7 @@ describe('the safe profile', () => {
     });
   });
 
-  test('keeps a command one that bash can run, where the literal profile does as it is told', async () => {
+  test('H12: keeps a command one that bash can run, where the literal profile does as it is told', async () => {
     const input = { command: 'echo "see [[auth]]"' };
     const run = ({ command }: { command: string }) =>
       execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -46,7 +46,7 @@ describe('the order of callbacks', () => {
     );
   });
 
-  test('S1-9.1.3: holds for a thousand random registrations', () => {
+  test('S1-9.1.3, H3: holds for a thousand random registrations', () => {
     const registry = new ExtensionRegistry();
     const list = Array.from({ length: 1000 }, (_, index) => ({ id: String(index), priority: (index * 7919) % 101 }));
     for (const extension of list) registry.register(extension);

@@ -139,7 +139,7 @@ describe('rule 3: a hook that gives a plain value is not awaited', () => {
     afterAgent: (text: string) => text,
   };
 
-  it.each(Object.entries(hooks))('at %s: it takes no round of microtasks more than none', async (point, hook) => {
+  it.each(Object.entries(hooks))('H10: at %s it takes no round of microtasks more than none', async (point, hook) => {
     const none = await roundsOf();
 
     expect(await roundsOf({})).toBe(none);

@@ -114,7 +114,7 @@ describe.each(points)('at %s', (point) => {
     expect(log).toHaveLength(28);
   });
 
-  it('S4-FR2.2c: Reject ends the run with its reason, and no later hook of the point and no tool runs', async () => {
+  it('S4-FR2.2c, H6: Reject ends the run with its reason, and no later hook of the point and no tool runs', async () => {
     const { log, settled, model } = await runWithGate(point, async () => HookAction.reject('not today'));
 
     const asking = point === 'afterModel';
@@ -183,7 +183,7 @@ describe('at afterModel', () => {
     expect(result).toMatchObject({ status: 'suspended', pending: [] });
   });
 
-  it('S4-FR2.2d: Modify shows the new response to later hooks, to the loop and in the messages', async () => {
+  it('S4-FR2.2d, H6: Modify shows the new response to later hooks, to the loop and in the messages', async () => {
     const seen: unknown[] = [];
     const gate: AgentLifecycle = { name: 'gate', afterModel: () => HookAction.modify(other) };
     const behind: AgentLifecycle = { afterModel: (response) => void seen.push(response) };

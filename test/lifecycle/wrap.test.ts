@@ -106,7 +106,7 @@ describe('rule 4: a wrap of a tool call', () => {
     expect(seen).toEqual(['call_1', 'add', { a: 1, b: 2 }, true, 1, { content: '3' }]);
   });
 
-  it('may answer without `next`, call it twice, or go to another tool', async () => {
+  it('H5: may answer without `next`, call it twice, or go to another tool', async () => {
     const wraps: readonly AgentLifecycle[] = [
       { wrapToolCall: () => ({ content: 'given' }) },
       {
@@ -291,7 +291,7 @@ describe('rule 5: inside `next`', () => {
     });
   });
 
-  it('the arguments that a wrap rewrote are checked', async () => {
+  it('H1: the arguments that a wrap rewrote are checked', async () => {
     const { model } = await ask([calls('add', { a: 1, b: 2 }), 'done'], {
       wrapToolCall: (call, next) => next({ ...call, input: { a: 'one', b: 2 } }),
     });

@@ -22,7 +22,7 @@ async function loadAll(files: Readonly<Record<string, string>>, change: Partial<
   };
 }
 
-describe('what a module may export', () => {
+describe('G8: what a module may export', () => {
   // covers: S3-2.1, S3-2.2, S3-2.4, S3-7.3
   test.each([
     ['a plugin', "export default { name: 'a', version: '1.2.3', description: 'A.' };", 'm.mjs'],
@@ -105,7 +105,7 @@ describe('entries', () => {
     expect(notes).toEqual([{ namespace: 'prod' }, undefined]);
   });
 
-  test('S3-5.4: one that is off is not even imported', async () => {
+  test('S3-5.4, G9: one that is off is not even imported', async () => {
     const { key, notes } = noteBoard();
     const { names, failures } = await loadAll(
       { 'a.mjs': `globalThis.${key}.push('imported'); export default { name: 'a' };` },
@@ -159,7 +159,7 @@ describe('S3-D4: names', () => {
   const toolOfPlugin = (plugin: string, tool: string) =>
     `export default { name: '${plugin}', tools: [{ name: '${tool}', description: '', inputSchema: {}, execute: () => ({ content: '${plugin}' }) }] };`;
 
-  test('two plugins of one name: the second is refused whole, and both files are named', async () => {
+  test('G10: two plugins of one name: the second is refused whole, and both files are named', async () => {
     const { names, found, failures, folder } = await loadAll({
       'a.mjs': toolOfPlugin('twin', 'one'),
       'b.mjs': toolOfPlugin('twin', 'two'),
@@ -182,7 +182,7 @@ describe('S3-D4: names', () => {
     expect(failures[0]).toMatch(/b\.mjs.*"same".*"b".*one of a .*a\.mjs/);
   });
 
-  test('a tool of the agent is in the way, unless the entry says that it is replaced', async () => {
+  test('G11: a tool of the agent is in the way, unless the entry says that it is replaced', async () => {
     const files = { 'a.mjs': toolOfPlugin('a', 'work') };
     const script = () => [says('end')];
     const tools = [toolOf('work', () => 'built in')];

@@ -160,7 +160,7 @@ test('onShutdown runs once each, the last plugin first, whatever one of them doe
   ]);
 });
 
-test('S3-4.2: one that hangs is left behind after five seconds', async () => {
+test('S3-4.2, G17: one that hangs is left behind after five seconds', async () => {
   const order: string[] = [];
   const { agent } = agentWith(
     filesOf(
@@ -190,7 +190,7 @@ test.each([
 
 // covers: S3-3.5, S3-4.4, S3-7.7
 describe('afterResponse', () => {
-  test('is told of the answer and why it ended, before the run resolves, and can change nothing', async () => {
+  test('G18: is told of the answer and why it ended, before the run resolves, and can change nothing', async () => {
     const seen: unknown[] = [];
     const hooks: PluginHooks = {
       async afterResponse(response) {
@@ -253,7 +253,7 @@ describe('S3-3.6, S3-4.5: beforeToolExecute', () => {
     expect(decisions).toMatchObject([{ type: 'block', by: 'guard' }]);
   });
 
-  test('runs another tool, under the schema and the permission of that one', async () => {
+  test('G13: runs another tool, under the schema and the permission of that one', async () => {
     const hooks: PluginHooks = { beforeToolExecute: (_name, input) => ({ name: 'erase', input }) };
     const judged: string[] = [];
     const erase = defineTool({
@@ -357,7 +357,7 @@ describe('afterToolExecute', () => {
   });
 });
 
-describe('a plugin that fails before a call', () => {
+describe('G14: a plugin that fails before a call', () => {
   test.each([
     [
       'throws',

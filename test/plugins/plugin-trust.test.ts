@@ -41,7 +41,7 @@ function gateOf(workspaceDir: string, approve?: (request: ApprovalRequest) => bo
 const found = (workspaceDir: string, gate?: ReturnType<typeof createTrustGate>) =>
   agentOf({ appName: 'master-mind', workspaceDir, env: {}, gate }, { script: [says('end')] });
 
-describe('S3-5.5: a configuration that was found in the workspace', () => {
+describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
   test.each([
     ['there is no gate', () => undefined],
     ['there is nobody to ask', (folder: string) => gateOf(folder).gate],

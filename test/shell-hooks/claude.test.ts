@@ -114,7 +114,7 @@ describe('decisions of PreToolUse', () => {
     expect((await preTool(command(`echo '{"decision":"block","reason":"old"}'`))).inputs).toEqual([]);
   });
 
-  test('allow takes back nothing that another hook refuses', async () => {
+  test('H2: allow takes back nothing that another hook refuses', async () => {
     expect((await preTool(deny('allow'), [deny('deny')])).inputs).toEqual([]);
     expect((await preTool(deny('allow'))).inputs).toEqual([{ command: 'ls' }]);
   });
