@@ -154,10 +154,11 @@ function checkMembers(option: string, value: object, known: readonly string[]): 
   if (typeof value !== 'object' || value === null) {
     throw new OptionInvalidError(option, `it is ${describeValue(value)}, not an object`);
   }
-  const stray = Object.keys(value).find((key) => !known.includes(key));
-  if (stray === undefined) return;
-  const path = option === 'options' ? stray : `${option}.${stray}`;
-  throw new OptionInvalidError(path, `there is no such option; there are ${known.join(', ')}`);
+  for (const key of Object.keys(value)) {
+    if (known.includes(key)) continue;
+    const path = option === 'options' ? key : `${option}.${key}`;
+    throw new OptionInvalidError(path, `there is no such option; there are ${known.join(', ')}`);
+  }
 }
 
 /** Throws where a value lacks one of the methods that it is used for. */

@@ -14,7 +14,6 @@ import { type RunResult, RunTimeoutError } from './run-result.js';
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const { messages, resume } = options;
   const message = messageOf(input, messages);
-  checkParent(options.parent);
   if (messages !== undefined || resume !== undefined) {
     const { history, resumed } = continueFrom(messages ?? [], resume);
     run.replaceHistory(history);
@@ -28,19 +27,12 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
 
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   const { left, session } = run.attached;
+  if (parent !== undefined) abortWithParent(run, parent);
   // A session waits for its runs: they have to end when the agent is closed.
   if (session !== undefined) run.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
-  if (parent instanceof Run) abortWithParent(run, parent);
-  else if (parent !== undefined) abortWith(run, (parent as RunContext).signal);
   if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
-}
-
-/** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
-function checkParent(parent: Partial<RunContext> | undefined): void {
-  if (parent === undefined || parent instanceof Run || parent?.signal instanceof AbortSignal) return;
-  throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
 }
 
 /** An empty text goes on from the conversation as it is. */
@@ -65,7 +57,12 @@ function abortWith(run: Run, signal: AbortSignal): void {
   stop.whenReleased(() => signal.removeEventListener('abort', abort));
 }
 
-function abortWithParent(run: Run, parent: Run): void {
+/** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
+function abortWithParent(run: Run, parent: Partial<RunContext>): void {
+  if (!(parent instanceof Run)) {
+    if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);
+    throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
+  }
   const stop = parent.stopper();
   run.stopper().whenReleased(stop.onStop(() => run.abort(abortErrorOf(stop.reason))));
 }
