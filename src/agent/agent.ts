@@ -55,7 +55,8 @@ export class Agent<Context = unknown> {
 
   /**
    * Runs until the model gives a final answer, a lifecycle ends the run, or a limit does. An empty input goes on from
-   * `messages` alone. Every rejection is a KeelsonError; one that ended a run that had begun carries its `messages`.
+   * `messages` alone. A rejection is a KeelsonError, unless a logger, clock or ids of your own throw; one that ended a run
+   * that had begun carries its `messages`.
    */
   run<Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
