@@ -8,6 +8,8 @@ export interface LaneSpec {
   /** `floor`, or the URL of a build of the library. */
   readonly side: string;
   readonly work: Partial<Work> & { readonly kind?: 'run' | 'construct' | 'concurrent' };
+  /** For the process. */
+  readonly nodeFlags?: readonly string[];
 }
 
 /** What one run took, in µs. */
@@ -32,8 +34,8 @@ export interface LaneTimes {
 const script = fileURLToPath(new URL('../work/lane.mjs', import.meta.url));
 
 /** Starts a process for one side, checks its work and warms it up. */
-export async function openLane({ side, work }: LaneSpec, times: LaneTimes): Promise<Lane> {
-  const child = fork(script, [side, JSON.stringify(work)], { execArgv: [] });
+export async function openLane({ side, work, nodeFlags = [] }: LaneSpec, times: LaneTimes): Promise<Lane> {
+  const child = fork(script, [side, JSON.stringify(work)], { execArgv: [...nodeFlags] });
   await reply(child);
   const runs = await ask<number>(child, { warm: times });
   return { block: () => ask<Sample>(child, { runs }), close: () => child.disconnect() };
