@@ -1,4 +1,4 @@
-export { Agent, type RunArguments, type SessionOptions } from './agent/agent.js';
+export { Agent, type RunArguments } from './agent/agent.js';
 export type {
   AgentEvent,
   AgentEventOf,
@@ -16,7 +16,7 @@ export type {
   TurnEndEvent,
   TurnStartEvent,
 } from './agent/agent-event.js';
-export type { AgentOptions, RunOptions } from './agent/agent-options.js';
+export type { AgentOptions, RunOptions, SessionOptions } from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/continuation.js';

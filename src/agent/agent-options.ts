@@ -67,6 +67,14 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   readonly parent?: ToolRun | undefined;
 }
 
+/** How a session is opened. */
+export interface SessionOptions {
+  /** Default: a new id. */
+  readonly id?: string | undefined;
+  /** In place of the agent's own store. */
+  readonly store?: SessionStore | undefined;
+}
+
 /** The options of any run, whatever its schema and context. */
 export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 
@@ -173,8 +181,15 @@ function listOf<T>(option: string, value: readonly T[] | undefined): readonly T[
   throw new OptionInvalidError(option, 'it is no array');
 }
 
-/** Checks where sessions are to live. */
-export function resolveStore(store: SessionStore): SessionStore {
+/** Checks the options of a session. Returns where it is to live. */
+export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
+  checkMembers('options', options, ['id', 'store']);
+  const { id = 'default' } = options;
+  if (typeof id !== 'string' || id === '') throw new OptionInvalidError('id', 'a session id is a text');
+  return resolveStore(options.store ?? store);
+}
+
+function resolveStore(store: SessionStore): SessionStore {
   return withMethods('store', store, ['load', 'save', 'delete']);
 }
 

@@ -5,7 +5,13 @@ import type { UserMessage } from '../model/message.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool } from '../tools/tool.js';
 import type { AgentEvent, AgentEventOf } from './agent-event.js';
-import { type AgentOptions, type AnyRunOptions, type RunOptions, resolveAgentOptions } from './agent-options.js';
+import {
+  type AgentOptions,
+  type AnyRunOptions,
+  type RunOptions,
+  resolveAgentOptions,
+  type SessionOptions,
+} from './agent-options.js';
 import type { AgentStatus } from './agent-status.js';
 import { type AsToolOptions, agentTool, type PromptSchema } from './as-tool.js';
 import { Engine } from './engine.js';
@@ -20,14 +26,6 @@ export type RunArguments<Context, Schema extends OutputSchema | undefined> = unk
   : [options: RunOptions<Context, Schema> & { readonly context: Context }];
 
 type MaybeOptions = AnyRunOptions | undefined;
-
-/** How a session is opened. */
-export interface SessionOptions {
-  /** Default: a new id. */
-  readonly id?: string | undefined;
-  /** In place of the agent's own store. */
-  readonly store?: AgentOptions['store'];
-}
 
 /**
  * Runs the model–tool loop. What may change that loop is an {@link AgentLifecycle}, and nothing else. One agent serves

@@ -29,14 +29,14 @@ export type PromptSchema = StandardSchema<{ prompt: string }>;
 type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unknown>>;
 
 /** Makes a tool that runs an agent as a part of the calling run. */
-export function agentTool(name: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
-  const { description, input = PROMPT, toPrompt = defaultPrompt, timeoutMs } = options;
+export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
+  const { description, input = PROMPT, toPrompt = defaultPrompt, timeoutMs, name = agent } = options ?? {};
   return defineTool({
-    name: options.name ?? name,
+    name,
     description,
     input,
     timeoutMs,
-    origin: `agent ${name}`,
+    origin: `agent ${agent}`,
     execute: async (args, context) => {
       const { run: parent, signal } = context;
       try {
@@ -44,12 +44,12 @@ export function agentTool(name: string, run: StartRun, options: AsToolOptions<St
         countUsage(context, result);
         if (result.status === 'completed') return result.text;
         return toolResult({
-          content: `Agent "${name}" stopped to wait for a decision, which a tool call cannot.`,
+          content: `Agent "${agent}" stopped to wait for a decision, which a tool call cannot.`,
           isError: true,
         });
       } catch (error) {
         if (error instanceof RunError) countUsage(context, error);
-        return toolResult({ content: `Agent "${name}" failed: ${describeError(error)}`, isError: true });
+        return toolResult({ content: `Agent "${agent}" failed: ${describeError(error)}`, isError: true });
       }
     },
   });

@@ -1,18 +1,18 @@
-import { AgentClosedError, OptionInvalidError } from '../errors.js';
+import { AgentClosedError } from '../errors.js';
 import { Stop } from '../internal/stop.js';
 import type { Entry } from '../lifecycle/entry.js';
 import { callHostHook, type HostHookCall } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { UserMessage } from '../model/message.js';
-import type { SessionStore } from '../state/session-store.js';
 import {
   type AgentDefaults,
   type AgentOptions,
   type AnyRunOptions,
   isPlain,
   resolveRunConfig,
-  resolveStore,
+  resolveSessionStore,
+  type SessionOptions,
 } from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { EventHub } from './event-hub.js';
@@ -48,7 +48,7 @@ export class Engine {
     const stop = new Stop();
     this.life = { stop, runs: 0 };
     this.hub = new EventHub(defaults.logger);
-    this.roster = new Roster(options.lifecycle ?? [], options.tools, defaults.logger);
+    this.roster = new Roster(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
     this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
     this.config = this.configure();
   }
@@ -77,20 +77,13 @@ export class Engine {
     return this.launch(input, options, attached);
   }
 
-  async openSession({
-    id,
-    store,
-  }: {
-    id?: string | undefined;
-    store?: SessionStore | undefined;
-  }): Promise<AgentSession> {
+  async openSession(options: SessionOptions): Promise<AgentSession> {
     this.assertOpen();
-    if (id !== undefined && (typeof id !== 'string' || id === ''))
-      throw new OptionInvalidError('id', 'a session id is a text');
-    const kept = store === undefined ? this.defaults.store : resolveStore(store);
+    const { defaults } = this;
+    const store = resolveSessionStore(options, defaults.store);
     await this.ready();
-    const session = new AgentSession(id ?? this.defaults.ids.next('session'), {
-      store: kept,
+    const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
+      store,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
       ended: (ended) => this.endSession(ended, this.roster.chain.entries),

@@ -19,13 +19,13 @@ export class Roster {
 
   constructor(
     lifecycles: readonly AgentLifecycle<never>[],
-    private readonly tools: ToolSource | undefined,
+    private readonly tools: ToolSource,
     private readonly logger: Logger,
   ) {
     this.registered = lifecycles.map((lifecycle) => this.resolve(lifecycle));
     this.uninitialised = this.registered.filter(({ lifecycle }) => lifecycle.onInit !== undefined);
     this.chain = this.compile();
-    assertDistinct([...toolsOf(tools ?? []), ...this.lifecycleTools().flatMap(toolsOf)]);
+    assertDistinct([tools, ...this.lifecycleTools()].flatMap(toolsOf));
     this.catalog = this.collect();
   }
 
@@ -89,7 +89,6 @@ export class Roster {
   }
 
   private collect(): ToolCatalog {
-    const own = this.tools === undefined ? [] : [this.tools];
-    return new ToolCatalog([...own, ...this.lifecycleTools()], this.logger);
+    return new ToolCatalog([this.tools, ...this.lifecycleTools()], this.logger);
   }
 }

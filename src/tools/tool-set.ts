@@ -29,7 +29,7 @@ export function createToolSet(tools: readonly Tool[] = []): ToolSet {
       return true;
     },
   };
-  set.add(...tools);
+  set.add(...toolsOf(tools));
   return set;
 }
 

@@ -180,4 +180,28 @@ describe('a run with an option that it cannot have is not begun', () => {
       expect(await rejectionOf(new Agent({ model }).session({ id }))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
     }
   });
+
+  test('a session whose options are none, or have a member that nobody reads', async () => {
+    for (const options of [null, 5, 'mine', { name: 'mine' }]) {
+      const opening = new Agent({ model }).session(options as object);
+
+      expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+});
+
+describe('what is given to an agent beside its runs is checked', () => {
+  test.each([[undefined], [null], [5], [{}]])('an agent is no tool with the options %j', (options) => {
+    const asTool = () => new Agent({ model }).asTool(options as never);
+
+    expect(asTool).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID', tool: 'agent' }));
+  });
+
+  test.each([[undefined], [null], ['log'], [{}]])('a listener is not %j', (listener) => {
+    const agent = new Agent({ model });
+
+    const listen = () => agent.on('run-start', listener as never);
+
+    expect(listen).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'listener' }));
+  });
 });

@@ -34,6 +34,12 @@ describe('a tool set', () => {
     expect([set.list(), set.revision]).toEqual([[a], revision]);
   });
 
+  test.each([[null], [5], ['echo'], [{}]])('is not made from %j', (tools) => {
+    const make = () => createToolSet(tools as never);
+
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'tools' }));
+  });
+
   test.each([[null], ['echo'], [{ name: 'a' }]])('takes no %j, and stays as it was', (value) => {
     const set = createToolSet([a]);
     const { revision } = set;
