@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
-import { type Clock, timersOf } from '../internal/clock.js';
+import { type Clock, withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
@@ -78,9 +77,8 @@ export class Loading {
 
   /** A loader that hangs does not keep the agent from closing. */
   private async inTime(waiting: Awaitable<void> | undefined): Promise<void> {
-    if (!isPromise(waiting)) return;
-    const message = new TimeoutExceededError('closing of a loader', CLOSE_MS);
-    await pTimeout(waiting, { milliseconds: CLOSE_MS, message, customTimers: timersOf(this.from.clock) });
+    const late = new TimeoutExceededError('closing of a loader', CLOSE_MS);
+    if (isPromise(waiting)) await withinTime(waiting, late, this.from.clock);
   }
 
   private async work(): Promise<void> {

@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { describeError, TimeoutExceededError } from '../errors.js';
-import { timersOf } from '../internal/clock.js';
+import { withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
 import type { Verdict } from '../lifecycle/hook-run.js';
@@ -45,8 +44,8 @@ async function closeSuspended(run: Run): Promise<void> {
   closePending(run);
   run.rewritten = true;
   try {
-    const message = new TimeoutExceededError('saving of a run that failed', ON_ERROR_MS);
-    await inTime(run, run.attached.onTurn?.(run), message);
+    const late = new TimeoutExceededError('saving of a run that failed', ON_ERROR_MS);
+    await inTime(run, run.attached.onTurn?.(run), late);
   } catch (error) {
     run.logger.error('The session of a suspended run that failed could not be saved.', error);
   }
@@ -69,7 +68,6 @@ async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void
 }
 
 /** A failed run is bounded in time whatever it waits for: an abort no longer ends a wait. */
-async function inTime(run: Run, waiting: Awaitable<void> | undefined, message: TimeoutExceededError): Promise<void> {
-  if (!isPromise(waiting)) return;
-  await pTimeout(waiting, { milliseconds: message.timeoutMs, message, customTimers: timersOf(run.clock) });
+async function inTime(run: Run, waiting: Awaitable<void> | undefined, late: TimeoutExceededError): Promise<void> {
+  if (isPromise(waiting)) await withinTime(waiting, late, run.clock);
 }

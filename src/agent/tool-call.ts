@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { describeError, TimeoutExceededError } from '../errors.js';
-import { timersOf } from '../internal/clock.js';
+import { withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
@@ -179,14 +178,14 @@ export class ToolCall implements ToolContext {
     return tool.execute(input, this);
   }
 
-  private async inTime(output: PromiseLike<unknown>, milliseconds: number): Promise<unknown> {
-    const message = new TimeoutExceededError(`tool "${this.toolName}"`, milliseconds);
+  private async inTime(output: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
+    const late = new TimeoutExceededError(`tool "${this.toolName}"`, timeoutMs);
     try {
-      return await pTimeout(output, { milliseconds, message, customTimers: timersOf(this.run.clock) });
+      return await withinTime(output, late, this.run.clock);
     } catch (error) {
-      if (error === message) {
-        this.expired = message;
-        this.stop?.stop(message);
+      if (error === late) {
+        this.expired = late;
+        this.stop?.stop(late);
       }
       throw error;
     }

@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { TimeoutExceededError } from '../errors.js';
-import { type Clock, timersOf } from '../internal/clock.js';
+import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { StateKeyError, utf8Bytes } from '../state/state-key.js';
@@ -130,10 +129,8 @@ export class ExtensionState {
     try {
       const result = act();
       if (!isPromise(result)) return result;
-      const { timeoutMs: milliseconds } = this.settings;
-      const message = new TimeoutExceededError(`state store's \`${operation}\``, milliseconds);
-      const answer = pTimeout(result, { milliseconds, message, customTimers: timersOf(clock) });
-      return await this.tracked(extension, answer);
+      const late = new TimeoutExceededError(`state store's \`${operation}\``, this.settings.timeoutMs);
+      return await this.tracked(extension, withinTime(result, late, clock));
     } catch (error) {
       throw error instanceof StateKeyError ? error : new StateStoreError(operation, error);
     }

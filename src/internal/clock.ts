@@ -1,3 +1,5 @@
+import pTimeout from 'p-timeout';
+
 /** Where time comes from. A durable engine or a test puts its own in. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -24,4 +26,13 @@ export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTi
     setTimeout: clock.setTimeout.bind(clock) as typeof setTimeout,
     clearTimeout: clock.clearTimeout.bind(clock) as typeof clearTimeout,
   };
+}
+
+/** What a promise gives, or a rejection with `late` once its time is up. The promise itself goes on. */
+export function withinTime<T>(
+  promise: PromiseLike<T>,
+  late: Error & { readonly timeoutMs: number },
+  clock: Clock,
+): Promise<T> {
+  return pTimeout(promise, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }

@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { TimeoutExceededError } from '../errors.js';
-import { type Clock, timersOf } from '../internal/clock.js';
+import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { Entry } from './entry.js';
@@ -25,13 +24,12 @@ export async function callHostHook(
   { point, call, timeoutMs, logger, clock }: HostHookCall,
 ): Promise<void> {
   if (entry.status.inert) return;
-  const milliseconds = entry.timeoutMs ?? timeoutMs;
+  const limit = entry.timeoutMs ?? timeoutMs;
   try {
     const returned = call(entry);
     if (!isPromise(returned)) return;
-    if (milliseconds === undefined) return await returned;
-    const message = new TimeoutExceededError(`${point} of "${entry.name}"`, milliseconds);
-    await pTimeout(returned, { milliseconds, message, customTimers: timersOf(clock) });
+    if (limit === undefined) return await returned;
+    await withinTime(returned, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
   } catch (cause) {
     const error = new LifecycleError(entry.name, point, cause);
     if (entry.onFailure !== 'continue') throw error;

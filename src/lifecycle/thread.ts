@@ -1,6 +1,5 @@
-import pTimeout from 'p-timeout';
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
-import { timersOf } from '../internal/clock.js';
+import { withinTime } from '../internal/clock.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { checkResponse } from '../model/check-response.js';
 import type { HookPoint } from './decision.js';
@@ -103,13 +102,8 @@ function leave(point: HookPoint, entry: Entry, run: HookRun): boolean {
 function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
   if (timeoutMs === undefined) return run.race(promise);
-  return run.race(
-    pTimeout(promise, {
-      milliseconds: timeoutMs,
-      message: new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs),
-      customTimers: timersOf(run.clock),
-    }),
-  );
+  const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
+  return run.race(withinTime(promise, late, run.clock));
 }
 
 interface Returned<T> {

@@ -296,9 +296,10 @@ describe('the core', () => {
   });
 
   it('S4-TC1: awaits hooks as they are, without AsyncLocalStorage or a shim', () => {
-    const files = ['chain', 'thread', 'wrap', 'failure', 'host-hooks', 'hook-timer'];
+    const dispatch = ['chain', 'thread', 'wrap', 'failure', 'host-hooks', 'hook-timer'];
+    const files = [...dispatch.map((name) => `lifecycle/${name}`), 'internal/clock', 'internal/promise'];
     const imports = files.flatMap((name) => {
-      const text = readFileSync(new URL(`../../src/lifecycle/${name}.ts`, import.meta.url), 'utf8');
+      const text = readFileSync(new URL(`../../src/${name}.ts`, import.meta.url), 'utf8');
       return [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, specifier]) => specifier);
     });
 
