@@ -44,7 +44,7 @@ function link(name: string): void {
 test('the tarball holds the build and the few files beside it', () => {
   const files = readdirSync(join(project, 'node_modules/keelson')).sort();
 
-  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
+  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
 });
 
 test('an empty project that installs it gets it and its three dependencies', () => {
