@@ -1,5 +1,5 @@
 import { describeValue, OptionInvalidError } from '../errors.js';
-import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
@@ -106,7 +106,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
   if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
   if (instructions !== undefined && typeof instructions !== 'string') {
-    throw new OptionInvalidError('instructions', `it is ${describeValue(instructions)}, not text`);
+    refuse('instructions', instructions, 'it is text');
   }
   return {
     agent: name,
@@ -157,11 +157,13 @@ export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
+function refuse(option: string, value: unknown, expected: string): never {
+  throw new OptionInvalidError(option, `it is ${describeValue(value)}; ${expected}`);
+}
+
 /** Throws where a value is no object, or has a member that nobody reads. */
 function checkMembers(option: string, value: object, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) {
-    throw new OptionInvalidError(option, `it is ${describeValue(value)}, not an object`);
-  }
+  if (typeof value !== 'object' || value === null) refuse(option, value, 'it is an object');
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const path = option === 'options' ? key : `${option}.${key}`;
@@ -204,13 +206,10 @@ function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTur
   const { limit, atLimit = 'throw' } =
     typeof maxTurns === 'object' && maxTurns !== null ? maxTurns : { limit: maxTurns };
   if (!Number.isInteger(limit) || limit < 1) {
-    throw new OptionInvalidError(
-      'maxTurns',
-      `it is ${describeValue(limit)}; a run needs a whole number of turns, 1 or more`,
-    );
+    refuse('maxTurns', limit, 'a run needs a whole number of turns, 1 or more');
   }
   if (atLimit !== 'throw' && atLimit !== 'answer') {
-    throw new OptionInvalidError('maxTurns.atLimit', `it is ${describeValue(atLimit)}; it is 'throw' or 'answer'`);
+    refuse('maxTurns.atLimit', atLimit, "it is 'throw' or 'answer'");
   }
   return { maxTurns: limit, atLimit };
 }
@@ -218,10 +217,7 @@ function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTur
 function resolveParallel(parallel: boolean | number): number {
   if (typeof parallel === 'boolean') return parallel ? Number.POSITIVE_INFINITY : 1;
   if (Number.isInteger(parallel) && parallel >= 1) return parallel;
-  throw new OptionInvalidError(
-    'parallelToolCalls',
-    `it is ${describeValue(parallel)}; it is a boolean, or how many calls may run at once`,
-  );
+  return refuse('parallelToolCalls', parallel, 'it is a boolean, or how many calls may run at once');
 }
 
 function resolveSettings(
@@ -237,12 +233,8 @@ function resolveSettings(
 function resolveTimeouts(timeouts: Timeouts, base?: Timeouts): Timeouts {
   checkMembers('timeouts', timeouts, TIMEOUTS);
   for (const [key, ms] of Object.entries(timeouts) as [string, unknown][]) {
-    if (ms !== undefined && !(typeof ms === 'number' && ms > 0 && ms <= MAX_TIMER_MS)) {
-      throw new OptionInvalidError(
-        `timeouts.${key}`,
-        `it is ${describeValue(ms)}; it is milliseconds from 1 to ${MAX_TIMER_MS}`,
-      );
-    }
+    if (ms !== undefined && !isTimerMs(ms))
+      refuse(`timeouts.${key}`, ms, `it is milliseconds from 1 to ${MAX_TIMER_MS}`);
   }
   return { ...base, ...timeouts };
 }

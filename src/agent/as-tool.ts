@@ -60,8 +60,12 @@ function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): 
 }
 
 function defaultPrompt(input: unknown): string {
-  const { prompt } = (typeof input === 'object' && input !== null ? input : {}) as { prompt?: unknown };
-  return typeof prompt === 'string' ? prompt : JSON.stringify(input);
+  return promptIn(input) ?? JSON.stringify(input);
+}
+
+function promptIn(input: unknown): string | undefined {
+  const { prompt } = Object(input) as { prompt?: unknown };
+  return typeof prompt === 'string' ? prompt : undefined;
 }
 
 /** `{ prompt: string }` as a Standard Schema, so that no schema library is loaded for it. */
@@ -70,10 +74,10 @@ const PROMPT: PromptSchema = {
     version: 1,
     vendor: 'keelson',
     validate(value) {
-      const { prompt } = (typeof value === 'object' && value !== null ? value : {}) as { prompt?: unknown };
-      return typeof prompt === 'string'
-        ? { value: { prompt } }
-        : { issues: [{ message: 'expected a string', path: ['prompt'] }] };
+      const prompt = promptIn(value);
+      return prompt === undefined
+        ? { issues: [{ message: 'expected a string', path: ['prompt'] }] }
+        : { value: { prompt } };
     },
     jsonSchema: { input: promptSchema, output: promptSchema },
   },

@@ -20,6 +20,11 @@ export const systemClock: Clock = {
 /** The longest delay that a timer keeps; a longer one would fire at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
+/** Whether a value is a time that a timer can keep, in milliseconds. */
+export function isTimerMs(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= MAX_TIMER_MS;
+}
+
 /** A clock's timers as p-timeout takes them. */
 export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTimeout: typeof clearTimeout } {
   return {

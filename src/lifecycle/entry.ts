@@ -1,5 +1,5 @@
 import { describeValue, LifecycleInvalidError } from '../errors.js';
-import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
@@ -128,7 +128,7 @@ function wrongSettings({ name, priority, onFailure, timeoutMs, holdStream, tools
   if (onFailure !== undefined && !['throw', 'continue', 'block'].includes(onFailure)) {
     problems.push(`\`onFailure\` is ${describeValue(onFailure)}; it is 'throw', 'continue' or 'block'`);
   }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
+  if (timeoutMs !== undefined && !isTimerMs(timeoutMs)) {
     problems.push(
       `\`timeoutMs\` is ${describeValue(timeoutMs)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
     );

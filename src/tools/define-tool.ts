@@ -1,5 +1,5 @@
 import { describeError, ToolInvalidError } from '../errors.js';
-import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
@@ -110,7 +110,7 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
   if (!isStandardSchema(input) && Object.values(input).some(isStandardSchema)) {
     throw new ToolInvalidError(name, '`input` is a map of schemas; make one schema of it, such as `z.object(…)`');
   }
-  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS)) {
+  if (timeoutMs !== undefined && !isTimerMs(timeoutMs)) {
     throw new ToolInvalidError(
       name,
       `\`timeoutMs\` is ${timeoutMs}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
