@@ -1,9 +1,9 @@
 import { CREDENTIAL_NAMES, INHERITED_NAMES, REFUSED_NAMES } from './environment-names.js';
 import { safePath } from './executable.js';
 
-const INHERITED = compile(INHERITED_NAMES);
-const REFUSED = compile(REFUSED_NAMES);
-const CREDENTIALS = compile(CREDENTIAL_NAMES);
+const INHERITED = listOf(INHERITED_NAMES);
+const REFUSED = listOf(REFUSED_NAMES);
+const CREDENTIALS = listOf(CREDENTIAL_NAMES);
 
 /** An environment as a process gets it. */
 export type Environment = Readonly<Record<string, string>>;
@@ -20,18 +20,18 @@ export interface EnvironmentSource {
 
 /** The environment of a program from the workspace: a short list of names, and what it was given. */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
-  return compose(source, (name) => matches(name, INHERITED));
+  return compose(source, (folded) => isListed(folded, INHERITED));
 }
 
 /** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
 export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {
-  const secret = withheld.length === 0 ? CREDENTIALS : compile([...CREDENTIAL_NAMES, ...withheld]);
-  return compose(source, (name) => !matches(name, secret));
+  const secret = withheld.length === 0 ? CREDENTIALS : listOf([...CREDENTIAL_NAMES, ...withheld]);
+  return compose(source, (folded) => !isListed(folded, secret));
 }
 
 /** Whether a variable can make another program run than the one that was meant: no item may set it. */
 export function isRefusedName(name: string): boolean {
-  return matches(name, REFUSED);
+  return isListed(fold(name), REFUSED);
 }
 
 /** Whether a variable can have this name at all. */
@@ -39,29 +39,40 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
-  const kept = Object.entries(parent).filter((entry): entry is [string, string] => {
-    const [name, value] = entry;
-    return value !== undefined && isKept(name);
-  });
-  const environment = Object.fromEntries([...kept, ...Object.entries(additions)]);
-  for (const name of Object.keys(environment)) {
-    if (name.toUpperCase() === 'PATH') environment[name] = safePath(environment[name], exclude);
+function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (folded: string) => boolean) {
+  const entries: [string, string][] = [];
+  const add = (name: string, folded: string, value: string | undefined) => {
+    if (value !== undefined) entries.push([name, folded === 'PATH' ? safePath(value, exclude) : value]);
+  };
+  for (const name of Object.getOwnPropertyNames(parent)) {
+    const folded = fold(name);
+    // What is withheld is not even read: each look at `process.env` asks the system.
+    if (isKept(folded)) add(name, folded, parent[name]);
   }
-  return environment;
+  for (const name of Object.keys(additions)) add(name, fold(name), additions[name]);
+  // All at once: an object that grew by so many names would be slow to read.
+  return Object.fromEntries(entries);
 }
 
 /** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */
-function matches(name: string, pattern: RegExp): boolean {
-  return pattern.test(name.toUpperCase());
+function fold(name: string): string {
+  return name.toUpperCase();
 }
 
-function compile(names: readonly string[]): RegExp {
-  const escaped = names.map((name) =>
-    name
-      .toUpperCase()
-      .replace(/[^\w*]/g, '\\$&')
-      .replace(/\*$/, '[^]*'),
-  );
-  return new RegExp(`^(?:${escaped.join('|')})$`);
+/** Names, some of which ended with a `*` for any rest. */
+interface NameList {
+  readonly whole: ReadonlySet<string>;
+  readonly starts: readonly string[];
+}
+
+function isListed(folded: string, { whole, starts }: NameList): boolean {
+  return whole.has(folded) || starts.some((start) => folded.startsWith(start));
+}
+
+function listOf(names: readonly string[]): NameList {
+  const folded = names.map(fold);
+  return {
+    whole: new Set(folded.filter((name) => !name.endsWith('*'))),
+    starts: folded.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
+  };
 }

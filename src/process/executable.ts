@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInside, realLocation } from './location.js';
-import { failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
+import { explainSpawnError, failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
 
 /** Where a program is looked for. */
 export interface ExecutableSearch {
@@ -12,6 +12,8 @@ export interface ExecutableSearch {
   readonly path: string | undefined;
   /** Folders that no bare name may lead into, such as the workspace. */
   readonly exclude: readonly string[];
+  /** Whether a program that is given by its path is only located, since whoever starts it looks at it. Default false. */
+  readonly unseen?: boolean | undefined;
 }
 
 /** A program that was found. */
@@ -31,13 +33,24 @@ export function resolveExecutable(search: ExecutableSearch): Executable | { fail
   if (command === '' || command.includes('\0')) {
     return { failure: failure('bad-argument', 'The command is empty or holds a NUL', 'Name a program.') };
   }
-  if (isAbsolute(command) || command.includes('/') || command.includes(sep)) return inspect(resolve(base, command));
+  if (isAbsolute(command) || command.includes('/') || command.includes(sep)) {
+    const path = resolve(base, command);
+    return search.unseen ? locate(path) : inspect(path);
+  }
   return searchPath(search);
 }
 
 function inspect(path: string): Executable | { failure: SpawnFailure } {
   const found = findBadExecutable(path);
-  return found ? { failure: found } : { path, realPath: realpathSync.native(path) };
+  return found ? { failure: found } : locate(path);
+}
+
+function locate(path: string): Executable | { failure: SpawnFailure } {
+  try {
+    return { path, realPath: realpathSync.native(path) };
+  } catch (error) {
+    return { failure: explainSpawnError(error, path) };
+  }
 }
 
 function searchPath({ command, path, exclude }: ExecutableSearch) {

@@ -19,6 +19,7 @@ export class OutputHead {
 
   /** The bytes as UTF-8, decoded as a whole; a character that the limit cut in two is left out. */
   text(): string {
+    if (this.size === 0) return '';
     const bytes = Buffer.concat(this.chunks);
     return this.truncated ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8');
   }
@@ -44,6 +45,7 @@ export class OutputTail {
 
   /** The bytes as UTF-8; a character that the limit cut in two is left out. */
   text(): string {
+    if (this.size === 0) return '';
     this.compact();
     const [bytes = Buffer.alloc(0)] = this.chunks;
     return bytes.subarray(this.truncated ? firstWhole(bytes) : 0).toString('utf8');

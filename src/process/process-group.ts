@@ -107,7 +107,9 @@ export class ProcessGroup {
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };
-      this.killAfter(DRAIN_MS);
+      // Most often all has been read by then.
+      if (child.stdout?.closed && child.stderr?.closed) this.settle();
+      else this.killAfter(DRAIN_MS);
     });
     child.on('close', () => this.settle());
   }

@@ -6,8 +6,8 @@ import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
 /** One run of a program. */
 export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
-  /** All that the program gets on its standard input, which then ends. */
-  readonly stdin?: string | Uint8Array | undefined;
+  /** All that the program gets on its standard input, which then ends. A function is called while it starts. */
+  readonly stdin?: string | Uint8Array | (() => string) | undefined;
   /** When the group is ended; the result is there within three seconds more. */
   readonly timeoutMs: number;
   /** How long it may take to end once it is told to. Default 2,000, which is the most. */
@@ -47,7 +47,7 @@ const STDOUT_BYTES = 1_048_576;
 
 /**
  * Runs a program to its end, and settles within `timeoutMs` and three seconds, whatever the program does. Whatever goes
- * wrong with it is in the result; it rejects only where an option has a value that it cannot have.
+ * wrong with it is in the result; it rejects only where an option has a value that it cannot have, or `stdin` throws.
  *
  * The program gets a process group of its own and no terminal. What it leaves running in that group is killed.
  */
@@ -92,7 +92,12 @@ async function start(options: RunProcessOptions): Promise<Outcome> {
     stdout.push(chunk);
     if (stdout.truncated) stop('output-limit');
   });
-  group.child.stdin?.end(options.stdin);
+  try {
+    group.child.stdin?.end(typeof options.stdin === 'function' ? options.stdin() : options.stdin);
+  } catch (error) {
+    await group.terminate(0);
+    throw error;
+  }
   const release = stopAt(options, stop);
   const end = await group.ended;
   release();

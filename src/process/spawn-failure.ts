@@ -31,8 +31,8 @@ export interface SpawnTarget {
 
 const HEAD_BYTES = 256;
 const isWindows = process.platform === 'win32';
-/** Windows has variables such as `=C:`. */
-const NO_NAME = isWindows ? /^$|.=/s : /^$|=/;
+/** From where on a name holds no `=`: Windows has variables such as `=C:`. */
+const NAME_START = isWindows ? 1 : 0;
 
 /**
  * What is wrong with a target that a look at it can tell, so that nothing is started in its place. It looks at nothing
@@ -45,10 +45,12 @@ export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined 
 function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnFailure | undefined {
   const bad = (what: string, hint: string) => failure('bad-argument', what, hint);
   if (!isAbsolute(command)) return bad(`"${command}" is no absolute path`, 'Resolve it with `resolveExecutable`.');
-  const texts = [command, cwd, ...args, ...Object.entries(env).flat()];
-  if (texts.some((text) => typeof text !== 'string')) return bad('Something of it is no string', 'Give strings only.');
-  if (texts.some((text) => text.includes('\0'))) return bad('It holds a NUL character', 'Leave the NUL out.');
-  if (Object.keys(env).some((name) => NO_NAME.test(name))) {
+  const names = Object.keys(env);
+  for (const text of [command, cwd, ...args, ...names, ...Object.values(env)]) {
+    if (typeof text !== 'string') return bad('Something of it is no string', 'Give strings only.');
+    if (text.includes('\0')) return bad('It holds a NUL character', 'Leave the NUL out.');
+  }
+  if (names.some((name) => name === '' || name.includes('=', NAME_START))) {
     return bad('A variable has no name, or one with = in it', 'It would be another variable: rename it.');
   }
   return undefined;
@@ -88,10 +90,10 @@ export function findBadExecutable(path: string): SpawnFailure | undefined {
 
 /** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
 function findBadFormat(path: string): SpawnFailure | undefined {
-  const head = readHead(path);
+  const line = readLine(path, 'latin1');
   // By the rule of shells: a text has no NUL in its first line.
-  if (head === undefined || head.toString('latin1').split('\n', 1)[0]?.includes('\0')) return undefined;
-  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(head.toString('latin1'))?.[1];
+  if (line === undefined || line.includes('\0')) return undefined;
+  const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
   }
@@ -106,16 +108,20 @@ function findBadFormat(path: string): SpawnFailure | undefined {
 
 /** The first line of a file, as far as a system looks at it. Undefined where it cannot be read. */
 export function readFirstLine(path: string): string | undefined {
-  return readHead(path)?.toString('utf8').split('\n', 1)[0];
+  return readLine(path, 'utf8');
 }
 
+/** Only ever filled and read at once. */
+const head = Buffer.alloc(HEAD_BYTES);
+
 /** Undefined where it may be executed but not read. */
-function readHead(path: string): Buffer | undefined {
+function readLine(path: string, encoding: 'latin1' | 'utf8'): string | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const head = Buffer.alloc(HEAD_BYTES);
-    return head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
+    const size = readSync(file, head, 0, HEAD_BYTES, 0);
+    const end = head.indexOf('\n');
+    return head.toString(encoding, 0, end === -1 ? size : Math.min(end, size));
   } catch {
     return undefined;
   } finally {

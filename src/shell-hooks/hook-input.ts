@@ -1,11 +1,13 @@
 import { dialectEventOf, toolNameIn } from './dialect.js';
 import type { EventProgress } from './event-progress.js';
 import type { ShellHook } from './hook-definition.js';
-import type { ToolNames } from './occasion.js';
+import type { EventFields, ToolNames } from './occasion.js';
 import { fold, redact } from './plain-json.js';
 
 /** What the input of every hook has in common. */
 export interface HookInputSource {
+  /** What the event says of itself. */
+  readonly fields: EventFields;
   readonly workspaceDir: string;
   readonly toolNames: ToolNames;
   /** Names of fields that only hooks which declare them get. */
@@ -18,8 +20,8 @@ export interface HookInputSource {
  * that hooks of other programs look for.
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
-  const { occasion, value, data: hookData, outputs } = progress;
-  const { data, flat, gemini } = occasion.describe(value);
+  const { occasion, data: hookData, outputs } = progress;
+  const { data, flat, gemini } = source.fields;
   const { sensitive, workspaceDir } = source;
   const declared = new Set(hook.sensitive?.map(fold));
   const hidden = sensitive.filter((name) => !declared.has(fold(name)));

@@ -17,7 +17,7 @@ import { startHook } from './hook-process.js';
 import type { HookRegistry } from './hook-registry.js';
 import { HookReports } from './hook-reports.js';
 import { visibleText } from './hook-text.js';
-import { isFor, type Occasion, type Subject, type ToolNames } from './occasion.js';
+import { type EventFields, isFor, type Occasion, type Subject, type ToolNames } from './occasion.js';
 import { jsonText } from './plain-json.js';
 
 /** What a hook says to the user. */
@@ -116,21 +116,27 @@ export class HookRunner {
   private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
     const { options } = this;
     const { sessionId, signal } = progress.occasion;
-    const input = hookInput(hook, progress, { ...options, now: () => this.clock.now() });
-    const stdin = jsonText(input);
+    const fields = progress.occasion.describe(progress.value);
     // From here to the start as little as can be: what was verified has no time to change.
     const verified = await this.permits.permit(hook);
     if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
-    this.reports.start(hook, input);
+    let stdin: string | undefined;
     const start = {
       ...{ hook, verified, signal },
       env: hookEnvironment(hook, verified, { ...options, sessionId }),
-      stdin,
+      // While the program starts, which takes longer.
+      stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
     const result = await startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
     const { redact } = options;
     return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
+  }
+
+  private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {
+    const input = hookInput(hook, progress, { ...this.options, fields, now: () => this.clock.now() });
+    this.reports.start(hook, input);
+    return jsonText(input);
   }
 
   /** A failure of one that has to block cancels what the event is about. */

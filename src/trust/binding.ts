@@ -28,15 +28,18 @@ export interface Binding extends LocatedItem, BoundFiles {
   readonly document: { readonly [key: string]: CanonicalValue };
 }
 
-/** Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. */
-export function locateItem(item: TrustItem, place: TrustPlace): LocatedItem {
+/**
+ * Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. With `unseen`, what
+ * is wrong with a program that is given by its path is left to its start.
+ */
+export function locateItem(item: TrustItem, place: TrustPlace, unseen = false): LocatedItem {
   validateTexts(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
   const workspace = realLocation(place.workspaceDir);
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
   const roots: Workspace = { named: place.workspaceDir, real: workspace };
-  const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots });
+  const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots, unseen });
   const scope = resolveScope(item, roots, executable);
   if (scope === 'workspace') validateEnvironment(item);
   return { item, scope, workspace, source, root, cwd, executable };
@@ -76,11 +79,12 @@ interface ProgramSearch {
   readonly base: string;
   readonly path: string | undefined;
   readonly roots: Workspace;
+  readonly unseen: boolean;
 }
 
-function findExecutable(item: TrustItem, { base, path, roots }: ProgramSearch): Executable | undefined {
+function findExecutable(item: TrustItem, { roots, ...search }: ProgramSearch): Executable | undefined {
   if (item.command === undefined) return undefined;
-  const find = (command: string) => resolveExecutable({ command, base, path, exclude: [roots.named, roots.real] });
+  const find = (command: string) => resolveExecutable({ ...search, command, exclude: [roots.named, roots.real] });
   const named = item.root ? item.command.replaceAll(EXTENSION_PATH, item.root) : item.command;
   const found = item.shell ? findShell(item.shell, find) : find(named);
   if (!('failure' in found)) return found;

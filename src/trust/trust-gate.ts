@@ -80,7 +80,7 @@ class ContentGate implements TrustGate {
   async verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const { item } = decision;
     try {
-      const located = locateItem(item, this.settings.place);
+      const located = locateItem(item, this.settings.place, true);
       if (located.scope === 'workspace') return await this.verifyContent(decision);
       return { ...decision, root: item.root, launch: launchOf(located, undefined) };
     } catch (error) {

@@ -42,6 +42,19 @@ test('E12: what such a program prints holds no key', async () => {
   expect(stdout).not.toContain('secret');
 });
 
+test('what is withheld is not even read', () => {
+  const read: string[] = [];
+  const watched = new Proxy(parent, {
+    get: (target, name: keyof typeof parent) => {
+      read.push(name);
+      return target[name];
+    },
+  });
+  userEnvironment({ parent: watched, exclude }, ['JIRA_*']);
+
+  expect(read).toEqual(['PATH', 'HOME', 'LC_ALL', 'NODE_OPTIONS']);
+});
+
 describe('E8: no item may set', () => {
   test.each([
     ...[

@@ -71,6 +71,17 @@ test('what cannot be found or used says why', async () => {
   expect(await find('a\0b', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
 });
 
+test('a program that is only located is looked at by its start; one of PATH is looked at to be found', () => {
+  const { root, workspace, tool, usr } = setUp();
+  const plain = write(join(root, 'plain', 'tool'), '');
+  const locate = (command: string, path: string[]) =>
+    resolveExecutable({ command, base: root, path: path.join(delimiter), exclude: [workspace], unseen: true });
+
+  expect(locate('./plain/tool', [])).toEqual({ path: plain, realPath: plain });
+  expect(locate('./missing', [])).toMatchObject({ failure: { code: 'not-found' } });
+  expect(locate('tool', [join(root, 'plain'), usr])).toEqual({ path: tool, realPath: tool });
+});
+
 test('F6: a command with its arguments in it is not found, and says what to do', async () => {
   const { find, usr } = setUp();
 

@@ -1,12 +1,14 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { OptionInvalidError } from '../../src/errors.js';
 import { runProcess } from '../../src/process/run-process.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { scratchFolder, script } from './support/scratch.js';
-import { env, sh } from './support/sh.js';
+import { env, remaining, sh } from './support/sh.js';
 
 test('what a program reads, writes and returns is passed on', async () => {
   const result = await sh('cat; echo problem >&2; exit 3', { stdin: 'größe 🎉' });
@@ -23,6 +25,53 @@ test('what a program reads, writes and returns is passed on', async () => {
     detachedChild: false,
     durationMs: expect.any(Number),
   });
+});
+
+test('an input that is made while the program starts is made once it has a process, and read', async () => {
+  const order: string[] = [];
+  const { stdout } = await sh('cat', {
+    spawn: (command, args, options) => {
+      order.push('spawn');
+      return spawn(command, args, options);
+    },
+    stdin: () => {
+      order.push('stdin');
+      return 'late';
+    },
+  });
+
+  expect({ order, stdout }).toEqual({ order: ['spawn', 'stdin'], stdout: 'late' });
+});
+
+test('where an input cannot be made the run rejects, and nothing of it is left', async () => {
+  const children: ChildProcess[] = [];
+  const stdin = () => {
+    throw new TypeError('no input');
+  };
+  const running = sh('trap "" TERM; sleep 60 & wait; sleep 60', {
+    stdin,
+    spawn: (command, args, options) => {
+      const child = spawn(command, args, options);
+      children.push(child);
+      return child;
+    },
+  });
+
+  await expect(running).rejects.toThrow('no input');
+  expect(await remaining(children.map(({ pid = 0 }) => pid))).toEqual([]);
+});
+
+test('a child that tells of its exit and of no more has ended, once all has been read', async () => {
+  const child = fakeChild();
+  const running = sh('exit 0', { spawn: () => child as never, timeoutMs: 5_000 });
+  child.stdout.end('all');
+  child.stderr.end();
+  setTimeout(() => child.emit('exit', 0, null), 50);
+
+  const { outcome, stdout, durationMs } = await running;
+
+  expect({ outcome, stdout }).toEqual({ outcome: 'exited', stdout: 'all' });
+  expect(durationMs).toBeLessThan(500);
 });
 
 test('five megabytes go in and, where the limit says so, out', async () => {
@@ -171,4 +220,9 @@ function footprint() {
   const events = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
   const descriptors = process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0;
   return { descriptors, listeners: events.map((event) => process.listenerCount(event)) };
+}
+
+function fakeChild() {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  return Object.assign(new EventEmitter(), { stdin, stdout, stderr, stdio: [stdin, stdout, stderr], unref: () => {} });
 }

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
 import type { TrustItem } from '../../src/trust/trust-item.js';
 import type { UserHooksChange } from '../../src/trust/user-watch.js';
 import { script, write } from '../process/support/scratch.js';
-import { allowed, attempt, makePlace, type Place } from './support/place.js';
+import { allowed, attempt, makePlace, type Place, start, verified } from './support/place.js';
 
 function usersHook({ stateDir }: Place, more: Partial<TrustItem> = {}): TrustItem {
   const source = join(stateDir, 'hooks.json');
@@ -63,12 +63,28 @@ test('a missing program of the user’s is told when it is started', async () =>
   });
 });
 
+test.each([
+  ['not-executable', '#!/bin/sh\n', 0o644],
+  ['bad-format', 'echo EVIL\n', 0o755],
+  ['bad-interpreter', '#!/nowhere/sh\n', 0o755],
+] as const)('a program of the user’s that is %s by now is told of, and does not run', async (code, text, mode) => {
+  const place = makePlace();
+  const gate = place.gate();
+  const decision = allowed(await gate.authorize(usersHook(place)));
+  write(join(place.stateDir, 'hook.sh'), text, mode);
+  chmodSync(join(place.stateDir, 'hook.sh'), mode);
+
+  const result = await start(verified(await gate.verify(decision)));
+
+  expect(result).toMatchObject({ outcome: 'spawn-failed', stdout: '', failure: { code } });
+});
+
 test('C22: what changed since it last ran runs, and is told of once', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];
-  const start = () => place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
+  const gateOf = () => place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
   const run = async () => {
-    const gate = start();
+    const gate = gateOf();
     const first = await attempt(gate, usersHook(place));
     return [first, await attempt(gate, usersHook(place)), changes.splice(0).map(({ what }) => what)];
   };
