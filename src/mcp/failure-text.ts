@@ -5,6 +5,7 @@ import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
 
 const MAX_TEXT = 10_000;
+const MAX_DETAILS = 1_000;
 
 /** What the codes of JSON-RPC, of the protocol and of the SDK mean, after the name of the server. */
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -39,7 +40,7 @@ export function requestError(server: string, error: unknown): KeelsonError {
   }
   const status = codeOf(error);
   const mismatch = mismatchIn(error);
-  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)), MAX_TEXT);
+  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
   const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
   const meaning = status === undefined ? unknown : meaningOf(status);
   const code = status === undefined ? '' : ` (${status})`;
@@ -71,6 +72,12 @@ function meaningOf(status: number): string {
 function codeOf(error: unknown): number | undefined {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'number' ? code : undefined;
+}
+
+/** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
+function detailsOf(error: unknown): string {
+  const text = JSON.stringify((error as { data?: unknown } | undefined)?.data);
+  return text === undefined ? '' : ` ${text.slice(0, MAX_DETAILS)}`;
 }
 
 /** What the SDK puts in front of the server's own words. */

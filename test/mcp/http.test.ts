@@ -46,6 +46,17 @@ describe('over Streamable HTTP', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 1 }]);
   });
 
+  test('a server that forgets the session at each call is asked twice, and not on and on', async () => {
+    const server = await handServer((request, response) => {
+      if (isCall(request)) response.writeHead(404).end('Session not found');
+      return isCall(request);
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('forgotten') });
+    expect(server.seen.filter(isCall)).toHaveLength(2);
+  });
+
   test('an answer that breaks off is an error result, long before the time is up', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
