@@ -1,6 +1,6 @@
 import { KeelsonError } from '../errors.js';
 import { describeNetworkError } from './http-exchange.js';
-import { McpRequestError } from './mcp-error.js';
+import { McpRequestError, McpUnauthorizedError } from './mcp-error.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
 
@@ -22,7 +22,6 @@ const MEANINGS: Readonly<Record<number, string>> = {
   [BROKEN_OFF]: 'broke off before it answered',
   [NO_ANSWER]: 'gave an answer that is none',
   400: 'did not understand the request',
-  401: 'wants an authorization',
   403: 'does not allow this',
   404: 'is not at this address',
   429: 'has had too many requests: try again later',
@@ -41,11 +40,17 @@ export function requestError(server: string, error: unknown): KeelsonError {
   const status = codeOf(error);
   const mismatch = mismatchIn(error);
   const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
+  if (status === 401) return unauthorizedError(server, said, error);
   const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
   const meaning = status === undefined ? unknown : meaningOf(status);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
   return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+}
+
+function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
+  const answer = `it answered with HTTP 401${said === '' ? '' : ` and said: ${said}`}`;
+  return new McpUnauthorizedError(server, `${answer}; give \`headers\` or \`oauth\`.`, { cause });
 }
 
 /** What the SDK's schemas say of an answer, in one line; undefined for anything else. */

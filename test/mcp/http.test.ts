@@ -57,6 +57,28 @@ describe('over Streamable HTTP', () => {
     expect(server.seen.filter(isCall)).toHaveLength(2);
   });
 
+  test('a refusal for want of an authorization says what to give, and is not tried again by itself', async () => {
+    let refuses = false;
+    const server = await handServer((_request, response) => {
+      if (refuses) response.writeHead(401).end('no token');
+      return refuses;
+    });
+    const reconnect = { attempts: 1_000, initialMs: 20, maxMs: 20 };
+    const { mcp } = await connected({ servers: { a: { url: server.url } }, reconnect });
+    refuses = true;
+    const code = 'ERR_MCP_UNAUTHORIZED';
+    const message =
+      'MCP server "a" wants an authorization: it answered with HTTP 401 and said: no token; give `headers` or `oauth`.';
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: message });
+    await expect(mcp.server('a').readResource('x:y')).rejects.toMatchObject({ code, message });
+    await server.kill();
+    await call(mcp, 'echo');
+    await server.revive();
+    await until(() => stateOf(mcp, 'a') === 'unavailable');
+    expect(mcp.status()[0]?.lastError).toBe(message);
+  });
+
   test('an answer that breaks off is an error result, long before the time is up', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
