@@ -1,5 +1,5 @@
 import { KeelsonError } from '../errors.js';
-import { describeNetworkError } from './http-exchange.js';
+import { describeNetworkError, httpStatusOf } from './http-exchange.js';
 import { McpRequestError, McpUnauthorizedError } from './mcp-error.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
@@ -37,7 +37,7 @@ export function requestError(server: string, error: unknown): KeelsonError {
   if (isConnectionClosed(error)) {
     return new McpRequestError(server, `The connection to the MCP server "${server}" was lost.`, { cause: error });
   }
-  const status = codeOf(error);
+  const status = httpStatusOf(error);
   const mismatch = mismatchIn(error);
   const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
   if (status === 401) return unauthorizedError(server, said, error);
@@ -74,11 +74,6 @@ function meaningOf(status: number): string {
   return 'refused the request';
 }
 
-function codeOf(error: unknown): number | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'number' ? code : undefined;
-}
-
 /** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
 function detailsOf(error: unknown): string {
   const text = JSON.stringify((error as { data?: unknown } | undefined)?.data);
@@ -87,7 +82,9 @@ function detailsOf(error: unknown): string {
 
 /** What the SDK puts in front of the server's own words. */
 function stripPrefix(text: string): string {
-  return text.replace(/^MCP error -?\d+: /, '').replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, '');
+  return text
+    .replace(/^MCP error -?\d+: /, '')
+    .replace(/^(?:Streamable HTTP error: )?(?:Error POSTing to endpoint(?: \(HTTP \d+\))?: )?/, '');
 }
 
 /** Any thrown value in a few words for a log or a status. */

@@ -79,6 +79,33 @@ describe('over Streamable HTTP', () => {
     expect(mcp.status()[0]?.lastError).toBe(message);
   });
 
+  test('an answer under the number as a text is one, and nothing else comes of it', async () => {
+    const server = await handServer((request, response) => {
+      if (isCall(request))
+        reply(response, { jsonrpc: '2.0', id: String(request.message?.id), result: { content: 'yes' } });
+      return isCall(request);
+    });
+    const { mcp, logger } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'yes' });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(logger.lines).toEqual(['info: MCP server "a": connected']);
+  });
+
+  test('an answer that is to go on in a stream that the server does not have fails at once', async () => {
+    const server = await handServer((request, response) => {
+      if (!isCall(request)) return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 10\ndata: \n\n');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+    const started = Date.now();
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('broke off') });
+    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(stateOf(mcp, 'a')).toBe('connected');
+  });
+
   test('an answer that breaks off is an error result, long before the time is up', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
