@@ -40,9 +40,13 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
   return { name, definition: define(name, ours, origin), notes };
 }
 
-/** What other programs call by other names: the address, and which tools to offer or to leave out. */
+/**
+ * What other programs call by other names: the address, and which tools to offer or to leave out. Some write null where
+ * there is nothing.
+ */
 function translate(fields: Fields): Fields {
-  const { serverUrl, tools, disabledTools, ...ours } = fields;
+  const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const { serverUrl, tools, disabledTools, ...ours } = given;
   return {
     ...(isTexts(tools) ? { includeTools: tools } : tools !== undefined && { tools }),
     ...(serverUrl !== undefined && { url: serverUrl }),

@@ -57,6 +57,11 @@ test.each<[string, object, readonly unknown[]]>([
   ],
   ['Copilot', { mcpServers: { a: { type: 'local', command: 'node', args: [], tools: ['*'] } } }, [['a', 'node', []]]],
   [
+    'programs that write null where there is nothing',
+    { mcpServers: { a: { command: 'npx', args: null, env: null, cwd: null, url: null, headers: null, note: null } } },
+    [['a', 'npx', []]],
+  ],
+  [
     'FastMCP and LangChain',
     {
       a: { transport: 'streamable_http', url: 'https://example.com/' },
