@@ -49,7 +49,7 @@ export function requestError(server: string, error: unknown): KeelsonError {
 }
 
 function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
-  const answer = `it answered with HTTP 401${said === '' ? '' : ` and said: ${said}`}`;
+  const answer = `it answered with 401${said === '' ? '' : ` and said: ${said}`}`;
   return new McpUnauthorizedError(server, `${answer}; give \`headers\` or \`oauth\`.`, { cause });
 }
 

@@ -68,7 +68,7 @@ describe('over Streamable HTTP', () => {
     refuses = true;
     const code = 'ERR_MCP_UNAUTHORIZED';
     const message =
-      'MCP server "a" wants an authorization: it answered with HTTP 401 and said: no token; give `headers` or `oauth`.';
+      'MCP server "a" wants an authorization: it answered with 401 and said: no token; give `headers` or `oauth`.';
 
     expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: message });
     await expect(mcp.server('a').readResource('x:y')).rejects.toMatchObject({ code, message });
