@@ -101,6 +101,19 @@ test('tools are offered and left out as other programs say it', async () => {
   expect(stateOf(mcp, 'wrong')).toBe('invalid');
 });
 
+test('the folder that is worked in is known by the name that editors have for it', async () => {
+  const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
+  const path = join(workspaceDir, 'mcp.json');
+  const { args = [], ...server } = raw({ log });
+  const here = variable('workspaceFolder');
+  writeFileSync(path, JSON.stringify({ servers: { a: { ...server, args: [...args, `${here}/src`], cwd: here } } }));
+  const { mcp } = await connected({ configFiles: [path], workspaceDir });
+  const [started] = readLog(log);
+
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reads: ['workspaceFolder'] }]);
+  expect([started?.cwd, started?.argv?.at(-1)]).toEqual([workspaceDir, `${workspaceDir}/src`]);
+});
+
 test('comments, and commas at the end, are passed over as editors do it', async () => {
   const text = `\uFEFF// "servers"
 {
