@@ -42,12 +42,28 @@ async function readText(path: string): Promise<string | undefined> {
 }
 
 function parse(text: string, path: string): object {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw new McpConfigError(path, `it is no JSON: ${describeError(error)}`, { cause: error });
-  }
+  const parsed = parseJson(text.replace(/^\uFEFF/, ''), path);
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
   throw new McpConfigError(path, 'it holds no object.');
+}
+
+/** Editors write comments and commas at the end into such files. */
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    try {
+      return JSON.parse(without(TRAILING_COMMA, without(COMMENT, text)));
+    } catch {
+      throw new McpConfigError(path, `it is no JSON: ${describeError(error)}`, { cause: error });
+    }
+  }
+}
+
+/** Each matches a text in quotes first, which stays as it is, and none goes over the same part of the file twice. */
+const COMMENT = /"(?:[^"\\]|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+const TRAILING_COMMA = /"(?:[^"\\]|\\.)*"?|,(?=\s*[}\]])/g;
+
+function without(pattern: RegExp, text: string): string {
+  return text.replace(pattern, (found) => (found.startsWith('"') ? found : ' '));
 }

@@ -64,6 +64,10 @@ export class Connection {
     return this.client.getServerCapabilities() ?? {};
   }
 
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
   /** Asks the server. The answer is as it came, unchecked. */
   request({
     method,

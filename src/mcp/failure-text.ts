@@ -1,10 +1,11 @@
 import { KeelsonError } from '../errors.js';
-import { describeNetworkError } from './http-exchange.js';
-import { McpRequestError } from './mcp-error.js';
+import { describeNetworkError, httpStatusOf } from './http-exchange.js';
+import { McpRequestError, McpUnauthorizedError } from './mcp-error.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from './message.js';
 import { plainText } from './plain-text.js';
 
 const MAX_TEXT = 10_000;
+const MAX_DETAILS = 1_000;
 
 /** What the codes of JSON-RPC, of the protocol and of the SDK mean, after the name of the server. */
 const MEANINGS: Readonly<Record<number, string>> = {
@@ -21,7 +22,6 @@ const MEANINGS: Readonly<Record<number, string>> = {
   [BROKEN_OFF]: 'broke off before it answered',
   [NO_ANSWER]: 'gave an answer that is none',
   400: 'did not understand the request',
-  401: 'wants an authorization',
   403: 'does not allow this',
   404: 'is not at this address',
   429: 'has had too many requests: try again later',
@@ -37,14 +37,20 @@ export function requestError(server: string, error: unknown): KeelsonError {
   if (isConnectionClosed(error)) {
     return new McpRequestError(server, `The connection to the MCP server "${server}" was lost.`, { cause: error });
   }
-  const status = codeOf(error);
+  const status = httpStatusOf(error);
   const mismatch = mismatchIn(error);
-  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)), MAX_TEXT);
+  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
+  if (status === 401) return unauthorizedError(server, said, error);
   const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
   const meaning = status === undefined ? unknown : meaningOf(status);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
   return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+}
+
+function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
+  const answer = `it answered with 401${said === '' ? '' : ` and said: ${said}`}`;
+  return new McpUnauthorizedError(server, `${answer}; give \`headers\` or \`oauth\`.`, { cause });
 }
 
 /** What the SDK's schemas say of an answer, in one line; undefined for anything else. */
@@ -68,14 +74,17 @@ function meaningOf(status: number): string {
   return 'refused the request';
 }
 
-function codeOf(error: unknown): number | undefined {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'number' ? code : undefined;
+/** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
+function detailsOf(error: unknown): string {
+  const text = JSON.stringify((error as { data?: unknown } | undefined)?.data);
+  return text === undefined ? '' : ` ${text.slice(0, MAX_DETAILS)}`;
 }
 
 /** What the SDK puts in front of the server's own words. */
 function stripPrefix(text: string): string {
-  return text.replace(/^MCP error -?\d+: /, '').replace(/^Streamable HTTP error: (?:Error POSTing to endpoint: )?/, '');
+  return text
+    .replace(/^MCP error -?\d+: /, '')
+    .replace(/^(?:Streamable HTTP error: )?(?:Error POSTing to endpoint(?: \(HTTP \d+\))?: )?/, '');
 }
 
 /** Any thrown value in a few words for a log or a status. */

@@ -18,6 +18,8 @@ export interface HttpExchangeOptions {
   readonly onUnreachable: (error: unknown) => void;
   /** The body of an answer came to its end. `id` is that of the request; there is none for a stream of its own. */
   readonly onBodyEnd: (id: number | undefined, error: unknown) => void;
+  /** The server goes on with no stream after this event, which the SDK passes over in silence. */
+  readonly onNoStream: (lastEventId: string) => void;
 }
 
 const MAX_REFUSALS = 3;
@@ -45,11 +47,12 @@ export class HttpExchange {
   }
 
   private async own(url: URL, init: RequestInit | undefined): Promise<Response> {
-    const { maxBytes, onBodyEnd, signalOf } = this.options;
+    const { maxBytes, onBodyEnd, onNoStream, signalOf } = this.options;
     const isOfEvents = isStream(init);
+    const lastEventId = new Headers(init?.headers).get('last-event-id') ?? '';
     if (isOfEvents) {
       // As one answers who has no stream: the SDK takes that for the end of it.
-      const at = this.unwanted.indexOf(new Headers(init?.headers).get('last-event-id') ?? '');
+      const at = this.unwanted.indexOf(lastEventId);
       if (at >= 0 && this.unwanted.splice(at, 1)) return new Response(null, { status: 405 });
       await this.pause(init?.signal);
     }
@@ -57,6 +60,7 @@ export class HttpExchange {
     const signal = (id === undefined ? undefined : signalOf(id)) ?? init?.signal;
     const response = await this.reach(url, { ...init, ...(signal && { signal }) });
     this.countRefusals(url, init?.method ?? 'GET', response);
+    if (isOfEvents && response.status === 405) onNoStream(lastEventId);
     const onEnd = (error?: unknown) => {
       if (!this.closing && response.ok && (id !== undefined || isOfEvents)) onBodyEnd(id, error);
     };
@@ -118,6 +122,14 @@ function requestIdOf(init: RequestInit | undefined): number | undefined {
 
 function isStream(init: RequestInit | undefined): boolean {
   return (init?.method ?? 'GET') === 'GET' && /event-stream/.test(new Headers(init?.headers).get('accept') ?? '');
+}
+
+/** The status in an error of the SDK: in its code or, from its transport for SSE, in its words. */
+export function httpStatusOf(error: unknown): number | undefined {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (typeof code === 'number') return code;
+  const found = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(String(message));
+  return found === null ? undefined : Number(found[1]);
 }
 
 /** What a failed `fetch` says, with what is behind it. */

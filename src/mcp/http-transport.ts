@@ -2,7 +2,7 @@ import type { Transport, TransportSendOptions } from '@modelcontextprotocol/sdk/
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { describeError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
-import { describeNetworkError, HttpExchange } from './http-exchange.js';
+import { describeNetworkError, HttpExchange, httpStatusOf } from './http-exchange.js';
 import { McpSessionLostError, McpUnauthorizedError, McpUnavailableError } from './mcp-error.js';
 import type { McpOAuth } from './mcp-options.js';
 import { AnswerTooLongError, brokenOffAnswer, deliver, tooLongAnswer } from './message.js';
@@ -66,7 +66,8 @@ export class HttpTransport implements Transport {
   ending: string | undefined = undefined;
   private inner: Inner;
   private readonly exchange: HttpExchange;
-  private readonly open = new Map<string | number, OpenRequest>();
+  /** By numbers, as the SDK counts them, also where a server makes texts of them. */
+  private readonly open = new Map<number, OpenRequest>();
   private readonly questions = new OpenQuestions();
   private readonly timers = new Set<unknown>();
   private state: 'new' | 'started' | 'closed' = 'new';
@@ -76,6 +77,7 @@ export class HttpTransport implements Transport {
       ...options,
       signalOf: (id) => this.open.get(id)?.exchange.signal,
       onUnreachable: (error) => this.break(describeNetworkError(error)),
+      onNoStream: (lastEventId) => this.resumptionRefused(lastEventId),
       onBodyEnd: (id, error) => (id === undefined ? this.streamEnded(error) : this.answerEnded(id, error)),
     });
     this.inner = this.create();
@@ -104,7 +106,7 @@ export class HttpTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (this.state === 'closed') throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
-    const id = 'method' in message && 'id' in message ? message.id : undefined;
+    const id = 'method' in message && 'id' in message ? Number(message.id) : undefined;
     const exchange = new AbortController();
     const request: OpenRequest = { isAnswered: false, hasEnded: false, resumption: undefined, exchange };
     if (id !== undefined) this.open.set(id, request);
@@ -156,12 +158,12 @@ export class HttpTransport implements Transport {
   private received(message: JSONRPCMessage): void {
     const problem = this.questions.problemOf(message);
     if (problem !== undefined) return this.break(problem);
-    if (!('method' in message) && message.id !== undefined) this.answered(message.id);
+    if (!('method' in message) && message.id !== undefined) this.answered(Number(message.id));
     deliver(message, (ready) => this.onmessage?.(ready));
   }
 
   /** The body that an answer came in ends with it, or is let go of. */
-  private answered(id: string | number): void {
+  private answered(id: number): void {
     const request = this.open.get(id);
     if (request === undefined) return;
     request.isAnswered = true;
@@ -170,7 +172,7 @@ export class HttpTransport implements Transport {
   }
 
   /** What a server drips on and on is read no further. */
-  private letGo(id: string | number): void {
+  private letGo(id: number): void {
     const request = this.open.get(id);
     if (request === undefined) return;
     this.open.delete(id);
@@ -205,10 +207,11 @@ export class HttpTransport implements Transport {
     await this.inner.finishAuth(await hold(async () => code()));
   }
 
-  /** Some servers answer with 400 to a session that they do not know. */
+  /** Some servers answer with 400 to a session that they do not know. With SSE the session is in the address. */
   private isSessionLost(error: unknown): boolean {
-    if (!(error instanceof this.options.sdk.StreamableHTTPError) || this.sessionId === undefined) return false;
-    return error.code === 404 || (error.code === 400 && /session/i.test(error.message));
+    if ((this.options.kind === 'sse' ? this.protocolVersion : this.sessionId) === undefined) return false;
+    const status = httpStatusOf(error);
+    return status === 404 || (status === 400 && /session/i.test(describeError(error)));
   }
 
   /** Closed a moment later: whoever sent this learns first that it was not done, and what was done may be answered. */
@@ -241,6 +244,11 @@ export class HttpTransport implements Transport {
       this.received(brokenOffAnswer(id));
       if (error !== undefined) this.options.onDoubt();
     });
+  }
+
+  private resumptionRefused(lastEventId: string): void {
+    const found = [...this.open].find(([, { resumption }]) => resumption === lastEventId);
+    if (found !== undefined) this.received(brokenOffAnswer(found[0]));
   }
 
   private later(ms: number, callback: () => void): void {

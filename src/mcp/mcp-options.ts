@@ -66,7 +66,7 @@ export interface McpLimits {
   readonly tools: number;
   /** Pages of a list. Default 1,000. */
   readonly pages: number;
-  /** Characters of a tool's description; a longer one is cut. Default 4,000. */
+  /** Characters of a tool's description, and of a server's instructions; longer ones are cut. Default 4,000. */
   readonly descriptionLength: number;
   /** Characters of a tool's schema as JSON; a tool with a longer one is skipped. Default 262,144. */
   readonly schemaLength: number;

@@ -9,6 +9,7 @@ import { type McpSessionLostError, McpUnavailableError } from './mcp-error.js';
 import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
+import { plainText } from './plain-text.js';
 import { Refresher } from './refresher.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
@@ -75,10 +76,12 @@ export class McpServer {
   status(): McpServerStatus {
     const { name, transport, origin } = this.definition;
     const { state, lastError, reconnects, established } = this.link;
+    const { instructions } = established?.connection ?? {};
     return {
       ...{ name, state, lastError, reconnects, scope: origin.scope, source: origin.source },
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,
+      instructions: instructions && plainText(instructions, this.host.settings.limits.descriptionLength),
       tools: this.tools.map((tool) => tool.name),
       toolCount: this.tools.length,
       reads: variablesOf(this.definition),

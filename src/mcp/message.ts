@@ -45,7 +45,8 @@ export type MessageReading =
 export function readMessage(text: string): MessageReading {
   if (!text.includes('"jsonrpc"')) return { problem: 'it is not of JSON-RPC' };
   try {
-    const fields: unknown = JSON.parse(text);
+    // Some runtimes begin their output with a byte order mark.
+    const fields: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
     return isObject(fields) && fields.jsonrpc === '2.0' ? messageOf(fields) : { problem: 'it is not of JSON-RPC 2.0' };
   } catch (error) {
     return { problem: describeError(error) };

@@ -16,7 +16,8 @@ export function toResult(answer: Fields): ToolResult {
   return {
     content: contentOf(partsOf(content), rest),
     ...(structured !== undefined && { structured }),
-    ...(isError === true && { isError }),
+    // What says in any way that it failed is not passed off as a success.
+    ...((isError === true || isError === 'true') && { isError: true }),
   };
 }
 
@@ -54,7 +55,7 @@ function resourcePart(resource: Fields): ContentPart {
 }
 
 function linkText({ uri, name, title, description, mimeType }: Fields): string {
-  const details = [title ?? name, mimeType, description].filter((part) => part !== undefined).map(label);
+  const details = [title ?? name, mimeType, description].filter((part) => (part ?? undefined) !== undefined).map(label);
   return `[resource link ${label(uri)}${details.length > 0 ? `: ${details.join(', ')}` : ''}]`;
 }
 
@@ -62,16 +63,24 @@ function linkText({ uri, name, title, description, mimeType }: Fields): string {
 function binaryPart(data: unknown, mimeType: unknown, { what, uri }: { what: string; uri?: string }): ContentPart {
   const mediaType =
     typeof mimeType === 'string' && /^[\w.+-]+\/[\w.+-]+(?:;.*)?$/.test(mimeType) ? mimeType : undefined;
-  const base64 = typeof data === 'string' ? data.replace(/\s+/g, '') : '';
-  if (base64 === '' || !isBase64(base64)) return text(`[${what} that is no base64]`);
+  const base64 = plainBase64(data);
+  if (base64 === undefined) return text(`[${what} that is no base64]`);
   if (mediaType === undefined) return text(`[${what} of no known type, ${base64.length} characters of base64]`);
   if (mediaType.startsWith('image/')) return { type: 'image', image: base64, mediaType };
   const filename = uri?.split(/[?#]/)[0]?.split('/').pop();
   return { type: 'file', data: base64, mediaType, ...(filename && { filename }) };
 }
 
-function isBase64(data: string): boolean {
-  return data.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+/** In the one form that every provider takes: servers also leave out the padding, or write the kind that addresses have. */
+function plainBase64(data: unknown): string | undefined {
+  if (typeof data !== 'string') return undefined;
+  const inner = data.replace(/^data:[^,]{0,200};base64,/, '').replace(/\s+/g, '');
+  const digits = inner
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+    .replace(/={1,2}$/, '');
+  if (digits.length % 4 === 1 || !/^[A-Za-z0-9+/]+$/.test(digits)) return undefined;
+  return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
 function label(value: unknown): string {

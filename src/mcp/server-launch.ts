@@ -56,15 +56,17 @@ export function prepareLaunch(
   trusted: TrustedLaunch | undefined,
   settings: McpSettings,
 ): ServerLaunch {
-  const { name } = definition;
-  const expansion = new Expansion({ ...settings.system.env, ...definition.origin.settings });
+  const { name, origin } = definition;
+  const { workspaceDir = settings.workspaceDir } = origin;
+  // What editors call it.
+  const folder = workspaceDir && { workspaceFolder: resolve(workspaceDir) };
+  const expansion = new Expansion({ ...folder, ...settings.system.env, ...origin.settings });
   if (definition.transport === 'stdio') {
     const launch = trusted ?? ownLaunch(definition, settings, expansion);
     const args = launch.args.map((text) => expansion.text(text));
-    const additions = { ...expansion.map(launch.env), ...definition.origin.settings };
+    const additions = { ...expansion.map(launch.env), ...origin.settings };
     refuseMissing(name, expansion);
-    const { scope, workspaceDir = settings.workspaceDir } = definition.origin;
-    const exclude = scope !== 'builtin' && workspaceDir ? [resolve(workspaceDir)] : [];
+    const exclude = origin.scope !== 'builtin' && workspaceDir ? [resolve(workspaceDir)] : [];
     const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
     return { ...launch, args, env };
   }

@@ -61,7 +61,7 @@ async function readRoots(
   }
 }
 
-/** Progress that comes after the answer is nothing to worry about. */
-function levelOf(error: Error): keyof Logger {
-  return error.message.startsWith('Received a progress notification') ? 'debug' : 'warn';
+/** Progress after the answer is nothing to worry about, nor an answer to what was given up. */
+function levelOf({ message }: Error): keyof Logger {
+  return /^Received a (?:progress notification|response for an unknown)/.test(message) ? 'debug' : 'warn';
 }

@@ -6,12 +6,13 @@ import { problemOfUrl } from './server-url.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** By what programs call them, in small letters without `-` and `_`. */
 const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Map([
   ['stdio', 'stdio'],
+  ['local', 'stdio'],
   ['sse', 'sse'],
   ['http', 'http'],
-  ['streamable-http', 'http'],
-  ['streamableHttp', 'http'],
+  ['streamablehttp', 'http'],
 ]);
 
 /**
@@ -32,10 +33,26 @@ function serversOf(map: Fields): Fields {
 /** One server, or what is wrong with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
   if (!isObject(fields)) return { name, problem: 'it is no object', notes: [], origin };
-  const notes = notesOn(fields);
-  const problems = problemsOf(name, fields, origin);
+  const ours = translate(fields);
+  const notes = notesOn(ours);
+  const problems = problemsOf(name, ours, origin);
   if (problems.length > 0) return { name, problem: problems.join('; '), notes, origin };
-  return { name, definition: define(name, fields, origin), notes };
+  return { name, definition: define(name, ours, origin), notes };
+}
+
+/**
+ * What other programs call by other names: the address, and which tools to offer or to leave out. Some write null where
+ * there is nothing.
+ */
+function translate(fields: Fields): Fields {
+  const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const { serverUrl, tools, disabledTools, ...ours } = given;
+  return {
+    ...(isTexts(tools) ? { includeTools: tools } : tools !== undefined && { tools }),
+    ...(serverUrl !== undefined && { url: serverUrl }),
+    ...ours,
+    ...(disabledTools !== undefined && { excludeTools: [ours.excludeTools ?? [], disabledTools].flat() }),
+  };
 }
 
 /** A field that nobody knows may have been meant to forbid something, so it is not passed over in silence. */
@@ -76,7 +93,8 @@ function typeOf({ type, transport }: Fields): unknown {
 
 function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefinition['transport'] | undefined {
   const type = typeOf(fields);
-  if (type !== undefined) return typeof type === 'string' ? TRANSPORTS.get(type) : undefined;
+  if (type !== undefined)
+    return typeof type === 'string' ? TRANSPORTS.get(type.toLowerCase().replace(/[-_]/g, '')) : undefined;
   if (fields.httpUrl !== undefined) return 'http';
   return fields.url === undefined ? 'stdio' : (origin.urlMeans ?? 'http');
 }

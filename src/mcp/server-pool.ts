@@ -179,6 +179,13 @@ function statusOf(member: Member): McpServerStatus {
 function invalidStatus({ name, problem, origin }: InvalidEntry): McpServerStatus {
   return {
     ...{ name, state: 'invalid', lastError: problem, reconnects: 0, scope: origin.scope, source: origin.source },
-    ...{ transport: undefined, protocolVersion: undefined, tools: [], toolCount: 0, reads: [] },
+    ...{
+      transport: undefined,
+      protocolVersion: undefined,
+      instructions: undefined,
+      tools: [],
+      toolCount: 0,
+      reads: [],
+    },
   };
 }

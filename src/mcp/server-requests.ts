@@ -52,7 +52,7 @@ export class ServerRequests {
     try {
       const connection = this.owner.link.established?.connection;
       if (connection !== undefined && this.isPlain) return await this.askPlainly(connection, request, time);
-      return await this.askInTime(request, time);
+      return await this.inTime(request, time, (scope) => this.ask(request, scope));
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       throw sdkTimeout(what, error) ?? requestError(name, error);
@@ -86,16 +86,15 @@ export class ServerRequests {
       this.throwIfOver(connection, error);
       if (!(error instanceof McpSessionLostError)) throw error;
       void link.connect();
-      return await this.askInTime(request, time);
+      return await this.inTime(request, time, (scope) => this.askOnce(request, scope));
     } finally {
       scope.end();
     }
   }
 
-  private askInTime(request: ServerRequest, time: CallTime): Promise<Answer> {
+  private inTime<T>({ signal }: ServerRequest, time: CallTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
     const { open, owner } = this;
-    const { hold } = owner;
-    return inRequestTime({ ...time, hold, open, signal: request.signal }, (scope) => this.ask(request, scope));
+    return inRequestTime({ ...time, hold: owner.hold, open, signal }, work);
   }
 
   /** A server that has forgotten the session has not done it, so it is asked once more. */

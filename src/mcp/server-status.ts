@@ -23,6 +23,8 @@ export interface McpServerStatus {
   readonly transport: 'stdio' | 'http' | 'sse' | undefined;
   /** Of the protocol, as the connection agreed on it. */
   readonly protocolVersion: string | undefined;
+  /** What a connected server says of its own use, for a model: its own words, which no model gets by itself. */
+  readonly instructions: string | undefined;
   /** The names of its tools in the set. */
   readonly tools: readonly string[];
   readonly toolCount: number;

@@ -2,7 +2,7 @@ import type { McpToolsDeltaEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import { type CallServer, type McpTool, toMcpTool } from './mcp-tool.js';
 import type { McpServerDefinition } from './server-definition.js';
-import { toolFilter } from './tool-patterns.js';
+import { patternsWithout, toolFilter } from './tool-patterns.js';
 import { type McpToolSpec, readToolSpec } from './tool-spec.js';
 
 /** What a server's tools are made with. */
@@ -22,7 +22,7 @@ export class ServerTools {
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
   /** What each tool was when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
-  private readonly skipped = new Set<string>();
+  private readonly said = new Set<string>();
   private readonly isWanted: (name: string) => boolean;
 
   constructor(private readonly options: ServerToolsOptions) {
@@ -35,6 +35,7 @@ export class ServerTools {
     const before = this.current;
     const found = new Map<string, McpToolSpec>();
     entries.forEach((entry, at) => void this.take(entry, at, found));
+    this.reportMisfits(entries);
     const changed = [...found.values()].filter((spec) => this.isChanged(spec)).map(({ name }) => name);
     if (this.options.settings.pinTools) for (const name of changed) found.delete(name);
     this.current = found;
@@ -64,11 +65,23 @@ export class ServerTools {
     found.set(spec.name, spec);
   }
 
-  /** Said once: lists are read again and again. */
+  /** A name that is written wrong lets a tool pass that was to be left out. */
+  private reportMisfits(entries: readonly unknown[]): void {
+    const { includeTools = [], excludeTools } = this.options.definition;
+    const names = entries.flatMap((entry) => textName(entry) ?? []);
+    for (const pattern of patternsWithout(names, [...includeTools, ...excludeTools])) {
+      this.warnOnce(`it has no tool ${JSON.stringify(pattern.slice(0, 100))}, which its configuration names`);
+    }
+  }
+
   private skip(name: string, problem: string): void {
-    const text = `tool ${name} is skipped: ${problem}`;
-    if (this.skipped.has(text)) return;
-    if (this.skipped.size < 1_000) this.skipped.add(text);
+    this.warnOnce(`tool ${name} is skipped: ${problem}`);
+  }
+
+  /** Lists are read again and again. */
+  private warnOnce(text: string): void {
+    if (this.said.has(text)) return;
+    if (this.said.size < 1_000) this.said.add(text);
     this.options.warn(text);
   }
 
@@ -88,6 +101,11 @@ export class ServerTools {
 }
 
 function nameOf(entry: unknown, at: number): string {
+  const name = textName(entry);
+  return name === undefined ? `number ${at}` : JSON.stringify(name.slice(0, 100));
+}
+
+function textName(entry: unknown): string | undefined {
   const { name } = (entry ?? {}) as { name?: unknown };
-  return typeof name === 'string' ? JSON.stringify(name.slice(0, 100)) : `number ${at}`;
+  return typeof name === 'string' ? name : undefined;
 }

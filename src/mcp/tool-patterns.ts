@@ -8,6 +8,11 @@ export function toolFilter(
   return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
 }
 
+/** The patterns that fit none of the names. */
+export function patternsWithout(names: readonly string[], patterns: readonly string[]): readonly string[] {
+  return patterns.filter((pattern) => !names.some(matcher(pattern)));
+}
+
 /** By hand, since a pattern of many stars takes a regular expression for ever. */
 function matcher(pattern: string): (name: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');

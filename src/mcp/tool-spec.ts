@@ -33,7 +33,10 @@ export function readToolSpec(entry: unknown, limits: McpLimits): McpToolSpec | {
 
 function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly problem: string } {
   if (!isObject(entry)) return { problem: 'it is no object' };
-  const { name, description = '', inputSchema, outputSchema, annotations = {}, title } = entry;
+  const { name, inputSchema, outputSchema, title } = entry;
+  // Some servers write null where there is nothing.
+  const description = entry.description ?? '';
+  const annotations = entry.annotations ?? {};
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return { problem: 'it has no usable name' };
   if (typeof description !== 'string') return { problem: 'its description is no text' };
   if (!isObject(annotations)) return { problem: 'its annotations are no object' };
@@ -45,7 +48,7 @@ function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly probl
     inputSchema: inputSchema as JsonSchema,
     outputSchema:
       isObject(outputSchema) && problemOfLength(outputSchema, limits) === undefined ? outputSchema : undefined,
-    annotations: readAnnotations({ ...annotations, title: annotations.title ?? title }),
+    annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
     fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations])),
   };
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
 import { toWireMessages } from './openai-messages.js';
+import { toolParameters } from './openai-parameters.js';
 import { isStrictSchema } from './openai-schema.js';
 import { defined, type WireObject } from './wire.js';
 
@@ -27,10 +28,8 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   });
 }
 
-/** OpenAI and others refuse an object schema that names no properties, as tools without arguments have it. */
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = inputSchema.type === 'object' ? { properties: {}, ...inputSchema } : inputSchema;
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name, description, parameters: toolParameters(inputSchema) } };
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {

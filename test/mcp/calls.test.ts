@@ -108,6 +108,29 @@ describe('S0-10.3: a result is translated:', () => {
     ['null in the place of a list', { content: null }, { content: '' }],
     ['a task, which nobody asked for', { task: { taskId: 't' }, _meta: {} }, { content: '{"task":{"taskId":"t"}}' }],
     ['an error', { content: [{ type: 'text', text: 'no' }], isError: true }, { content: 'no', isError: true }],
+    ['an error that says so by a text', { content: 'no', isError: 'true' }, { content: 'no', isError: true }],
+    ['what is no error, by a text', { content: 'yes', isError: 'false' }, { content: 'yes' }],
+    ...['_-8', '_-8=', 'data:image/png;base64,/+8=', '/+\n8'].map(
+      (data) =>
+        [
+          `a picture written as ${JSON.stringify(data)}`,
+          { content: [{ type: 'image', data, mimeType: 'image/png' }] },
+          { content: [{ type: 'image', image: '/+8=', mediaType: 'image/png' }] },
+        ] as const,
+    ),
+    ...['', '=', 'abcde', 'no base64!', 5].map(
+      (data) =>
+        [
+          `a picture that is none: ${JSON.stringify(data)}`,
+          { content: [{ type: 'image', data, mimeType: 'image/png' }] },
+          { content: '[an image that is no base64]' },
+        ] as const,
+    ),
+    [
+      'a link that writes null where it says nothing',
+      { content: [{ type: 'resource_link', uri: 'x:a', name: 'A', title: null, description: null, mimeType: null }] },
+      { content: '[resource link x:a: A]' },
+    ],
     [
       'a kind that is not known yet',
       { content: [{ type: 'hologram', x: 1 }, 'loose', null] },
@@ -161,6 +184,17 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
 
     expect(await call(mcp, 't')).toMatchObject({ isError: true, content: expect.stringContaining('disk is full') });
+  });
+
+  test('the server says more than its message', async () => {
+    const data = { elicitations: [{ mode: 'url', url: 'https://example.com/grant' }], rest: 'x'.repeat(5_000) };
+    const results = { t: { error: { code: -32_042, message: 'go there', data } } };
+    const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
+    const { content } = await call(mcp, 't');
+
+    expect(content).toContain('wants the user to open a page first (-32042): go there {"elicitations":[{"mode":"url",');
+    expect(content).toContain('https://example.com/grant');
+    expect(content.length).toBeLessThan(1_200);
   });
 
   test('it takes too long', async () => {

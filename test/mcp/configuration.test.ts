@@ -275,11 +275,15 @@ describe('a map of servers', () => {
 
   test('takes the tools that it names, and leaves out others', async () => {
     const tools = ['get_a', 'get_b', 'put_a', 'put_b'].map((name) => ({ name, inputSchema: { type: 'object' } }));
-    const { mcp } = await connected({
-      servers: { a: raw({ tools }, { includeTools: ['get_*', '*_b'], excludeTools: ['g*b'] }) },
+    const { mcp, logger } = await connected({
+      servers: { a: raw({ tools }, { includeTools: ['get_*', '*_b', 'get_a()'], excludeTools: ['g*b', 'put-b'] }) },
     });
 
     expect(mcp.tools.list().map(({ metadata }) => metadata.mcpTool)).toEqual(['get_a', 'put_b']);
+    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([
+      'warn: MCP server "a": it has no tool "get_a()", which its configuration names',
+      'warn: MCP server "a": it has no tool "put-b", which its configuration names',
+    ]);
   });
 
   test('names a variable that is not set', async () => {

@@ -209,6 +209,17 @@ test('S0-9.4: a tool says whose it is', () => {
     annotations: { title: 'T', readOnly: false, destructive: true, idempotent: true, openWorld: false },
   });
   expect(convert(object({})).annotations).toBe(undefined);
+  expect(convert(object({}), { title: 'Own', annotations }).annotations).toMatchObject({ title: 'Own' });
+  expect(convert(object({}), { title: null, annotations }).annotations).toMatchObject({ title: 'T' });
+});
+
+test('null in the place of what a tool does not say makes it no less a tool', () => {
+  const nothing = { description: null, title: null, annotations: null, outputSchema: null, icons: null, _meta: null };
+
+  expect(convert(object({}), nothing)).toMatchObject({
+    name: 'mcp__server__tool',
+    description: '[MCP server "server"]',
+  });
 });
 
 describe('S0-9.5: a tool whose schema is not valid', () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readMcpConfig } from '../../src/mcp/mcp.js';
-import { connected, lab, raw, readLog, temporaryFolder, variable } from './support/lab.js';
+import { connected, lab, raw, readLog, stateOf, temporaryFolder, variable } from './support/lab.js';
 
 async function read(text: string) {
   const path = join(temporaryFolder(), 'mcp.json');
@@ -48,11 +48,92 @@ test.each<[string, object, readonly unknown[]]>([
     {
       mcpServers: { a: { command: 'npx', env: { K: variable('env:K') }, disabledTools: ['rm'], alwaysAllow: ['ls'] } },
     },
-    [['a', 'npx', ['"disabledTools" is ignored', '"alwaysAllow" is ignored']]],
+    [['a', 'npx', ['"alwaysAllow" is ignored']]],
+  ],
+  [
+    'Windsurf',
+    { mcpServers: { a: { serverUrl: 'https://example.com/mcp', headers: { A: 'b' }, disabledTools: [] } } },
+    [['a', 'https://example.com/mcp', []]],
+  ],
+  ['Copilot', { mcpServers: { a: { type: 'local', command: 'node', args: [], tools: ['*'] } } }, [['a', 'node', []]]],
+  [
+    'programs that write null where there is nothing',
+    { mcpServers: { a: { command: 'npx', args: null, env: null, cwd: null, url: null, headers: null, note: null } } },
+    [['a', 'npx', []]],
+  ],
+  [
+    'FastMCP and LangChain',
+    {
+      a: { transport: 'streamable_http', url: 'https://example.com/' },
+      b: { command: 'uvx', args: [], tools: { add: { name: 'plus' } } },
+    },
+    [
+      ['a', 'https://example.com/', []],
+      ['b', 'uvx', ['"tools" is ignored']],
+    ],
   ],
   ['a server by the name of `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],
 ])('the configuration of %s is read, and what of it is not honoured is said', async (_title, config, expected) => {
   expect(await read(JSON.stringify(config))).toEqual(expected);
+});
+
+test('tools are offered and left out as other programs say it', async () => {
+  const tools = ['look', 'list', 'wipe'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+  const server = raw({ tools });
+  const path = join(temporaryFolder(), 'mcp.json');
+  const mcpServers = {
+    windsurf: { ...server, disabledTools: ['wipe'] },
+    both: { ...server, disabledTools: ['wipe'], excludeTools: ['look'] },
+    copilot: { ...server, tools: ['l*', 'no'] },
+    nothing: { ...server, tools: [] },
+    wrong: { ...server, disabledTools: { wipe: true } },
+  };
+  writeFileSync(path, JSON.stringify({ mcpServers }));
+  const { mcp } = await connected({ configFiles: [path] });
+
+  expect(mcp.status().map((status) => [status.name, ...status.tools.map((name) => name.split('__')[2])])).toEqual([
+    ['windsurf', 'look', 'list'],
+    ['both', 'list'],
+    ['copilot', 'look', 'list'],
+    ['nothing'],
+    ['wrong'],
+  ]);
+  expect(stateOf(mcp, 'wrong')).toBe('invalid');
+});
+
+test('the folder that is worked in is known by the name that editors have for it', async () => {
+  const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
+  const path = join(workspaceDir, 'mcp.json');
+  const { args = [], ...server } = raw({ log });
+  const here = variable('workspaceFolder');
+  writeFileSync(path, JSON.stringify({ servers: { a: { ...server, args: [...args, `${here}/src`], cwd: here } } }));
+  const { mcp } = await connected({ configFiles: [path], workspaceDir });
+  const [started] = readLog(log);
+
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reads: ['workspaceFolder'] }]);
+  expect([started?.cwd, started?.argv?.at(-1)]).toEqual([workspaceDir, `${workspaceDir}/src`]);
+});
+
+test('comments, and commas at the end, are passed over as editors do it', async () => {
+  const text = `\uFEFF// "servers"
+{
+  /* of "mine" */ "servers": { // here
+    "a": { "command": "npx", "args": ["//no", "/* no */", "a,]", "\\"//", ], }, // last
+  },
+}
+/* for ever`;
+  const path = join(temporaryFolder(), 'mcp.json');
+  writeFileSync(path, text);
+  const [entry] = await readMcpConfig(path, { scope: 'builtin' });
+
+  expect(entry).toMatchObject({ name: 'a', definition: { command: 'npx', args: ['//no', '/* no */', 'a,]', '"//'] } });
+});
+
+test.each(['/*', '"\\', ', ', '//', '"'])('a file of nothing but %j is refused, and soon', async (piece) => {
+  const started = performance.now();
+
+  await expect(read(piece.repeat(400_000))).rejects.toMatchObject({ code: 'ERR_MCP_CONFIG' });
+  expect(performance.now() - started).toBeLessThan(2_000);
 });
 
 test('a type that is not even a text voids no other server', async () => {

@@ -74,6 +74,16 @@ describe('a server that sends', () => {
     expect(logger.lines.join()).not.toContain('\u0001');
   });
 
+  test('a byte order mark at the beginning is passed over', async () => {
+    const { mcp, logger } = await connected({
+      servers: { a: raw({ noise: '\uFEFF' }) },
+      timeouts: { connectMs: 5_000 },
+    });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
+    expect(logger.lines).toEqual(['info: MCP server "a": connected']);
+  });
+
   test('an answer to a call that nobody made is reported, and answers nobody', async () => {
     const { mcp, logger } = await connected({
       servers: { bad: raw({ tools: [tool('stray'), tool('hang')] }) },
@@ -83,7 +93,9 @@ describe('a server that sends', () => {
 
     expect(await call(mcp, 'stray')).toMatchObject({ content: 'after the stray one' });
     expect(await hanging).toMatchObject({ isError: true });
-    expect(logger.lines.filter((line) => line.includes('unknown message ID'))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes('unknown message ID'))).toEqual([
+      expect.stringMatching(/^debug: /),
+    ]);
   });
 
   test('a flood of log lines fills no log', async () => {

@@ -46,6 +46,66 @@ describe('over Streamable HTTP', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 1 }]);
   });
 
+  test('a server that forgets the session at each call is asked twice, and not on and on', async () => {
+    const server = await handServer((request, response) => {
+      if (isCall(request)) response.writeHead(404).end('Session not found');
+      return isCall(request);
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('forgotten') });
+    expect(server.seen.filter(isCall)).toHaveLength(2);
+  });
+
+  test('a refusal for want of an authorization says what to give, and is not tried again by itself', async () => {
+    let refuses = false;
+    const server = await handServer((_request, response) => {
+      if (refuses) response.writeHead(401).end('no token');
+      return refuses;
+    });
+    const reconnect = { attempts: 1_000, initialMs: 20, maxMs: 20 };
+    const { mcp } = await connected({ servers: { a: { url: server.url } }, reconnect });
+    refuses = true;
+    const code = 'ERR_MCP_UNAUTHORIZED';
+    const message =
+      'MCP server "a" wants an authorization: it answered with 401 and said: no token; give `headers` or `oauth`.';
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: message });
+    await expect(mcp.server('a').readResource('x:y')).rejects.toMatchObject({ code, message });
+    await server.kill();
+    await call(mcp, 'echo');
+    await server.revive();
+    await until(() => stateOf(mcp, 'a') === 'unavailable');
+    expect(mcp.status()[0]?.lastError).toBe(message);
+  });
+
+  test('an answer under the number as a text is one, and nothing else comes of it', async () => {
+    const server = await handServer((request, response) => {
+      if (isCall(request))
+        reply(response, { jsonrpc: '2.0', id: String(request.message?.id), result: { content: 'yes' } });
+      return isCall(request);
+    });
+    const { mcp, logger } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'yes' });
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(logger.lines).toEqual(['info: MCP server "a": connected']);
+  });
+
+  test('an answer that is to go on in a stream that the server does not have fails at once', async () => {
+    const server = await handServer((request, response) => {
+      if (!isCall(request)) return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 10\ndata: \n\n');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+    const started = Date.now();
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('broke off') });
+    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(stateOf(mcp, 'a')).toBe('connected');
+  });
+
   test('an answer that breaks off is an error result, long before the time is up', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;

@@ -54,6 +54,16 @@ describe('a server is connected to', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', transport: type, protocolVersion: '2025-11-25' }]);
   });
 
+  test('what a server says of its own use is in its status while it is connected, cut and cleaned', async () => {
+    const instructions = `Look \u202efirst.${'x'.repeat(5_000)}`;
+    const { mcp } = await connected({ servers: { a: raw({ instructions }), b: raw() } });
+
+    expect(mcp.status().map((status) => status.instructions?.slice(0, 11))).toEqual(['Look first.', undefined]);
+    expect(mcp.status()[0]?.instructions).toMatch(/… \(5012 characters\)$/);
+    await mcp.close();
+    expect(mcp.status()[0]?.instructions).toBe(undefined);
+  });
+
   test('over SSE, where no type is named and Streamable HTTP is refused', async () => {
     await using server = await everythingOverHttp('sse');
     const { mcp } = await connected({ servers: { everything: { url: server.url } } });

@@ -117,6 +117,16 @@ describe('tools', () => {
     expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
   });
 
+  test('a tool whose arguments have alternatives is sent without them at its root, which OpenAI refuses', async () => {
+    const inputSchema = { anyOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }] };
+
+    const body = await sentBody({ tools: [{ ...add, inputSchema }] });
+
+    const parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+    expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
+    expect(JSON.stringify(body)).not.toContain('"parameters":{"anyOf"');
+  });
+
   test('tools without a choice are sent without one', async () => {
     expect(await sentBody({ tools: [add] })).not.toHaveProperty('tool_choice');
   });

@@ -71,7 +71,8 @@ export function reply(response: ServerResponse, message: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message));
 }
 
-const RESULTS: Readonly<Record<string, object>> = {
+/** What an ordinary server gives, by method. */
+export const RESULTS: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: '2025-06-18',
     capabilities: { tools: {} },

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { type HandServer, handServer, RESULTS, type SeenRequest } from './support/http-server.js';
+import { call, connected } from './support/lab.js';
+
+/** A server over SSE, written by hand, which answers the first calls with HTTP codes. */
+async function sseServer(codes: number[]): Promise<HandServer> {
+  let stream: ServerResponse | undefined;
+  return handServer(({ method, message }: SeenRequest, response) => {
+    if (method === 'GET') {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream.write('event: endpoint\ndata: /messages?session=1\n\n');
+      return true;
+    }
+    const code = message?.method === 'tools/call' ? codes.shift() : undefined;
+    response.writeHead(code ?? 202).end('said');
+    if (code !== undefined || message?.id === undefined) return true;
+    const answer = { jsonrpc: '2.0', id: message.id, result: RESULTS[message.method ?? ''] ?? {} };
+    stream?.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
+    return true;
+  });
+}
+
+describe('over SSE', () => {
+  test('a session that the server has forgotten is begun anew, and the call is made again', async () => {
+    const server = await sseServer([404]);
+    const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
+    expect(mcp.status()).toMatchObject([{ state: 'connected', transport: 'sse', reconnects: 1 }]);
+  });
+
+  test('a refusal tells its status in words', async () => {
+    const server = await sseServer([503]);
+    const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({
+      isError: true,
+      content: 'The MCP server "a" is not available now: try again later (503): said',
+    });
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  });
+
+  test('a server that forgets it at each call is asked twice', async () => {
+    const server = await sseServer([404, 404, 404]);
+    const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('forgotten') });
+    expect(server.seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2);
+  });
+});
