@@ -5,8 +5,10 @@ import type { ToolResult } from '../tools/tool.js';
 import {
   chatAttributes,
   errorType,
+  finishReasonOf,
   modelAttributes,
   toolAttributes,
+  toolLabels,
   toolName,
   usageAttributes,
   usageBetween,
@@ -51,7 +53,7 @@ export function traceModelCall(
   };
   return watch(chat, next, {
     onResult(response) {
-      traced.finishReason = response.finishReason;
+      traced.finishReason = finishReasonOf(response);
       settle({}, response);
     },
     onError: (error) => settle({ errorType: errorType(error), error }, undefined),
@@ -110,14 +112,6 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
   return { [ATTRIBUTE.operation]: OPERATION.chat, ...modelAttributes(model) };
 }
 
-function toolLabels(call: ToolCallRequest): Attributes {
-  return {
-    [ATTRIBUTE.tool]: toolName(call),
-    [ATTRIBUTE.toolType]: 'function',
-    [ATTRIBUTE.agent]: call.run.agent,
-  };
-}
-
 /** Every attempt inside the call counts. Where no model was called, nothing is recorded. */
 function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens, outputTokens }: Usage): void {
   const record = (type: string, value: number) => {
@@ -133,7 +127,7 @@ function chatContent(
   { messages }: ModelCallRequest,
   response: ModelResponse | undefined,
 ): Attributes {
-  const finish: Attributes = response === undefined ? {} : { [ATTRIBUTE.finishReasons]: [response.finishReason] };
+  const finish: Attributes = response === undefined ? {} : { [ATTRIBUTE.finishReasons]: [finishReasonOf(response)] };
   if (!content) return finish;
   const system = messages[0]?.role === 'system' ? messages[0].content : undefined;
   const rest = system === undefined ? messages : messages.slice(1);
@@ -142,7 +136,7 @@ function chatContent(
     ...(system !== undefined && { [ATTRIBUTE.instructions]: instructionsJson([system], contentLimit) }),
     [ATTRIBUTE.inputMessages]: messagesJson(rest, contentLimit),
     ...(response && {
-      [ATTRIBUTE.outputMessages]: answerJson(response.content, response.finishReason, contentLimit),
+      [ATTRIBUTE.outputMessages]: answerJson(response.content, finishReasonOf(response), contentLimit),
     }),
   };
 }

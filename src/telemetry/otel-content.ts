@@ -99,7 +99,7 @@ function partOf(part: AssistantPart | ContentPart): Part {
     case 'image':
       return media('image', part.mediaType, part.image);
     case 'file':
-      return media('document', part.mediaType, part.data);
+      return media(modalityOf(part.mediaType), part.mediaType, part.data);
     default:
       return { type: String((part as { type?: unknown }).type) };
   }
@@ -111,6 +111,10 @@ function text(content: string): Part {
 
 function response(content: string | readonly ContentPart[]): unknown {
   return typeof content === 'string' ? content : content.map(partOf);
+}
+
+function modalityOf(mediaType: string): string {
+  return /^(image|audio|video)\//i.exec(mediaType)?.[1]?.toLowerCase() ?? 'document';
 }
 
 /** A picture or file: its address, or where it has none only what it is. Bytes and base64 do not belong into a trace. */

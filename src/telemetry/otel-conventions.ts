@@ -1,3 +1,5 @@
+import type { FinishReason } from '../model/model.js';
+
 /**
  * The strings of the GenAI semantic conventions, as they stood in open-telemetry/semantic-conventions-genai at commit
  * 004902b (2026, over the general conventions 1.42). They are at Development status: a later version may rename them.
@@ -40,6 +42,12 @@ export const ATTRIBUTE = {
 
 /** `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
+
+/** What the conventions call a reason to stop, where they have another word. */
+export const FINISH_REASON: Partial<Readonly<Record<FinishReason, string>>> = {
+  'tool-calls': 'tool_call',
+  'content-filter': 'content_filter',
+};
 
 /** A histogram with the bucket boundaries that the conventions advise. */
 export interface HistogramSpec {

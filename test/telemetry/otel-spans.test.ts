@@ -78,7 +78,7 @@ describe('a run', () => {
       status: 'UNSET',
       attributes: {
         ...chat,
-        'gen_ai.response.finish_reasons': ['tool-calls'],
+        'gen_ai.response.finish_reasons': ['tool_call'],
         'gen_ai.usage.input_tokens': 10,
         'gen_ai.usage.output_tokens': 5,
       },
@@ -91,6 +91,7 @@ describe('a run', () => {
         'gen_ai.tool.name': 'add',
         'gen_ai.tool.call.id': 'call_1',
         'gen_ai.tool.type': 'function',
+        'gen_ai.agent.name': 'clerk',
       },
     });
     const tokens = { 'gen_ai.usage.cache_read.input_tokens': 2, 'gen_ai.usage.reasoning.output_tokens': 1 };
