@@ -123,6 +123,7 @@ export class FileVault<State> {
 
     let log: LogFile<State> | undefined;
     let outcomes: Outcome[];
+    let isWritten = false;
     try {
       log = isRemoval(jobs) ? undefined : await this.read(name, cached);
       const now = clock.now();
@@ -130,11 +131,11 @@ export class FileVault<State> {
       const draft = new LogDraft(log?.state ?? form.create(), now);
       outcomes = runSteps(jobs, draft);
       if (log === undefined || form.isEmpty(draft.state, draft.now)) await lock.remove();
-      else await this.write(lock, log, draft);
+      else isWritten = await this.write(lock, log, draft);
     } finally {
       if (!lock.isRemoved) await lock.release();
     }
-    if (log !== undefined && !lock.isRemoved) this.cache.put(name, log);
+    if (log !== undefined && isWritten) this.cache.put(name, log);
     settle(outcomes);
   }
 
@@ -155,13 +156,24 @@ export class FileVault<State> {
     }
   }
 
-  private async write(lock: FolderLock, log: LogFile<State>, { text, durable, now }: LogDraft<State>): Promise<void> {
-    if (text === '') return;
+  /** Whether the log says what the state is: where a full disk keeps the time of a mere read out, the read still counts. */
+  private async write(
+    lock: FolderLock,
+    log: LogFile<State>,
+    { text, durable, now }: LogDraft<State>,
+  ): Promise<boolean> {
+    if (text === '') return true;
     await lock.check();
-    await log.append({ text, durable });
+    try {
+      await log.append({ text, durable });
+    } catch (error) {
+      if (durable || error instanceof KeelsonError) throw error;
+      return false;
+    }
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
     // Only the sweep reads it, to know where to look.
     await utimes(log.path, now / 1000, end / 1000).catch(() => {});
+    return true;
   }
 
   /** Takes the sweep a step on. What fails there is not the caller's failure. */
