@@ -1,10 +1,16 @@
 import { once } from 'node:events';
-import { createClient, createClientPool, createCluster, RESP_TYPES } from '@redis/client';
+import { createClient, createClientPool, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import type { StatePolicy } from '../../src/state/state-store.js';
 import { type RedisClient, RedisSessionStore, RedisStateStore } from '../../src/stores/redis.js';
-import { describeWithRedis, type RedisServer, startRedis, startRedisCluster } from './support/redis-server.js';
+import {
+  describeWithRedis,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+} from './support/redis-server.js';
 
 interface OpenedClient {
   readonly client: RedisClient & { listenerCount(event: string): number; eventNames(): unknown[] };
@@ -52,6 +58,18 @@ const clusters: typeof single = {
   'a cluster of ioredis': async ({ port }) => {
     const client = new Cluster([{ host: '127.0.0.1', port }]);
     await once(client, 'ready');
+    return { client, close: () => client.disconnect() };
+  },
+};
+
+const sentinels: typeof single = {
+  'a sentinel client of @redis/client': async ({ sentinel = 0 }) => {
+    const client = createSentinel({ name: 'keelson', sentinelRootNodes: [{ host: '127.0.0.1', port: sentinel }] });
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  'ioredis with sentinels': async ({ sentinel = 0 }) => {
+    const client = new Redis({ name: 'keelson', sentinels: [{ host: '127.0.0.1', port: sentinel }] });
     return { client, close: () => client.disconnect() };
   },
 };
@@ -126,12 +144,14 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
 
 describeWithRedis('the stores on a single Redis:', () => testClients(single, () => startRedis()));
 describeWithRedis('the stores on a cluster:', () => testClients(clusters, startRedisCluster));
+describeWithRedis('the stores behind a sentinel:', () => testClients(sentinels, startRedisSentinel));
 
 describe('a client', () => {
-  test('of either package is one by its type, also of a cluster', () => {
+  test('of either package is one by its type, also of a cluster or behind a sentinel', () => {
     expectTypeOf<ReturnType<typeof createClient>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createCluster>>().toExtend<RedisClient>();
+    expectTypeOf<ReturnType<typeof createSentinel>>().toExtend<RedisClient>();
     expectTypeOf<Redis>().toExtend<RedisClient>();
     expectTypeOf<Cluster>().toExtend<RedisClient>();
     expectTypeOf<{ get(key: string): string }>().not.toExtend<RedisClient>();
@@ -140,7 +160,6 @@ describe('a client', () => {
   test.each([
     ['client', { client: undefined }],
     ['client', { client: {} }],
-    ['client', { client: { sendCommand: () => {}, getSentinelNode: () => {} } }],
     ['options', null],
     ['prefix', { prefix: 1 }],
     ['timeoutMs', { timeoutMs: 0 }],
