@@ -4,6 +4,7 @@ import type { ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.j
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { Model, ModelResponse, Usage } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
+import { cut } from './otel-content.js';
 import { ATTRIBUTE, FINISH_REASON, OPERATION } from './otel-conventions.js';
 
 /** What stands for the name of a tool that does not exist: a model can make up any number of names. */
@@ -35,16 +36,18 @@ export function chatAttributes({ model, run, settings = {}, output, onPart }: Mo
     [ATTRIBUTE.seed]: settings.seed,
     [ATTRIBUTE.presencePenalty]: settings.presencePenalty,
     [ATTRIBUTE.frequencyPenalty]: settings.frequencyPenalty,
+    [ATTRIBUTE.reasoningLevel]: settings.reasoningEffort,
     [ATTRIBUTE.outputType]: output === undefined ? undefined : 'json',
     [ATTRIBUTE.stream]: onPart === undefined ? undefined : true,
   };
 }
 
 /** A tool call, as its span begins. */
-export function toolAttributes(call: ToolCallRequest): Attributes {
+export function toolAttributes(call: ToolCallRequest, limit: number): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.tool,
     ...toolLabels(call),
+    [ATTRIBUTE.toolDescription]: call.tool && cut(call.tool.description, limit),
     [ATTRIBUTE.toolCall]: call.id,
   };
 }

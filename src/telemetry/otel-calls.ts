@@ -14,7 +14,15 @@ import {
   usageBetween,
 } from './otel-attributes.js';
 import type { Backend } from './otel-backend.js';
-import { answerJson, boundedJson, contentText, cut, instructionsJson, messagesJson } from './otel-content.js';
+import {
+  answerJson,
+  boundedJson,
+  contentText,
+  cut,
+  instructionsJson,
+  messagesJson,
+  toolsJson,
+} from './otel-content.js';
 import { ATTRIBUTE, MODEL_DURATION, OPERATION, TOKEN_USAGE, TOOL_DURATION } from './otel-conventions.js';
 import type { Operation, OperationEnd } from './otel-operation.js';
 import type { TracedRun } from './otel-run.js';
@@ -68,7 +76,7 @@ export function traceToolCall(
   const tool = traced.beginTool({
     name: `${OPERATION.tool} ${toolName(call)}`,
     kind: SpanKind.INTERNAL,
-    attributes: () => toolAttributes(call),
+    attributes: () => toolAttributes(call, backend.contentLimit),
     duration: { spec: TOOL_DURATION, attributes: () => toolLabels(call) },
   });
   const settle = (end: OperationEnd) => {
@@ -124,7 +132,7 @@ function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens
 
 function chatContent(
   { content, contentLimit }: Backend,
-  { messages }: ModelCallRequest,
+  { messages, tools }: ModelCallRequest,
   response: ModelResponse | undefined,
 ): Attributes {
   const finish: Attributes = response === undefined ? {} : { [ATTRIBUTE.finishReasons]: [finishReasonOf(response)] };
@@ -134,6 +142,7 @@ function chatContent(
   return {
     ...finish,
     ...(system !== undefined && { [ATTRIBUTE.instructions]: instructionsJson([system], contentLimit) }),
+    ...(tools.length > 0 && { [ATTRIBUTE.toolDefinitions]: toolsJson(tools, contentLimit) }),
     [ATTRIBUTE.inputMessages]: messagesJson(rest, contentLimit),
     ...(response && {
       [ATTRIBUTE.outputMessages]: answerJson(response.content, finishReasonOf(response), contentLimit),

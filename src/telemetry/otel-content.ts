@@ -1,4 +1,5 @@
 import type { AssistantPart, ContentPart, Message } from '../model/message.js';
+import type { ToolSpec } from '../model/model.js';
 
 /** A part of a message in the conventions' form. */
 type Part = Readonly<Record<string, unknown>>;
@@ -38,6 +39,15 @@ export function answerJson(content: readonly AssistantPart[], finishReason: stri
 export function instructionsJson(texts: readonly string[], limit: number): string {
   return boundedJson(
     texts.map((content) => ({ type: 'text', content })),
+    limit,
+  );
+}
+
+/** What a model is told of tools, as JSON text of at most `limit` characters. */
+export function toolsJson(tools: readonly ToolSpec[], limit: number): string {
+  const told = tools.map(({ name, description, inputSchema: parameters }) => ({ name, description, parameters }));
+  return boundedJson(
+    told.map((tool) => ({ type: 'function', ...tool })),
     limit,
   );
 }

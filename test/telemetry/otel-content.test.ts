@@ -58,6 +58,9 @@ describe('with `content`', () => {
     const response = { type: 'tool_call_response', id: 'call_1', response: 'SECRET args' };
     const answer = { role: 'assistant', parts: [{ type: 'text', content: 'The SECRET answer.' }] };
     expect(parsed(0, 'gen_ai.system_instructions')).toEqual([{ type: 'text', content: 'Obey SECRET.' }]);
+    expect(parsed(0, 'gen_ai.tool.definitions')).toEqual([
+      { type: 'function', name: 'echo', description: echo.description, parameters: echo.inputSchema },
+    ]);
     expect(parsed(0, 'gen_ai.input.messages')).toEqual([user]);
     expect(parsed(0, 'gen_ai.output.messages')).toEqual([
       { role: 'assistant', parts: [call], finish_reason: 'tool_call' },

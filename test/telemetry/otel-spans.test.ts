@@ -52,7 +52,7 @@ describe('a run', () => {
     const script = [calls('add', { a: 1, b: 2 }), says('Three.', { usage })];
     const settings = {
       ...{ temperature: 0.5, topP: 0.9, maxOutputTokens: 100, stopSequences: ['END'], seed: 7 },
-      ...{ presencePenalty: 0.1, frequencyPenalty: 0.2 },
+      ...{ presencePenalty: 0.1, frequencyPenalty: 0.2, reasoningEffort: 'low' as const },
     };
     const session = await createAgent(script).session({ id: 'talk' });
 
@@ -71,6 +71,7 @@ describe('a run', () => {
       'gen_ai.request.seed': 7,
       'gen_ai.request.presence_penalty': 0.1,
       'gen_ai.request.frequency_penalty': 0.2,
+      'gen_ai.request.reasoning.level': 'low',
     };
     expect(telemetry.tree()).toEqual(['invoke_agent clerk', '  chat m-1', '  execute_tool add', '  chat m-1']);
     expect(first).toEqual({
@@ -91,6 +92,7 @@ describe('a run', () => {
         'gen_ai.tool.name': 'add',
         'gen_ai.tool.call.id': 'call_1',
         'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': 'Adds.',
         'gen_ai.agent.name': 'clerk',
       },
     });
