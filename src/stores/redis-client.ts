@@ -57,6 +57,15 @@ export function sendCommandOf(client: RedisClient): SendCommand {
   throw new OptionInvalidError('client', 'give a connected client of @redis/client, redis or ioredis.');
 }
 
+/**
+ * The `keyPrefix` of a client of `@redis/client`, which puts it before the keys of its own methods, but not of what is
+ * sent as it is. ioredis puts it before all.
+ */
+export function keyPrefixOf(client: RedisClient): string {
+  const { _keyPrefix: prefix = '' } = client as { readonly _keyPrefix?: string | Uint8Array };
+  return typeof prefix === 'string' ? prefix : new TextDecoder().decode(prefix);
+}
+
 function has(client: unknown, method: string): boolean {
   if (client === null || typeof client !== 'object') return false;
   return typeof (client as Readonly<Record<string, unknown>>)[method] === 'function';

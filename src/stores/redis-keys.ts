@@ -17,8 +17,9 @@ export function fromKeyPiece(piece: string): string {
 export class RedisKeys {
   private readonly prefix: string;
 
-  constructor(prefix: string) {
-    this.prefix = prefix.replace(/[%{}]/g, toKeyPiece);
+  /** `before` is what the client has before each of its keys. */
+  constructor(prefix: string, before = '') {
+    this.prefix = before + prefix.replace(/[%{}]/g, toKeyPiece);
   }
 
   /** The keys of a session's state, by the piece that stands for the session. */

@@ -15,6 +15,8 @@ import {
 interface OpenedClient {
   readonly client: RedisClient & { listenerCount(event: string): number; eventNames(): unknown[] };
   close(): unknown;
+  /** What stands before each key of the client. */
+  readonly prefix?: string;
 }
 
 const policy: StatePolicy = { ttlMs: 60_000, sessionTtlMs: 90_000, extensionBytes: 10, sessionBytes: 16 };
@@ -39,13 +41,22 @@ const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
+  '@redis/client, with a prefix of its own': async ({ url }) => {
+    const client = await createClient({ url, keyPrefix: 'mine:' }).connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
+  },
+  'a pool of @redis/client, with a prefix of bytes': async ({ url }) => {
+    const client = createClientPool({ url, keyPrefix: Buffer.from('mine:') });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
+  },
   ioredis: async ({ port }) => {
     const client = new Redis(port);
     return { client, close: () => client.disconnect() };
   },
   'ioredis, with a prefix of its own': async ({ port }) => {
     const client = new Redis(port, { keyPrefix: 'mine:', stringNumbers: true });
-    return { client, close: () => client.disconnect() };
+    return { client, close: () => client.disconnect(), prefix: 'mine:' };
   },
 };
 
@@ -54,6 +65,11 @@ const clusters: typeof single = {
     const client = createCluster({ rootNodes: [{ url }] });
     await client.connect();
     return { client, close: () => client.destroy() };
+  },
+  'a cluster of @redis/client, with a prefix of its own': async ({ url }) => {
+    const client = createCluster({ rootNodes: [{ url }], keyPrefix: 'my{app}:' });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'my{app}:' };
   },
   'a cluster of ioredis': async ({ port }) => {
     const client = new Cluster([{ host: '127.0.0.1', port }]);
@@ -67,6 +83,12 @@ const sentinels: typeof single = {
     const client = createSentinel({ name: 'keelson', sentinelRootNodes: [{ host: '127.0.0.1', port: sentinel }] });
     await client.connect();
     return { client, close: () => client.destroy() };
+  },
+  'a sentinel client of @redis/client, with a prefix of its own': async ({ sentinel = 0 }) => {
+    const sentinelRootNodes = [{ host: '127.0.0.1', port: sentinel }];
+    const client = createSentinel({ name: 'keelson', sentinelRootNodes, keyPrefix: 'mine:' });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
   },
   'ioredis with sentinels': async ({ sentinel = 0 }) => {
     const client = new Redis({ name: 'keelson', sentinels: [{ host: '127.0.0.1', port: sentinel }] });
@@ -128,7 +150,7 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
   });
 
   test.each(Object.entries(clients))('%s fits as it is, and keeps no listener', async (_name, open) => {
-    const { client, close } = await open(server);
+    const { client, close, prefix = '' } = await open(server);
     const listeners = () => client.eventNames().map((name) => [name, client.listenerCount(name as string)]);
     const before = listeners();
 
@@ -138,6 +160,10 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
     ]);
 
     expect(listeners()).toEqual(before);
+    await new RedisSessionStore({ client }).save('last', { keep: 0, append: [] }, 0);
+    const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
+    expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
+    await admin.flushAll();
     await close();
   });
 }
