@@ -62,7 +62,7 @@ export function sendCommandOf(client: RedisClient): SendCommand {
  * sent as it is. ioredis puts it before all.
  */
 export function keyPrefixOf(client: RedisClient): string {
-  const { _keyPrefix: prefix = '' } = client as { readonly _keyPrefix?: string | Uint8Array };
+  const prefix = (client as { readonly _keyPrefix?: string | Uint8Array })._keyPrefix ?? '';
   return typeof prefix === 'string' ? prefix : new TextDecoder().decode(prefix);
 }
 

@@ -44,10 +44,11 @@ export function chatAttributes({ model, run, settings = {}, output, onPart }: Mo
 
 /** A tool call, as its span begins. */
 export function toolAttributes(call: ToolCallRequest, limit: number): Attributes {
+  const description = call.tool?.description;
   return {
     [ATTRIBUTE.operation]: OPERATION.tool,
     ...toolLabels(call),
-    [ATTRIBUTE.toolDescription]: call.tool && cut(call.tool.description, limit),
+    [ATTRIBUTE.toolDescription]: description && cut(description, limit),
     [ATTRIBUTE.toolCall]: call.id,
   };
 }
