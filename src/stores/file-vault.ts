@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rename, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { KeelsonError } from '../errors.js';
+import { KeelsonError, OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { LogCache } from './file-cache.js';
 import { type Job, Lanes } from './file-lane.js';
@@ -100,6 +100,7 @@ export class FileVault<State> {
 
   /** The same for no two ids, whatever they hold, also where a disk takes `A` for `a`. */
   private nameOf(id: string): string {
+    if (typeof id !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof id}.`);
     // JSON writes each lone surrogate as an escape of its own; in UTF-8 they would all be the same.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }

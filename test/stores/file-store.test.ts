@@ -245,6 +245,19 @@ describe('what goes wrong', () => {
     expect(reading.lines).toEqual(Array(2).fill({ revision: 1, length: 50_000, value: 50_000 }));
   });
 
+  test('an id that is no text is a typed error', async () => {
+    const folder = await temporaryFolder();
+    const id = undefined as unknown as string;
+
+    for (const attempt of [
+      new FileSessionStore({ folder }).load(id),
+      new FileSessionStore({ folder }).delete(id),
+      new FileStateStore({ folder }).stats(id),
+    ]) {
+      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+    }
+  });
+
   test('a log that cannot be written anew is a typed error, and what was stored stays', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });

@@ -201,6 +201,15 @@ describe('a client', () => {
     );
   });
 
+  test('is asked nothing about an id that is no text', async () => {
+    const client = { sendCommand: () => expect.fail('nothing is to be sent') };
+    const id = undefined as unknown as string;
+
+    for (const attempt of [new RedisSessionStore({ client }).load(id), new RedisStateStore({ client }).stats(id)]) {
+      await expect(attempt).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+    }
+  });
+
   test('of a state store takes no time to live: that is the policy of each call', () => {
     const options = { client: { sendCommand: async () => null }, ttlMs: 1 };
 
