@@ -38,7 +38,8 @@ export function isSameData(a: unknown, b: unknown): boolean {
     const [left, right] = pair;
     if (Object.is(left, right)) continue;
     if (!isObject(left) || !isObject(right) || seen.has(left)) return false;
-    if (Object.getPrototypeOf(left) !== Object.getPrototypeOf(right) || !isOpen(left)) return false;
+    const kind = kindOf(left);
+    if (kind === undefined || kind !== kindOf(right)) return false;
     seen.add(left);
     const keys = Object.keys(left);
     if (keys.length !== Object.keys(right).length || keys.some((key) => !Object.hasOwn(right, key))) return false;
@@ -51,15 +52,23 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether all that a value is shows in its own members. */
-function isOpen(value: object): boolean {
-  return value instanceof Uint8Array || emptyLike(value) !== undefined;
+/** Whether it is an object whose own members are all that it is, also one of another realm, such as a test runner's. */
+export function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** What a value is, if all that it is shows in its own members. */
+function kindOf(value: object): 'bytes' | 'list' | 'plain' | undefined {
+  if (value instanceof Uint8Array) return 'bytes';
+  if (Array.isArray(value)) return 'list';
+  return isPlainObject(value) ? 'plain' : undefined;
 }
 
 function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null ? Object.create(prototype) : undefined;
+  if (!isPlainObject(value)) return undefined;
+  return Object.getPrototypeOf(value) === null ? Object.create(null) : {};
 }
 
 /** As an assignment, but never to the setter that `__proto__` is. */

@@ -2,6 +2,7 @@ import { describeError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
 import { describeIssues, isStandardSchema, type StandardSchema } from '../tools/standard-schema.js';
 import { StateMismatchError, StateValueError } from './extension-error.js';
+import { isPlainObject } from './plain-data.js';
 
 /** Turns a value that JSON cannot hold, such as a Map, into one that it can, and back. */
 export interface StateCodec<T> {
@@ -58,8 +59,6 @@ function problemOf(part: unknown, isItem: boolean): string | undefined {
   if (part === undefined) return isItem ? 'undefined, in a list' : undefined;
   if (typeof part === 'function' || typeof part === 'symbol' || typeof part === 'bigint') return `a ${typeof part}`;
   if (typeof part === 'number') return Number.isFinite(part) ? undefined : String(part);
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) return undefined;
-  const prototype: unknown = Object.getPrototypeOf(part);
-  if (prototype === Object.prototype || prototype === null) return undefined;
+  if (typeof part !== 'object' || part === null || Array.isArray(part) || isPlainObject(part)) return undefined;
   return `an object of class ${part.constructor?.name ?? 'unknown'}`;
 }

@@ -65,10 +65,12 @@ function tagAt(text: string, start: number): TagToken | undefined {
 function literalSkipper(text: string): (index: number, found: RegExpExecArray) => number {
   const unclosed = new Set<string>();
   const spanEnd = codeSpans(text);
+  const lateEnd = lateBlocks(text);
   return (index, [match, fence, info = '']) => {
-    if (match === '`') return spanEnd(index);
+    if (match === '`') return lateEnd(index) ?? spanEnd(index);
     if (fence !== undefined) {
-      const isBlock = fence.startsWith('~') || !info.includes('`');
+      // What begins with `<` is a tag behind the end of a block whose beginning was none.
+      const isBlock = !/^[ \t]*</.test(info) && (fence.startsWith('~') || !info.includes('`'));
       const at = index + match.length - info.length - fence.length;
       return isBlock ? fenceEnd(text, fence, index + match.length) : spanEnd(at);
     }
@@ -80,9 +82,32 @@ function literalSkipper(text: string): (index: number, found: RegExpExecArray) =
   };
 }
 
-/** A block of code without an end goes on to the end of the text. */
+/**
+ * Where a block of code ends whose fence stands behind other text, as in `<answer>```json`: at the next fence, which must
+ * be its end. Undefined where none begins there.
+ */
+function lateBlocks(text: string): (index: number) => number | undefined {
+  const opening = /(`{3,})[\w.+#-]*[ \t]*$/my;
+  const fences = /^([ \t>]*(`{3,})[ \t]*)(.?)/gm;
+  let next: RegExpExecArray | null = null;
+  let nextAt = 0;
+  return (index) => {
+    opening.lastIndex = index;
+    const fence = opening.exec(text)?.[1];
+    if (fence === undefined) return undefined;
+    if (index >= nextAt) {
+      fences.lastIndex = index;
+      next = fences.exec(text);
+      nextAt = next?.index ?? text.length;
+    }
+    const [, line = '', end = '', rest = ''] = next ?? [];
+    return end.length >= fence.length && (rest === '' || rest === '<') ? nextAt + line.length : undefined;
+  };
+}
+
+/** A block of code without an end goes on to the end of the text. Models put a tag right behind the end. */
 function fenceEnd(text: string, fence: string, from: number): number {
-  const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/gm;
+  const closing = /^[ \t>]*(`{3,}|~{3,})[ \t]*(?=$|<)/gm;
   closing.lastIndex = from;
   for (let found = closing.exec(text); found !== null; found = closing.exec(text)) {
     const [match, run = ''] = found;

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rename, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { KeelsonError } from '../errors.js';
+import { KeelsonError, OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { LogCache } from './file-cache.js';
 import { type Job, Lanes } from './file-lane.js';
@@ -100,6 +100,7 @@ export class FileVault<State> {
 
   /** The same for no two ids, whatever they hold, also where a disk takes `A` for `a`. */
   private nameOf(id: string): string {
+    if (typeof id !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof id}.`);
     // JSON writes each lone surrogate as an escape of its own; in UTF-8 they would all be the same.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }
@@ -123,6 +124,7 @@ export class FileVault<State> {
 
     let log: LogFile<State> | undefined;
     let outcomes: Outcome[];
+    let isWritten = false;
     try {
       log = isRemoval(jobs) ? undefined : await this.read(name, cached);
       const now = clock.now();
@@ -130,11 +132,11 @@ export class FileVault<State> {
       const draft = new LogDraft(log?.state ?? form.create(), now);
       outcomes = runSteps(jobs, draft);
       if (log === undefined || form.isEmpty(draft.state, draft.now)) await lock.remove();
-      else await this.write(lock, log, draft);
+      else isWritten = await this.write(lock, log, draft);
     } finally {
       if (!lock.isRemoved) await lock.release();
     }
-    if (log !== undefined && !lock.isRemoved) this.cache.put(name, log);
+    if (log !== undefined && isWritten) this.cache.put(name, log);
     settle(outcomes);
   }
 
@@ -155,13 +157,24 @@ export class FileVault<State> {
     }
   }
 
-  private async write(lock: FolderLock, log: LogFile<State>, { text, durable, now }: LogDraft<State>): Promise<void> {
-    if (text === '') return;
+  /** Whether the log says what the state is: where a full disk keeps the time of a mere read out, the read still counts. */
+  private async write(
+    lock: FolderLock,
+    log: LogFile<State>,
+    { text, durable, now }: LogDraft<State>,
+  ): Promise<boolean> {
+    if (text === '') return true;
     await lock.check();
-    await log.append({ text, durable });
+    try {
+      await log.append({ text, durable });
+    } catch (error) {
+      if (durable || error instanceof KeelsonError) throw error;
+      return false;
+    }
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
     // Only the sweep reads it, to know where to look.
     await utimes(log.path, now / 1000, end / 1000).catch(() => {});
+    return true;
   }
 
   /** Takes the sweep a step on. What fails there is not the caller's failure. */

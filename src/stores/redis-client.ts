@@ -16,6 +16,14 @@ export interface NodeRedisCluster {
   getSlotRandomNode(slot: number): unknown;
 }
 
+/** A sentinel client of `@redis/client` or `redis`, from version 5 on. */
+export interface NodeRedisSentinel {
+  /** Sends a command to the master, and resolves to the reply. */
+  sendCommand(isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
+  /** By this method a sentinel client is told from a single client. */
+  getSentinelNode(): unknown;
+}
+
 /** A `Redis` or `Cluster` of `ioredis`, from version 5 on. */
 export interface IoRedisClient {
   /** Sends a command, and resolves to the reply. */
@@ -23,7 +31,7 @@ export interface IoRedisClient {
 }
 
 /** A connected client, as it is: the stores attach nothing to it, and never close it. */
-export type RedisClient = NodeRedisClient | NodeRedisCluster | IoRedisClient;
+export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
 /** Sends one command. `firstKey` says where to in a cluster; a command that still waits to be sent when `signal` aborts is taken back where the client can. */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
@@ -38,12 +46,24 @@ export function sendCommandOf(client: RedisClient): SendCommand {
     const cluster = client as NodeRedisCluster;
     return (firstKey, args, abortSignal) => cluster.sendCommand(firstKey, false, args, { abortSignal });
   }
-  // The sentinel client has a `sendCommand` of its own kind.
-  if (has(client, 'sendCommand') && !has(client, 'getSentinelNode')) {
+  if (has(client, 'sendCommand') && has(client, 'getSentinelNode')) {
+    const sentinel = client as NodeRedisSentinel;
+    return (_firstKey, args, abortSignal) => sentinel.sendCommand(false, args, { abortSignal });
+  }
+  if (has(client, 'sendCommand')) {
     const redis = client as NodeRedisClient;
     return (_firstKey, args, abortSignal) => redis.sendCommand(args, { abortSignal });
   }
   throw new OptionInvalidError('client', 'give a connected client of @redis/client, redis or ioredis.');
+}
+
+/**
+ * The `keyPrefix` of a client of `@redis/client`, which puts it before the keys of its own methods, but not of what is
+ * sent as it is. ioredis puts it before all.
+ */
+export function keyPrefixOf(client: RedisClient): string {
+  const prefix = (client as { readonly _keyPrefix?: string | Uint8Array })._keyPrefix ?? '';
+  return typeof prefix === 'string' ? prefix : new TextDecoder().decode(prefix);
 }
 
 function has(client: unknown, method: string): boolean {

@@ -1,8 +1,11 @@
+import { OptionInvalidError } from '../errors.js';
+
 /** What would be taken for a part of a key, a hash tag or a pattern, what does not show, and halves of characters, which UTF-8 cannot hold. */
 const UNSAFE = /[%:{}*?[\]\\\s\p{Cc}\p{Cs}]/gu;
 
 /** A text as one piece of a key's name: never empty, without colons and braces, and different for different texts. */
 export function toKeyPiece(text: string): string {
+  if (typeof text !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof text}.`);
   if (text === '') return '%';
   return text.replace(UNSAFE, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -17,8 +20,9 @@ export function fromKeyPiece(piece: string): string {
 export class RedisKeys {
   private readonly prefix: string;
 
-  constructor(prefix: string) {
-    this.prefix = prefix.replace(/[%{}]/g, toKeyPiece);
+  /** `before` is what the client has before each of its keys. */
+  constructor(prefix: string, before = '') {
+    this.prefix = before + prefix.replace(/[%{}]/g, toKeyPiece);
   }
 
   /** The keys of a session's state, by the piece that stands for the session. */

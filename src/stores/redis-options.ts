@@ -4,7 +4,7 @@ import type { RedisClient } from './redis-client.js';
 
 /** What a store on Redis needs. */
 export interface RedisStoreOptions {
-  /** A connected client of `@redis/client`, `redis` or `ioredis`, also of a cluster. It stays yours: close it yourself. */
+  /** A connected client of `@redis/client`, `redis` or `ioredis`, also of a cluster or behind sentinels. It stays yours: close it yourself. */
   readonly client: RedisClient;
   /** What the name of every key begins with. Default: `keelson`. */
   readonly prefix?: string | undefined;

@@ -1,6 +1,7 @@
 import type { Message } from '../model/message.js';
 import { messageFromJson, messageToJson } from '../state/message-json.js';
 import type { SessionChange, SessionStore, StoredSession } from '../state/session-store.js';
+import { keyPrefixOf } from './redis-client.js';
 import { RedisConnection, textOf, textsOf } from './redis-connection.js';
 import { RedisDataError } from './redis-error.js';
 import { RedisKeys } from './redis-keys.js';
@@ -24,7 +25,7 @@ export class RedisSessionStore implements SessionStore {
   constructor(options: RedisSessionStoreOptions) {
     const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs', 'ttlMs']);
     this.connection = new RedisConnection(settings);
-    this.keys = new RedisKeys(settings.prefix);
+    this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
     this.ttl = Number.isFinite(settings.ttlMs) ? `${settings.ttlMs}` : '0';
   }
 

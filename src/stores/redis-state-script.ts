@@ -68,6 +68,9 @@ const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local sessionEnd = now + sessionTtl
 
+-- A full Redis refuses the first command that takes room, but none after one that takes none: what only renews a time goes on.
+local function renew() call('HDEL', head, '') end
+
 -- When the last value goes, and all that is kept about it.
 local function stateEnd()
   local last = call('ZRANGE', due, -1, -1, 'WITHSCORES')[2]
@@ -144,6 +147,7 @@ if not value or not bytes then
   tidy()
   return false
 end
+renew()
 local missing = unindexed()
 if missing then return missing end
 place(member, value, score)
@@ -196,6 +200,7 @@ return reply
 /** Replies nil. */
 export const touchScript = new RedisScript(`${sliding}
 if call('EXISTS', head) == 0 then return false end
+renew()
 local missing = unindexed()
 if missing then return missing end
 slide()

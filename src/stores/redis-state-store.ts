@@ -9,6 +9,7 @@ import type {
   StateStats,
   StateStore,
 } from '../state/state-store.js';
+import { keyPrefixOf } from './redis-client.js';
 import { RedisConnection, type RedisScript, textsOf } from './redis-connection.js';
 import { RedisExtensionIndex } from './redis-extension-index.js';
 import { fromKeyPiece, RedisKeys, toKeyPiece } from './redis-keys.js';
@@ -36,7 +37,7 @@ export class RedisStateStore implements StateStore {
   constructor(options: RedisStoreOptions) {
     const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs']);
     this.connection = new RedisConnection(settings);
-    this.keys = new RedisKeys(settings.prefix);
+    this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
   }
 
   async get(scope: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {

@@ -2,9 +2,10 @@ import type { Attributes } from '@opentelemetry/api';
 import { KeelsonError } from '../errors.js';
 import type { ModelCallRequest, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
-import type { Model, Usage } from '../model/model.js';
+import type { Model, ModelResponse, Usage } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
-import { ATTRIBUTE, OPERATION } from './otel-conventions.js';
+import { cut } from './otel-content.js';
+import { ATTRIBUTE, FINISH_REASON, OPERATION } from './otel-conventions.js';
 
 /** What stands for the name of a tool that does not exist: a model can make up any number of names. */
 const UNKNOWN_TOOL = '_OTHER';
@@ -35,18 +36,29 @@ export function chatAttributes({ model, run, settings = {}, output, onPart }: Mo
     [ATTRIBUTE.seed]: settings.seed,
     [ATTRIBUTE.presencePenalty]: settings.presencePenalty,
     [ATTRIBUTE.frequencyPenalty]: settings.frequencyPenalty,
+    [ATTRIBUTE.reasoningLevel]: settings.reasoningEffort,
     [ATTRIBUTE.outputType]: output === undefined ? undefined : 'json',
     [ATTRIBUTE.stream]: onPart === undefined ? undefined : true,
   };
 }
 
 /** A tool call, as its span begins. */
-export function toolAttributes(call: ToolCallRequest): Attributes {
+export function toolAttributes(call: ToolCallRequest, limit: number): Attributes {
+  const description = call.tool?.description;
   return {
     [ATTRIBUTE.operation]: OPERATION.tool,
-    [ATTRIBUTE.tool]: toolName(call),
+    ...toolLabels(call),
+    [ATTRIBUTE.toolDescription]: description && cut(description, limit),
     [ATTRIBUTE.toolCall]: call.id,
+  };
+}
+
+/** What the metrics of a tool call are told apart by. */
+export function toolLabels(call: ToolCallRequest): Attributes {
+  return {
+    [ATTRIBUTE.tool]: toolName(call),
     [ATTRIBUTE.toolType]: 'function',
+    [ATTRIBUTE.agent]: call.run.agent,
   };
 }
 
@@ -57,6 +69,11 @@ export function toolName({ tool }: ToolCallRequest): string {
 /** The model and its provider: what the metrics of a model call are told apart by. */
 export function modelAttributes({ id, provider }: Model): Attributes {
   return { [ATTRIBUTE.provider]: provider ?? 'unknown', [ATTRIBUTE.model]: id };
+}
+
+/** Why the model stopped, in the words of the conventions. */
+export function finishReasonOf({ finishReason }: ModelResponse): string {
+  return FINISH_REASON[finishReason] ?? finishReason;
 }
 
 /** Tokens, where there are any. */

@@ -5,14 +5,24 @@ import type { ToolResult } from '../tools/tool.js';
 import {
   chatAttributes,
   errorType,
+  finishReasonOf,
   modelAttributes,
   toolAttributes,
+  toolLabels,
   toolName,
   usageAttributes,
   usageBetween,
 } from './otel-attributes.js';
 import type { Backend } from './otel-backend.js';
-import { answerJson, boundedJson, contentText, cut, instructionsJson, messagesJson } from './otel-content.js';
+import {
+  answerJson,
+  boundedJson,
+  contentText,
+  cut,
+  instructionsJson,
+  messagesJson,
+  toolsJson,
+} from './otel-content.js';
 import { ATTRIBUTE, MODEL_DURATION, OPERATION, TOKEN_USAGE, TOOL_DURATION } from './otel-conventions.js';
 import type { Operation, OperationEnd } from './otel-operation.js';
 import type { TracedRun } from './otel-run.js';
@@ -51,7 +61,7 @@ export function traceModelCall(
   };
   return watch(chat, next, {
     onResult(response) {
-      traced.finishReason = response.finishReason;
+      traced.finishReason = finishReasonOf(response);
       settle({}, response);
     },
     onError: (error) => settle({ errorType: errorType(error), error }, undefined),
@@ -66,7 +76,7 @@ export function traceToolCall(
   const tool = traced.beginTool({
     name: `${OPERATION.tool} ${toolName(call)}`,
     kind: SpanKind.INTERNAL,
-    attributes: () => toolAttributes(call),
+    attributes: () => toolAttributes(call, backend.contentLimit),
     duration: { spec: TOOL_DURATION, attributes: () => toolLabels(call) },
   });
   const settle = (end: OperationEnd) => {
@@ -110,14 +120,6 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
   return { [ATTRIBUTE.operation]: OPERATION.chat, ...modelAttributes(model) };
 }
 
-function toolLabels(call: ToolCallRequest): Attributes {
-  return {
-    [ATTRIBUTE.tool]: toolName(call),
-    [ATTRIBUTE.toolType]: 'function',
-    [ATTRIBUTE.agent]: call.run.agent,
-  };
-}
-
 /** Every attempt inside the call counts. Where no model was called, nothing is recorded. */
 function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens, outputTokens }: Usage): void {
   const record = (type: string, value: number) => {
@@ -130,19 +132,20 @@ function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens
 
 function chatContent(
   { content, contentLimit }: Backend,
-  { messages }: ModelCallRequest,
+  { messages, tools }: ModelCallRequest,
   response: ModelResponse | undefined,
 ): Attributes {
-  const finish: Attributes = response === undefined ? {} : { [ATTRIBUTE.finishReasons]: [response.finishReason] };
+  const finish: Attributes = response === undefined ? {} : { [ATTRIBUTE.finishReasons]: [finishReasonOf(response)] };
   if (!content) return finish;
   const system = messages[0]?.role === 'system' ? messages[0].content : undefined;
   const rest = system === undefined ? messages : messages.slice(1);
   return {
     ...finish,
     ...(system !== undefined && { [ATTRIBUTE.instructions]: instructionsJson([system], contentLimit) }),
+    ...(tools.length > 0 && { [ATTRIBUTE.toolDefinitions]: toolsJson(tools, contentLimit) }),
     [ATTRIBUTE.inputMessages]: messagesJson(rest, contentLimit),
     ...(response && {
-      [ATTRIBUTE.outputMessages]: answerJson(response.content, response.finishReason, contentLimit),
+      [ATTRIBUTE.outputMessages]: answerJson(response.content, finishReasonOf(response), contentLimit),
     }),
   };
 }

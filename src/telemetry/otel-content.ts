@@ -1,4 +1,5 @@
 import type { AssistantPart, ContentPart, Message } from '../model/message.js';
+import type { ToolSpec } from '../model/model.js';
 
 /** A part of a message in the conventions' form. */
 type Part = Readonly<Record<string, unknown>>;
@@ -38,6 +39,15 @@ export function answerJson(content: readonly AssistantPart[], finishReason: stri
 export function instructionsJson(texts: readonly string[], limit: number): string {
   return boundedJson(
     texts.map((content) => ({ type: 'text', content })),
+    limit,
+  );
+}
+
+/** What a model is told of tools, as JSON text of at most `limit` characters. */
+export function toolsJson(tools: readonly ToolSpec[], limit: number): string {
+  const told = tools.map(({ name, description, inputSchema: parameters }) => ({ name, description, parameters }));
+  return boundedJson(
+    told.map((tool) => ({ type: 'function', ...tool })),
     limit,
   );
 }
@@ -99,7 +109,7 @@ function partOf(part: AssistantPart | ContentPart): Part {
     case 'image':
       return media('image', part.mediaType, part.image);
     case 'file':
-      return media('document', part.mediaType, part.data);
+      return media(modalityOf(part.mediaType), part.mediaType, part.data);
     default:
       return { type: String((part as { type?: unknown }).type) };
   }
@@ -111,6 +121,10 @@ function text(content: string): Part {
 
 function response(content: string | readonly ContentPart[]): unknown {
   return typeof content === 'string' ? content : content.map(partOf);
+}
+
+function modalityOf(mediaType: string): string {
+  return /^(image|audio|video)\//i.exec(mediaType)?.[1]?.toLowerCase() ?? 'document';
 }
 
 /** A picture or file: its address, or where it has none only what it is. Bytes and base64 do not belong into a trace. */

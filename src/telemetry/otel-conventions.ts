@@ -1,3 +1,5 @@
+import type { FinishReason } from '../model/model.js';
+
 /**
  * The strings of the GenAI semantic conventions, as they stood in open-telemetry/semantic-conventions-genai at commit
  * 004902b (2026, over the general conventions 1.42). They are at Development status: a later version may rename them.
@@ -15,6 +17,7 @@ export const ATTRIBUTE = {
   seed: 'gen_ai.request.seed',
   presencePenalty: 'gen_ai.request.presence_penalty',
   frequencyPenalty: 'gen_ai.request.frequency_penalty',
+  reasoningLevel: 'gen_ai.request.reasoning.level',
   stream: 'gen_ai.request.stream',
   outputType: 'gen_ai.output.type',
   finishReasons: 'gen_ai.response.finish_reasons',
@@ -26,9 +29,11 @@ export const ATTRIBUTE = {
   tool: 'gen_ai.tool.name',
   toolCall: 'gen_ai.tool.call.id',
   toolType: 'gen_ai.tool.type',
+  toolDescription: 'gen_ai.tool.description',
   inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
   instructions: 'gen_ai.system_instructions',
+  toolDefinitions: 'gen_ai.tool.definitions',
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
   errorType: 'error.type',
@@ -40,6 +45,12 @@ export const ATTRIBUTE = {
 
 /** `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
+
+/** What the conventions call a reason to stop, where they have another word. */
+export const FINISH_REASON: Partial<Readonly<Record<FinishReason, string>>> = {
+  'tool-calls': 'tool_call',
+  'content-filter': 'content_filter',
+};
 
 /** A histogram with the bucket boundaries that the conventions advise. */
 export interface HistogramSpec {

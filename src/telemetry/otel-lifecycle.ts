@@ -15,7 +15,7 @@ export interface OpenTelemetryOptions {
   /** Default: the global one, as it is at each measurement. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Whether spans hold what was said: messages, instructions, arguments and results of tools, and the messages and
+   * Whether spans hold what was said: messages, instructions, tools with their arguments and results, and the messages and
    * stacks of errors. Default: false.
    */
   readonly content?: boolean | undefined;

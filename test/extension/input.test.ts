@@ -1,4 +1,5 @@
-import type { Message } from 'keelson';
+import { runInNewContext } from 'node:vm';
+import { type Message, textOf } from 'keelson';
 import { type ExtensionInput, shortCircuit } from 'keelson/extension';
 import { calls, says } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
@@ -159,6 +160,18 @@ describe('onInputMessages', () => {
       ],
     });
     expect((deep.content[1] as { image: Uint8Array }).image[0]).toBe(1);
+  });
+
+  test('messages of another realm are copied too', async () => {
+    const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
+    const onInputMessages = ([first]: Message[]) => {
+      ((first as Message).content as unknown as [{ text: string }])[0].text = 'b';
+    };
+    const { agent, model } = lab([{ id: 'x', onInputMessages }]);
+    await agent.run('go', { messages: [given] });
+
+    expect(given.content[0].text).toBe('a');
+    expect(textOf(model.requests[0]?.messages[0] as Message)).toBe('a');
   });
 
   test('a session stores again only what was changed', async () => {

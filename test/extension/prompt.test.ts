@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Agent, type Message } from 'keelson';
 import {
@@ -239,6 +240,8 @@ describe('S1-7.3.3: the conditions as data', () => {
     [{ path: 'constructor.name', equals: 'Object' }, undefined],
     [{ path: '__proto__' }, undefined],
     [{ path: 'user', equals: { plan: 'pro' } }, 'met'],
+    [{ path: 'user', equals: runInNewContext("({ plan: 'pro' })") }, 'met'],
+    [{ path: 'user', equals: runInNewContext("({ plan: 'free' })") }, undefined],
   ])('context_match %j: %s', async (members, met) => {
     const condition = { type: 'context_match', ...members } as const;
     const { agent, model } = lab([{ id: 'a', promptAdditions: [system('met', condition)] }]);

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { Agent, type StateStore } from 'keelson';
 import {
   type ExtensionContext,
@@ -116,6 +117,16 @@ describe('getState, setState, clearState', () => {
     expect(Object.keys((await act(({ getState }) => getState('__proto__'))) as object)).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(await act(({ setState }) => setState('', 1))).toMatchObject({ code: 'ERR_STATE_KEY' });
+  });
+
+  test('takes plain data of another realm, as a test runner gives it', async () => {
+    const { act } = desk();
+    await act(({ setState }) => setState('k', runInNewContext('({ a: [1, { b: new Date(5) }] })')));
+
+    expect(await act(({ getState }) => getState('k'))).toEqual({ a: [1, { b: new Date(5).toISOString() }] });
+    expect(await act(({ setState }) => setState('k', runInNewContext('new Map()')))).toMatchObject({
+      code: 'ERR_STATE_VALUE',
+    });
   });
 
   test('S1-6.3.2: clearing is logged', async () => {

@@ -113,6 +113,7 @@ describe('onTag', () => {
     '> 1. * ~~~\n> <t>1</t>',
     '<!-- <t>1</t> -->',
     '<![CDATA[<t>1</t>]]>',
+    'As in ```xml\n<t>1</t>\n```',
     '< t>1</ t>',
     '<t 1</t>',
     '<t =x>1</t>',
@@ -128,8 +129,22 @@ describe('onTag', () => {
     ['- ```\n  <t>0</t>\n  ```\n<t>1</t>', '- ```\n  <t>0</t>\n  ```\n[m:1]'],
     ['-```\n<t>1</t>', '-```\n[m:1]'],
     ['```\nx\n```\n<t>1</t>', '```\nx\n```\n[m:1]'],
+    ['As in ```xml\n<t>0</t>\n```\n<t>1</t>', 'As in ```xml\n<t>0</t>\n```\n[m:1]'],
+    ['ends in ```\n<t>1</t>\n```js\n', 'ends in ```\n[m:1]\n```js\n'],
+    ['````md\n```\n<t>0</t>\n````<t>1</t>', '````md\n```\n<t>0</t>\n````[m:1]'],
+    ['a ````md\n```\n<t>1</t>', 'a ````md\n```\n<t>1</t>'],
   ])('and nothing more than that: %j becomes %j', async (before, after) => {
     expect(await answerOf([marker('m', 't')], before)).toBe(after);
+  });
+
+  test.each([
+    '\n```json\n{ "a": "<t>" }\n```',
+    '```json\n{ "a": "</t>" }\n```\n',
+    '```json\n{ "a": "<t>" }\n```',
+    '```',
+    '```js\r\n<t>\r\n```\r\nand ```c++ \n</t>\n ```\t',
+  ])('is given a block of code that begins or ends right at its tags: %j', async (code) => {
+    expect(await answerOf([marker('m', 't')], `<t>${code}</t> ok`)).toBe(`[m:${code}] ok`);
   });
 
   test('does not look for tags in what a handler returned', async () => {

@@ -15,6 +15,7 @@ const PIECES = [
   '`',
   '``',
   '```\n',
+  '```js',
   '\n',
   '<!--',
   '-->',
@@ -82,6 +83,8 @@ const HARD: Readonly<Record<string, (n: number) => string>> = {
   'open quotes': (n) => '<a k="'.repeat(n),
   'open comments': (n) => '<!--'.repeat(n),
   'open code': (n) => `<${Array.from({ length: Math.sqrt(n) }, (_, i) => '`'.repeat(i)).join(' ')}`,
+  'late fences': (n) => `<${'x ```js\n'.repeat(n)}`,
+  'late fences with no end': (n) => `<${'x ````js\n'.repeat(n)}\n\`\`\`\n`,
   fences: (n) => `<${'\n~~~~\n```'.repeat(n)}`,
   spaces: (n) => `<a${' '.repeat(n)}`,
 };

@@ -234,6 +234,30 @@ describe('what goes wrong', () => {
     expect(filling.lines[0]?.files.filter((name) => /log/.test(name))).toEqual([]);
   });
 
+  test.skipIf(process.platform === 'win32')('what is stored can be read also where nothing more fits', async () => {
+    const folder = await temporaryFolder();
+    const content = 'x'.repeat(50_000);
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said(content)] }, 0);
+    await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: content }, policy);
+    const reading = startStoreProcess({ folder, task: 'read', name: 's', count: 2, limitKb: 30 });
+
+    expect(await reading.ended).toBe(0);
+    expect(reading.lines).toEqual(Array(2).fill({ revision: 1, length: 50_000, value: 50_000 }));
+  });
+
+  test('an id that is no text is a typed error', async () => {
+    const folder = await temporaryFolder();
+    const id = undefined as unknown as string;
+
+    for (const attempt of [
+      new FileSessionStore({ folder }).load(id),
+      new FileSessionStore({ folder }).delete(id),
+      new FileStateStore({ folder }).stats(id),
+    ]) {
+      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+    }
+  });
+
   test('a log that cannot be written anew is a typed error, and what was stored stays', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });

@@ -1,14 +1,22 @@
 import { once } from 'node:events';
-import { createClient, createClientPool, createCluster, RESP_TYPES } from '@redis/client';
+import { createClient, createClientPool, createCluster, createSentinel, RESP_TYPES } from '@redis/client';
 import { Cluster, Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import type { StatePolicy } from '../../src/state/state-store.js';
 import { type RedisClient, RedisSessionStore, RedisStateStore } from '../../src/stores/redis.js';
-import { describeWithRedis, type RedisServer, startRedis, startRedisCluster } from './support/redis-server.js';
+import {
+  describeWithRedis,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+} from './support/redis-server.js';
 
 interface OpenedClient {
   readonly client: RedisClient & { listenerCount(event: string): number; eventNames(): unknown[] };
   close(): unknown;
+  /** What stands before each key of the client. */
+  readonly prefix?: string;
 }
 
 const policy: StatePolicy = { ttlMs: 60_000, sessionTtlMs: 90_000, extensionBytes: 10, sessionBytes: 16 };
@@ -33,13 +41,22 @@ const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
+  '@redis/client, with a prefix of its own': async ({ url }) => {
+    const client = await createClient({ url, keyPrefix: 'mine:' }).connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
+  },
+  'a pool of @redis/client, with a prefix of bytes': async ({ url }) => {
+    const client = createClientPool({ url, keyPrefix: Buffer.from('mine:') });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
+  },
   ioredis: async ({ port }) => {
     const client = new Redis(port);
     return { client, close: () => client.disconnect() };
   },
   'ioredis, with a prefix of its own': async ({ port }) => {
     const client = new Redis(port, { keyPrefix: 'mine:', stringNumbers: true });
-    return { client, close: () => client.disconnect() };
+    return { client, close: () => client.disconnect(), prefix: 'mine:' };
   },
 };
 
@@ -49,9 +66,32 @@ const clusters: typeof single = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
+  'a cluster of @redis/client, with a prefix of its own': async ({ url }) => {
+    const client = createCluster({ rootNodes: [{ url }], keyPrefix: 'my{app}:' });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'my{app}:' };
+  },
   'a cluster of ioredis': async ({ port }) => {
     const client = new Cluster([{ host: '127.0.0.1', port }]);
     await once(client, 'ready');
+    return { client, close: () => client.disconnect() };
+  },
+};
+
+const sentinels: typeof single = {
+  'a sentinel client of @redis/client': async ({ sentinel = 0 }) => {
+    const client = createSentinel({ name: 'keelson', sentinelRootNodes: [{ host: '127.0.0.1', port: sentinel }] });
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  'a sentinel client of @redis/client, with a prefix of its own': async ({ sentinel = 0 }) => {
+    const sentinelRootNodes = [{ host: '127.0.0.1', port: sentinel }];
+    const client = createSentinel({ name: 'keelson', sentinelRootNodes, keyPrefix: 'mine:' });
+    await client.connect();
+    return { client, close: () => client.destroy(), prefix: 'mine:' };
+  },
+  'ioredis with sentinels': async ({ sentinel = 0 }) => {
+    const client = new Redis({ name: 'keelson', sentinels: [{ host: '127.0.0.1', port: sentinel }] });
     return { client, close: () => client.disconnect() };
   },
 };
@@ -110,7 +150,7 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
   });
 
   test.each(Object.entries(clients))('%s fits as it is, and keeps no listener', async (_name, open) => {
-    const { client, close } = await open(server);
+    const { client, close, prefix = '' } = await open(server);
     const listeners = () => client.eventNames().map((name) => [name, client.listenerCount(name as string)]);
     const before = listeners();
 
@@ -120,18 +160,24 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
     ]);
 
     expect(listeners()).toEqual(before);
+    await new RedisSessionStore({ client }).save('last', { keep: 0, append: [] }, 0);
+    const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
+    expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
+    await admin.flushAll();
     await close();
   });
 }
 
 describeWithRedis('the stores on a single Redis:', () => testClients(single, () => startRedis()));
 describeWithRedis('the stores on a cluster:', () => testClients(clusters, startRedisCluster));
+describeWithRedis('the stores behind a sentinel:', () => testClients(sentinels, startRedisSentinel));
 
 describe('a client', () => {
-  test('of either package is one by its type, also of a cluster', () => {
+  test('of either package is one by its type, also of a cluster or behind a sentinel', () => {
     expectTypeOf<ReturnType<typeof createClient>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createCluster>>().toExtend<RedisClient>();
+    expectTypeOf<ReturnType<typeof createSentinel>>().toExtend<RedisClient>();
     expectTypeOf<Redis>().toExtend<RedisClient>();
     expectTypeOf<Cluster>().toExtend<RedisClient>();
     expectTypeOf<{ get(key: string): string }>().not.toExtend<RedisClient>();
@@ -140,7 +186,6 @@ describe('a client', () => {
   test.each([
     ['client', { client: undefined }],
     ['client', { client: {} }],
-    ['client', { client: { sendCommand: () => {}, getSentinelNode: () => {} } }],
     ['options', null],
     ['prefix', { prefix: 1 }],
     ['timeoutMs', { timeoutMs: 0 }],
@@ -154,6 +199,15 @@ describe('a client', () => {
     expect(() => new RedisSessionStore(options as never)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
     );
+  });
+
+  test('is asked nothing about an id that is no text', async () => {
+    const client = { sendCommand: () => expect.fail('nothing is to be sent') };
+    const id = undefined as unknown as string;
+
+    for (const attempt of [new RedisSessionStore({ client }).load(id), new RedisStateStore({ client }).stats(id)]) {
+      await expect(attempt).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+    }
   });
 
   test('of a state store takes no time to live: that is the policy of each call', () => {

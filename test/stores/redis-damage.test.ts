@@ -123,13 +123,22 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await client.keys('*')).toEqual([]);
   });
 
-  test('a Redis that is full refuses a write, and keeps what it has', async () => {
+  test('a Redis that is full refuses a write, and gives what it has, for as long as it is used', async () => {
     await state.set(a, { key: 'k', value: 'old' }, bound);
+    await state.set(a, { key: 'own', value: 'x' }, { ...bound, ttlMs: 1_000 });
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
     await client.configSet({ 'maxmemory-policy': 'noeviction', maxmemory: '1' });
 
     await expect(state.set(a, { key: 'k', value: 'new' }, bound)).rejects.toThrow(/OOM/);
+    await expect(sessions.save('s', { keep: 1, append: [said('2')] }, 1)).rejects.toThrow(/OOM/);
+    const longer = { ...bound, ttlMs: 2 * bound.ttlMs, sessionTtlMs: 2 * bound.sessionTtlMs };
+    await state.touch(a.session, longer);
+    expect(await state.get(a, 'k', longer)).toBe('old');
+    expect(await state.get(a, 'own', longer)).toBe('x');
+    expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
+    const left = await client.pTTL('keelson:{s}:state');
+    expect(left).toBeGreaterThan(bound.sessionTtlMs);
     await client.configSet({ maxmemory: '0' });
-    expect(await state.get(a, 'k', bound)).toBe('old');
   });
 
   test('a user who may run scripts on the keys of the prefix, and nothing else, is enough', async () => {

@@ -58,9 +58,12 @@ describe('with `content`', () => {
     const response = { type: 'tool_call_response', id: 'call_1', response: 'SECRET args' };
     const answer = { role: 'assistant', parts: [{ type: 'text', content: 'The SECRET answer.' }] };
     expect(parsed(0, 'gen_ai.system_instructions')).toEqual([{ type: 'text', content: 'Obey SECRET.' }]);
+    expect(parsed(0, 'gen_ai.tool.definitions')).toEqual([
+      { type: 'function', name: 'echo', description: echo.description, parameters: echo.inputSchema },
+    ]);
     expect(parsed(0, 'gen_ai.input.messages')).toEqual([user]);
     expect(parsed(0, 'gen_ai.output.messages')).toEqual([
-      { role: 'assistant', parts: [call], finish_reason: 'tool-calls' },
+      { role: 'assistant', parts: [call], finish_reason: 'tool_call' },
     ]);
     expect(parsed(1, 'gen_ai.tool.call.arguments')).toEqual({ text: 'SECRET args' });
     expect(telemetry.spans[1]?.attributes['gen_ai.tool.call.result']).toBe('SECRET args');
@@ -108,6 +111,7 @@ describe('with `content`', () => {
         { type: 'image', image: 'https://example.com/a.png' },
         { type: 'image', image: new Uint8Array([1, 2]), mediaType: 'image/png' },
         { type: 'file', data: 'AAAA', mediaType: 'application/pdf' },
+        { type: 'file', data: 'https://example.com/a.mp3', mediaType: 'audio/mpeg' },
       ],
     };
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -118,6 +122,7 @@ describe('with `content`', () => {
       { type: 'uri', modality: 'image', uri: 'https://example.com/a.png' },
       { type: 'blob', modality: 'image', mime_type: 'image/png', content: '' },
       { type: 'blob', modality: 'document', mime_type: 'application/pdf', content: '' },
+      { type: 'uri', modality: 'audio', mime_type: 'audio/mpeg', uri: 'https://example.com/a.mp3' },
     ]);
     expect(parsed(0, 'gen_ai.output.messages')[0].parts).toEqual([
       { type: 'reasoning', content: 'Hm.' },

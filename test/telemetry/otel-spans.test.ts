@@ -52,7 +52,7 @@ describe('a run', () => {
     const script = [calls('add', { a: 1, b: 2 }), says('Three.', { usage })];
     const settings = {
       ...{ temperature: 0.5, topP: 0.9, maxOutputTokens: 100, stopSequences: ['END'], seed: 7 },
-      ...{ presencePenalty: 0.1, frequencyPenalty: 0.2 },
+      ...{ presencePenalty: 0.1, frequencyPenalty: 0.2, reasoningEffort: 'low' as const },
     };
     const session = await createAgent(script).session({ id: 'talk' });
 
@@ -71,6 +71,7 @@ describe('a run', () => {
       'gen_ai.request.seed': 7,
       'gen_ai.request.presence_penalty': 0.1,
       'gen_ai.request.frequency_penalty': 0.2,
+      'gen_ai.request.reasoning.level': 'low',
     };
     expect(telemetry.tree()).toEqual(['invoke_agent clerk', '  chat m-1', '  execute_tool add', '  chat m-1']);
     expect(first).toEqual({
@@ -78,7 +79,7 @@ describe('a run', () => {
       status: 'UNSET',
       attributes: {
         ...chat,
-        'gen_ai.response.finish_reasons': ['tool-calls'],
+        'gen_ai.response.finish_reasons': ['tool_call'],
         'gen_ai.usage.input_tokens': 10,
         'gen_ai.usage.output_tokens': 5,
       },
@@ -91,6 +92,8 @@ describe('a run', () => {
         'gen_ai.tool.name': 'add',
         'gen_ai.tool.call.id': 'call_1',
         'gen_ai.tool.type': 'function',
+        'gen_ai.tool.description': 'Adds.',
+        'gen_ai.agent.name': 'clerk',
       },
     });
     const tokens = { 'gen_ai.usage.cache_read.input_tokens': 2, 'gen_ai.usage.reasoning.output_tokens': 1 };

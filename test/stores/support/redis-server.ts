@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,8 @@ export function describeWithRedis(title: string, tests: () => void): void {
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
+  /** The port of the sentinel that knows it. */
+  readonly sentinel?: number;
   /** Ends the process at once; what is in the append-only file stays. */
   kill(): Promise<void>;
   /** Starts it again on the same port and the same data. */
@@ -76,6 +78,29 @@ export async function startRedisCluster(): Promise<RedisServer> {
   await vi.waitFor(async () => expect(await client.sendCommand(['CLUSTER', 'INFO'])).toContain('state:ok'), PATIENCE);
   client.destroy();
   return server;
+}
+
+/** A Redis that is found through a sentinel, under the name `keelson`. */
+export async function startRedisSentinel(): Promise<RedisServer> {
+  const master = await startRedis();
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-sentinel-'));
+  const sentinel = await freePort();
+  const file = join(folder, 'sentinel.conf');
+  const lines = [`port ${sentinel}`, 'bind 127.0.0.1', `sentinel monitor keelson 127.0.0.1 ${master.port} 1`];
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const remove = async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+    await master.remove();
+  };
+  await answers(`redis://127.0.0.1:${sentinel}`).catch(async (error) => {
+    await remove();
+    throw error;
+  });
+  return { ...master, sentinel, remove };
 }
 
 async function freePort(): Promise<number> {
