@@ -1,0 +1,74 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/index.js';
+import { readSkillFile } from '../../src/manifest/skill-file.js';
+import { write } from '../process/support/scratch.js';
+import { makePlace } from './support/place.js';
+
+const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(`---\n${fields}\n---\n${body}`, folder);
+const oddities = (fields: string, folder?: string, body?: string) =>
+  read(fields, folder, body).problems.map(({ path, message }) => `${path}: ${message}`);
+
+describe('a SKILL.md by the Agent Skills standard', () => {
+  test('needs no more than a name and a description', async () => {
+    const place = makePlace();
+    write(join(place.workspaceDir, '.agents/skills/x/SKILL.md'), '---\nname: x\ndescription: Runs scripts/x.sh.\n---');
+    const { loader } = await place.load({ skillFolders: ['.agents/skills'], approve: place.yes });
+
+    expect(textOf(await loader.skills.invoke('x'))).toBe('Runs scripts/x.sh.');
+    expect(loader.status().diagnostics).toMatchObject([
+      { level: 'warning', problems: [{ message: expect.stringContaining('no instructions') }] },
+    ]);
+  });
+
+  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may be named in any script: %s', (name) => {
+    expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
+  });
+
+  test('has one name, however its letters are composed', () => {
+    const { skill, problems } = read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
+
+    expect(skill?.name).toBe('caf\u00e9');
+    expect(problems).toEqual([]);
+    expect(oddities('name: caf\u00e9\ndescription: d', 'cafe\u0301')).toEqual([]);
+  });
+
+  test.each(['MySkill', 'НАВЫК', '-x', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
+    'is loaded with a warning where its name is against the rules: %s',
+    (name) => {
+      expect(read(`name: ${name}\ndescription: d`, name).skill?.name).toBe(name);
+      expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([
+        'name: it should be made of lower case letters, digits and single hyphens',
+      ]);
+    },
+  );
+
+  test('is loaded with a warning where its name is too long, or looks like that of an extension', () => {
+    expect(oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
+      'name: it has more than 64 characters',
+    ]);
+    expect(read('name: "ship:moor\uff1anow"\ndescription: d', 'x').skill?.name).toBe('ship-moor-now');
+    expect(oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
+      'name: a colon ends the name of an extension: the skill is "ship-moor"',
+    ]);
+  });
+
+  test.each(['description:\n  Trigger: when asked', 'description:\n  Use when: asked\n  And then: too'])(
+    'has a description also where that looks like a map: %j',
+    (fields) => {
+      expect(read(fields).skill?.description).toMatch(/^(Trigger: when asked|Use when: asked And then: too)$/);
+    },
+  );
+
+  test('says of each part that other programs act on that it is passed over', () => {
+    const hooks =
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
+
+    expect(oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
+      'context: it is passed over',
+      'hooks: it is passed over',
+      'model: it is passed over',
+    ]);
+  });
+});
