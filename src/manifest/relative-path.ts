@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, win32 } from 'node:path';
 import { isInside } from '../process/location.js';
 
@@ -21,4 +21,12 @@ export async function resolveInside(root: string, path: string): Promise<string 
   } catch {
     return undefined;
   }
+}
+
+/** Whether there is anything at a path, be it a link that leads nowhere. */
+export function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -7,7 +7,7 @@ import type { GatedFolder } from './gated-folder.js';
 import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js';
 import { problemsText } from './manifest-problem.js';
-import { resolveInside } from './relative-path.js';
+import { isThere, resolveInside } from './relative-path.js';
 import type { SkillEntry } from './skill.js';
 import { readSkillFile, SKILL_FILE, type SkillFile } from './skill-file.js';
 
@@ -26,16 +26,17 @@ export interface SkillPlace {
   readonly extension?: string | undefined;
 }
 
-/** The folder itself where it holds a SKILL.md, else those in it that do, sorted. A folder that is missing or cannot be read has none. */
+/**
+ * The folder itself where it holds a SKILL.md, else those in it that do, sorted; also where a link leads out, which whoever
+ * reads it refuses. A folder that is missing or cannot be read has none.
+ */
 export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
   const folder = path === '.' ? root : await resolveInside(root, path);
   if (folder === undefined) return [];
-  if ((await resolveInside(folder, SKILL_FILE)) !== undefined) return [path];
+  if (await isThere(join(folder, SKILL_FILE))) return [path];
   const names = await readdir(folder).catch(() => []);
   const found = await Promise.all(
-    names
-      .sort()
-      .map(async (name) => ((await resolveInside(folder, `${name}/${SKILL_FILE}`)) === undefined ? [] : [name])),
+    names.sort().map(async (name) => ((await isThere(join(folder, name, SKILL_FILE))) ? [name] : [])),
   );
   return found.flat().map((name) => (path === '.' ? name : join(path, name)));
 }
@@ -66,7 +67,7 @@ async function read({ gated, path }: SkillPlace): Promise<SkillText | { problem:
   const folder = path === '.' ? opened.root : await resolveInside(opened.root, path);
   const file = folder === undefined ? undefined : await resolveInside(folder, SKILL_FILE);
   if (folder === undefined || file === undefined) {
-    return { problem: `there is no ${SKILL_FILE} in it any more`, isDenied: false };
+    return { problem: `its ${SKILL_FILE} is gone, or a link leads out of the folder`, isDenied: false };
   }
   const text = await readText(file, MAX_BYTES);
   return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder, root: opened.root };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
 import { readSkillFile } from '../../src/manifest/skill-file.js';
 import { write } from '../process/support/scratch.js';
-import { makePlace } from './support/place.js';
+import { makePlace, manifest } from './support/place.js';
 
 const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(`---\n${fields}\n---\n${body}`, folder);
 const oddities = (fields: string, folder?: string, body?: string) =>
@@ -69,6 +69,56 @@ describe('a SKILL.md by the Agent Skills standard', () => {
       'context: it is passed over',
       'hooks: it is passed over',
       'model: it is passed over',
+    ]);
+  });
+});
+
+describe('where skills are found', () => {
+  const file = (text: string) => `---\nname: x\ndescription: d\n---\n${text}`;
+  const folders = ['.app/skills', '.agents/skills'];
+
+  test('of two of one name the first is taken, for the user as for the workspace', async () => {
+    const place = makePlace();
+    const home = join(place.root, 'home');
+    const before = process.env.HOME;
+    process.env.HOME = home;
+    try {
+      for (const root of [home, place.workspaceDir]) {
+        for (const folder of folders) write(join(root, folder, 'x/SKILL.md'), file(`${root} ${folder}`));
+      }
+      const mine = await place.load({ skillFolders: folders });
+      const ours = await place.load({ skillFolders: folders, approve: place.yes });
+
+      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
+      expect(textOf(await ours.loader.skills.invoke('x'))).toBe(`${place.workspaceDir} .app/skills`);
+    } finally {
+      process.env.HOME = before;
+    }
+  });
+
+  test('what a link leads out of its place is told', async () => {
+    const place = makePlace();
+    const elsewhere = write(join(place.root, 'elsewhere/x/SKILL.md'), file('Elsewhere.'));
+    const link = (target: string, path: string) => {
+      mkdirSync(dirname(path), { recursive: true });
+      symlinkSync(target, path);
+    };
+    const skills = join(place.workspaceDir, '.agents/skills');
+    link(elsewhere, join(skills, 'a/SKILL.md'));
+    link(dirname(elsewhere), join(skills, 'b'));
+    link(join(skills, 'loop'), join(skills, 'loop'));
+    const root = place.user('ext', manifest('ext'));
+    link(elsewhere, join(root, 'skills/c/SKILL.md'));
+    link(dirname(elsewhere), join(root, 'skills/d'));
+    const { loader } = await place.load({ skillFolders: folders, approve: place.yes });
+
+    expect(loader.skills.list()).toEqual([]);
+    expect(place.asked).toEqual([]);
+    expect(loader.status().diagnostics.map(({ level, source }) => [level, source])).toEqual([
+      ['error', join(root, 'skills/c')],
+      ['error', join(root, 'skills/d')],
+      ['error', join(skills, 'a')],
+      ['error', join(skills, 'b')],
     ]);
   });
 });
