@@ -218,8 +218,8 @@ test('one bad entry of another program does not void its file', async () => {
     .status()
     .diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`));
   expect(told.sort()).toEqual([
-    ...['error hooks/hooks.json', 'error more.json', 'warning hooks', 'warning skills', 'warning userConfig.bad name'],
-    'warning version',
+    ...['error hooks', 'error hooks/hooks.json', 'error more.json'],
+    ...['warning mcpServers.bad', 'warning skills', 'warning userConfig.bad name', 'warning version'],
   ]);
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is how these programs write their variables

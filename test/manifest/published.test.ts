@@ -158,3 +158,83 @@ describe('a Claude Code plugin as it is published', () => {
     ]);
   });
 });
+
+describe('what another program writes in another way than it should', () => {
+  const told = (contents: Readonly<Record<string, unknown>>) => async () => {
+    const place = makePlace();
+    files(place, 'x', contents);
+    const { loader } = await place.load(both);
+    const lines = loader
+      .status()
+      .diagnostics.flatMap(({ level, problems }) => problems.map((one) => `${level} ${one.path}: ${one.message}`));
+    return { lines, extension: loader.extensions()[0] };
+  };
+  const gemini = (more: object) => told({ 'gemini-extension.json': { name: 'x', version: '1.0.0', ...more } });
+  const claude = (more: object, others: object = {}) =>
+    told({ '.claude-plugin/plugin.json': { name: 'x', version: '1.0.0', ...more }, ...others });
+
+  test.each([
+    [
+      'servers in a list',
+      gemini({ mcpServers: [{}] }),
+      'warning mcpServers: it is no map of servers, and is passed over',
+    ],
+    [
+      'a server in a text',
+      gemini({ mcpServers: { a: 'x' } }),
+      'warning mcpServers.a: it is no server, and is left out',
+    ],
+    ['settings in a map', gemini({ settings: { A: {} } }), 'warning settings: it is no list, and is passed over'],
+    ['a tool that is none', gemini({ excludeTools: [5] }), 'warning excludeTools: 5 is no name of a tool'],
+    ['tools in a map', gemini({ excludeTools: { a: 1 } }), 'warning excludeTools: it is no list, and is passed over'],
+    [
+      'a number for a file',
+      gemini({ contextFileName: 5 }),
+      'warning contextFileName: it is no list, and is passed over',
+    ],
+    [
+      'a setting twice',
+      gemini({ settings: [{ name: 'A' }, { name: 'A' }] }),
+      'warning settings[1].name: "A" is there already, and the setting is left out',
+    ],
+    ['hooks in a file that is missing', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is not there'],
+    [
+      'servers in a file that is missing',
+      claude({ mcpServers: './m.json' }),
+      'warning mcpServers: "m.json" is not there',
+    ],
+    ['skills in a folder that is missing', claude({ skills: ['./s'] }), 'warning skills: "s" is not there'],
+    ['skills that are no path', claude({ skills: 5 }), 'warning skills: what is no path is passed over'],
+    [
+      'servers in a number',
+      claude({ mcpServers: 5 }),
+      'warning mcpServers: it is no map of servers, and is passed over',
+    ],
+    ['options in a list', claude({ userConfig: [] }), 'warning userConfig: it is no map of options'],
+    ['a limit of an option', claude({ userConfig: { n: { max: 3 } } }), 'warning userConfig.n.max: it is passed over'],
+    ['programs', claude({}, { 'bin/x': '' }), 'warning bin: it is passed over'],
+    ['settings of its own', claude({}, { 'settings.json': {} }), 'warning settings.json: it is passed over'],
+    [
+      'hooks of one event twice',
+      claude({}, { 'hooks/hooks.json': '{"hooks":{"Stop":[],"St\\u006fp":[]}}' }),
+      'warning hooks/hooks.json Stop: it is there twice in one object: only the last one counts',
+    ],
+    ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
+  ])('is told: %s', async (_what, run, line) => {
+    expect((await run()).lines).toEqual([line]);
+  });
+
+  test('is taken where it can only mean one thing', async () => {
+    const remarks = {
+      _comment: 'ours',
+      $schema: 'https://example.com',
+      '//': 'x',
+      a: { command: 'true', disabled: true },
+    };
+    const { lines, extension } = await gemini({ excludeTools: 'run', contextFileName: '', mcpServers: remarks })();
+
+    expect(lines).toEqual([]);
+    expect(extension).toMatchObject({ excludedTools: ['run'], contextFiles: ['GEMINI.md'] });
+    expect(Object.keys(extension?.mcpServers ?? {})).toEqual(['a']);
+  });
+});
