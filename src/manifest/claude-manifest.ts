@@ -11,9 +11,9 @@ import { isObject } from './strict-json.js';
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
 const KNOWN = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'];
-const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'userConfig'];
+const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'];
 const UNREAD: readonly string[] = [
-  ...['commands', 'agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
+  ...['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
 ];
 const UNREAD_OF_OPTION = ['multiple', 'min', 'max'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
@@ -42,10 +42,9 @@ export async function readClaudeManifest({
   const settings = settingsOf(manifest.userConfig, warnings);
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
-  const [hookFiles, skillPaths] = await Promise.all([
-    checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors }),
-    skillPathsOf(manifest.skills, { root, warnings }),
-  ]);
+  const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
+  const skillPaths = await pathsOf(manifest.skills, { root, key: 'skills', problems: warnings });
+  const commandPaths = await pathsOf(manifest.commands, { root, key: 'commands', problems: warnings });
   const servers = await serversOf(manifest.mcpServers, { root, readJson, warnings });
   return {
     content: {
@@ -55,6 +54,7 @@ export async function readClaudeManifest({
       settings,
       skills: [],
       skillFolders: (await isSkillItself(root, manifest)) ? ['.'] : ['skills', ...skillPaths],
+      commandPaths: ['commands', ...commandPaths],
       contextFiles: [],
       excludedTools: [],
     },
@@ -118,13 +118,12 @@ function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
   return type === 'number' || type === 'boolean' ? type : 'string';
 }
 
-interface Sources {
-  readonly root: string;
+interface ServerSources extends Pick<ClaudePlugin, 'readJson' | 'root'> {
   readonly warnings: ManifestProblem[];
 }
 
 /** Inline, in a file, in several files; and in `.mcp.json`. With or without `mcpServers` around them. */
-async function serversOf(value: JsonValue | undefined, sources: Sources & Pick<ClaudePlugin, 'readJson'>) {
+async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
   const { root, readJson, warnings } = sources;
   const { paths, rest } = pathsAndRest(value);
   const named = await checkedPaths(paths, { root, key: 'mcpServers', problems: warnings });
@@ -135,10 +134,10 @@ async function serversOf(value: JsonValue | undefined, sources: Sources & Pick<C
   );
 }
 
-async function skillPathsOf(value: JsonValue | undefined, { root, warnings }: Sources): Promise<readonly string[]> {
+function pathsOf(value: JsonValue | undefined, check: PathCheck): Promise<readonly string[]> {
   const { paths, rest } = pathsAndRest(value);
-  if (rest.length > 0) warnings.push({ path: 'skills', message: 'what is no path is passed over' });
-  return checkedPaths(paths, { root, key: 'skills', problems: warnings });
+  if (rest.length > 0) check.problems.push({ path: check.key, message: 'what is no path is passed over' });
+  return checkedPaths(paths, check);
 }
 
 function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[]; rest: readonly JsonValue[] } {

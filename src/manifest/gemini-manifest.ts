@@ -42,6 +42,7 @@ export function readGeminiManifest(manifest: JsonObject, workspaceDir: string): 
       settings: settingsOf(value.settings, warnings),
       skills: [],
       skillFolders: ['skills'],
+      commandPaths: [],
       contextFiles: contextFilesOf(value.contextFileName, warnings),
       excludedTools: excludedToolsOf(value.excludeTools, warnings),
     },

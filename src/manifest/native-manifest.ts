@@ -53,7 +53,7 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestCo
     hooks: hooks.map(({ at: _at, ...hook }) => hook),
     skills: skills.flatMap((skill) => (typeof skill === 'string' ? [] : [skillOf(skill)])),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
-    ...{ contextFiles: [], excludedTools: [] },
+    ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
   };
 }
 

@@ -29,13 +29,29 @@ const MAX_COMPATIBILITY = 500;
 /** What other programs make of a skill, and nobody does here. */
 const UNREAD = ['agent', 'arguments', 'context', 'disallowed-tools', 'effort', 'hooks', 'model', 'paths', 'shell'];
 
+/** What was read of a skill, and what is odd about it; or all that is wrong. */
+interface SkillReading {
+  readonly skill?: SkillFile;
+  readonly problems: readonly ManifestProblem[];
+}
+
 /** Reads a SKILL.md as the Agent Skills standard has it; what is merely odd is a warning. */
-export function readSkillFile(
-  text: string,
-  folderName: string,
-): { readonly skill?: SkillFile; readonly problems: readonly ManifestProblem[] } {
+export function readSkillFile(text: string, folderName: string): SkillReading {
   const read = readFrontMatter(text);
+  return 'problem' in read ? { problems: [{ path: '', message: read.problem }] } : skillOf(read, folderName);
+}
+
+/** Reads a command of Claude Code: its file names it, and without a description its first line stands for one. */
+export function readCommandFile(text: string, name: string): SkillReading {
+  const read = readFrontMatter(text.trimStart().startsWith('---') ? text : `---\n---\n${text}`);
   if ('problem' in read) return { problems: [{ path: '', message: read.problem }] };
+  const { fields, body } = read;
+  const [first = ''] = body.split('\n', 1);
+  const description = textIn(fields.get('description')) || first.replace(/^[#\s]+/, '');
+  return skillOf({ fields: new Map(fields).set('name', name).set('description', description), body }, name);
+}
+
+function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
   const { fields, body } = read;
   // A colon would pass for the one behind the name of an extension.
   const name = (textIn(fields.get('name')) || folderName).normalize('NFKC').replaceAll(':', '-');

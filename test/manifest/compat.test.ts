@@ -96,7 +96,8 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   ]);
   expect(
     loader.status().diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`)),
-  ).toEqual([...['warning commands', 'warning hooks/hooks.json', 'warning allowed-tools']]);
+  ).toEqual([...['warning hooks/hooks.json', 'warning allowed-tools']]);
+  expect(textOf(await loader.skills.invoke('special'))).toBe('Special.');
   expect(linesOf(trace)).toEqual(['start 3', 'guard']);
   expect(textOf(model.requests[0]?.messages.at(-1) as never)).toContain('no rm');
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));

@@ -86,7 +86,7 @@ describe('extensions are found', () => {
             parameters: [{ name: 'file', required: true }],
           },
         ],
-        ...{ skillFolders: ['skills'], contextFiles: [], excludedTools: [] },
+        ...{ skillFolders: ['skills'], commandPaths: [], contextFiles: [], excludedTools: [] },
       },
     ]);
     expect(loader.status().diagnostics).toEqual([]);

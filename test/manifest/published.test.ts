@@ -1,9 +1,10 @@
+import { cpSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
-import { scriptedModel } from '../../src/testing/testing.js';
+import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { write } from '../process/support/scratch.js';
-import { makePlace, type Place } from './support/place.js';
+import { echoServer, makePlace, type Place } from './support/place.js';
 
 /** Writes the files of an extension of the user. */
 function files(place: Place, folder: string, contents: Readonly<Record<string, unknown>>): void {
@@ -136,11 +137,90 @@ describe('a Claude Code plugin as it is published', () => {
     expect(loader.status().diagnostics).toMatchObject([{ problems: [{ path: 'userConfig.port.default' }] }]);
   });
 
+  test('has its commands as skills, by the names of their files', async () => {
+    const place = makePlace();
+    const root = join(place.userDir, 'extensions/p');
+    files(place, 'p', {
+      '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', commands: ['./more.md', './none'] },
+      'commands/review.md':
+        '---\nname: other\ndescription: Reviews.\n---\nReview $ARGUMENTS by $' + '{CLAUDE_PLUGIN_ROOT}.',
+      'commands/git/commit.md': '# Commits it\n\nCommit.',
+      'commands/deploy.md': '---\ndescription: Deploys.\ndisable-model-invocation: true\n---\nDeploy.',
+      'commands/notes.txt': 'None.',
+      'commands/empty.md': '',
+      'commands/taken.md': 'Mine.',
+      'skills/taken/SKILL.md': skill('taken'),
+      'more.md': 'More.',
+    });
+    symlinkSync('.', join(root, 'commands/loop.md'));
+    symlinkSync(join(place.root, 'elsewhere.md'), join(root, 'commands/out.md'));
+    const { loader } = await place.load(both);
+
+    expect(loader.skills.list().map(({ id, description, userOnly }) => [id, description, userOnly])).toEqual([
+      ['p:taken', 'Does taken.', false],
+      ['p:deploy', 'Deploys.', true],
+      ['p:git-commit', 'Commits it', false],
+      ['p:review', 'Reviews.', false],
+      ['p:more', 'More.', false],
+    ]);
+    expect(textOf(await loader.skills.invoke('review', { arguments: '#4' }))).toBe(`Review #4 by ${root}.`);
+    const told = loader.status().diagnostics.map(({ level, source }) => `${level} ${source.slice(root.length + 1)}`);
+    expect(told).toEqual([
+      'warning .claude-plugin/plugin.json',
+      ...['error commands/empty.md', 'error commands/loop.md', 'error commands/out.md', 'warning commands/taken.md'],
+    ]);
+  });
+
+  test('finds a folder for what it keeps, wherever it names it, and the one of a workspace finds its own', async () => {
+    const place = makePlace();
+    const data = '$' + '{CLAUDE_PLUGIN_DATA}';
+    const contents = {
+      '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0' },
+      '.mcp.json': { tell: { command: 'node', args: [echoServer], env: { KEPT: `${data}/kept` } } },
+      'hooks/hooks.json': {
+        hooks: {
+          SessionStart: [
+            { hooks: [{ type: 'command', command: `echo shell > "${data}/shell"` }] },
+            { hooks: [{ type: 'command', command: 'touch', args: [`${data}/exec`] }] },
+          ],
+        },
+      },
+      'skills/a/SKILL.md': `${skill('a')}See ${data}.`,
+    };
+    files(place, 'p', contents);
+    const theirs = join(place.workspaceDir, '.app/extensions/q');
+    cpSync(join(place.userDir, 'extensions/p'), theirs, { recursive: true });
+    writeFileSync(join(theirs, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
+    const model = scriptedModel([calls('mcp__tell__echo', { variable: 'KEPT' }), says('done')]);
+    const { loader, agent } = await place.load({ ...both, approve: place.yes }, { model });
+    const mine = join(place.userDir, 'extension-data/user/p');
+
+    const { messages } = await (await agent.session()).run('go');
+
+    expect(readdirSync(mine)).toEqual(['exec', 'shell']);
+    expect(messages.find(({ role }) => role === 'tool')).toMatchObject({ content: [{ content: `KEPT=${mine}/kept` }] });
+    expect(textOf(await loader.skills.invoke('p:a'))).toContain(`See ${mine}.`);
+    const ours = /See (\S+)\./.exec(textOf(await loader.skills.invoke('q:a')))?.[1] ?? '';
+    expect(ours).toMatch(/\.app\/extension-data\/[0-9a-f]{32}\/q$/);
+    expect(readdirSync(ours)).toEqual(['exec', 'shell']);
+  });
+
+  test('of a workspace has no folder made before it is approved', async () => {
+    const place = makePlace();
+    const root = join(place.workspaceDir, '.app/extensions/q');
+    write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
+    write(join(root, 'skills/a/SKILL.md'), skill('a'));
+
+    await place.load(both);
+
+    expect(existsSync(join(place.userDir, 'extension-data'))).toBe(false);
+  });
+
   test('tells of each part that is passed over, also where its manifest does not name it', async () => {
     const place = makePlace();
     files(place, 'p', {
       '.claude-plugin/plugin.json': { name: 'p', version: '1.0.0', author: { name: 'Ada' } },
-      'commands/review.md': '---\ndescription: Reviews.\n---\nReview $ARGUMENTS.',
+      'workflows/review.md': 'Review.',
       'agents/reviewer.md': '---\nname: reviewer\ndescription: Reviews.\n---\nYou review.',
       'README.md': '# p',
     });
@@ -151,8 +231,8 @@ describe('a Claude Code plugin as it is published', () => {
       {
         level: 'warning',
         problems: [
-          { path: 'commands', message: 'it is passed over' },
           { path: 'agents', message: 'it is passed over' },
+          { path: 'workflows', message: 'it is passed over' },
         ],
       },
     ]);
