@@ -96,6 +96,22 @@ describe('where skills are found', () => {
     }
   });
 
+  test('what tools keep in the folder of a skill is none of its files', async () => {
+    const place = makePlace();
+    const root = place.user('ext', manifest('ext', { skills: ['.'] }));
+    write(join(root, 'SKILL.md'), file('Read a.md.'));
+    for (const path of ['a.md', '.git/config', 'node_modules/x/y.js', 'src/__pycache__/z.pyc', '.env.example']) {
+      write(join(root, path), 'x');
+    }
+    const { loader } = await place.load();
+
+    expect(
+      textOf(await loader.skills.invoke('x'))
+        .split('\n')
+        .slice(3),
+    ).toEqual(['.env.example', 'a.md', 'manifest.json']);
+  });
+
   test('what a link leads out of its place is told', async () => {
     const place = makePlace();
     const elsewhere = write(join(place.root, 'elsewhere/x/SKILL.md'), file('Elsewhere.'));
