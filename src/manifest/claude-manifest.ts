@@ -15,7 +15,7 @@ const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills'
 const UNREAD: readonly string[] = [
   ...['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
 ];
-const UNREAD_OF_OPTION = ['multiple', 'min', 'max'];
+const UNREAD_OF_OPTION = ['multiple', 'options', 'min', 'max'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** A plugin's manifest, with the `.mcp.json` that lies beside it, if there is one. */
@@ -105,7 +105,7 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
     const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
     return [
       {
-        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type },
+        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name.toUpperCase(), type },
         ...(sensitive === true && { sensitive }),
         ...(required === true && { required }),
         ...(hasDefault && { default: entry.default as SettingValue }),

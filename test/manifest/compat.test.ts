@@ -53,8 +53,8 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
         SubagentStart: [{ hooks: [command('true')] }],
       },
     },
-    'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_level" >> ${trace}\necho "The house rule: no rm."\n`,
-    'scripts/guard.sh': `#!/bin/sh\necho "guard" >> ${trace}\necho "no, $CLAUDE_PLUGIN_OPTION_level" >&2\nexit 2\n`,
+    'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_LEVEL" >> ${trace}\necho "The house rule: no rm."\n`,
+    'scripts/guard.sh': `#!/bin/sh\necho "guard" >> ${trace}\necho "no, $CLAUDE_PLUGIN_OPTION_LEVEL" >&2\nexit 2\n`,
     '.mcp.json': {
       _comment: 'a comment',
       tell: {
@@ -69,7 +69,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   });
   const model = scriptedModel([
     calls('Bash', { text: 'rm' }),
-    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_level' }),
+    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_LEVEL' }),
     calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_ROOT' }),
     says('done'),
   ]);
@@ -85,7 +85,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
     {
       ...{ name: 'enterprise-plugin', version: '1.2.0', description: 'Tools of the enterprise', format: 'claude' },
       settings: [
-        { name: 'api_token', description: 'For the API', envVar: 'CLAUDE_PLUGIN_OPTION_api_token', sensitive: true },
+        { name: 'api_token', description: 'For the API', envVar: 'CLAUDE_PLUGIN_OPTION_API_TOKEN', sensitive: true },
         { name: 'level', description: 'Level', type: 'number', default: 3 },
       ],
     },
@@ -103,7 +103,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
   expect(results).toMatchObject([
     { isError: true, content: expect.stringContaining('no, 3') },
-    { content: 'CLAUDE_PLUGIN_OPTION_level=3' },
+    { content: 'CLAUDE_PLUGIN_OPTION_LEVEL=3' },
     { content: expect.stringContaining('CLAUDE_PLUGIN_ROOT=/') },
   ]);
   expect(loader.skills.get('code-review')).toMatchObject({
