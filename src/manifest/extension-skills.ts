@@ -9,6 +9,7 @@ import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic } from './manifest-problem.js';
 import { dataFolder } from './plugin-data.js';
 import { resolveInside } from './relative-path.js';
+import { createReferenceFinder } from './setting-reference.js';
 import type { SkillEntry } from './skill.js';
 import { findCommands, findSkillFolders, loadFolderSkill } from './skill-folder.js';
 
@@ -103,9 +104,10 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
   const diagnostics: ManifestDiagnostic[] = [];
   const { name, scope } = extension;
   const taken = new Set(extension.skills.map((skill) => skill.name));
+  const findSettings = createReferenceFinder(extension.settings);
   for (const { path, command } of await findSkills(extension, root)) {
-    const place = { gated, data, path, command, folder: join(extension.root, path), scope, extension: name };
-    const loaded = await loadFolderSkill(place);
+    const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
+    const loaded = await loadFolderSkill({ ...place, extension: name });
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;

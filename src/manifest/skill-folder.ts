@@ -9,6 +9,7 @@ import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js'
 import { problemsText } from './manifest-problem.js';
 import { DATA_VARIABLE } from './plugin-data.js';
 import { isThere, resolveInside } from './relative-path.js';
+import type { ReferenceFinder } from './setting-reference.js';
 import type { SkillEntry } from './skill.js';
 import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './skill-file.js';
 
@@ -36,6 +37,8 @@ export interface SkillPlace {
   readonly extension?: string | undefined;
   /** The folder for what a plugin of Claude Code keeps. */
   readonly data?: string | undefined;
+  /** Finds the settings of its extension that a text asks for. */
+  readonly findSettings?: ReferenceFinder | undefined;
 }
 
 /**
@@ -90,8 +93,17 @@ export async function loadFolderSkill(place: SkillPlace): Promise<{
   }
   const { skill: file, problems } = parse(opened.text, place);
   if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
-  const diagnostics = problems.length === 0 ? [] : [diagnose('warning', place, problems)];
+  const told = [...problems, ...settingsIn(file, place)];
+  const diagnostics = told.length === 0 ? [] : [diagnose('warning', place, told)];
   return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
+}
+
+function settingsIn({ body }: SkillFile, { findSettings }: SkillPlace): readonly ManifestProblem[] {
+  const texts = new Set(findSettings?.(body).map(({ text }) => text));
+  return [...texts].map((text) => ({
+    path: '',
+    message: `${text} stays as it is: no setting is put before the model`,
+  }));
 }
 
 function parse(text: string, { folder, command }: SkillPlace) {

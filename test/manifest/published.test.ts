@@ -239,6 +239,24 @@ describe('a Claude Code plugin as it is published', () => {
   });
 });
 
+test('a skill that asks for a setting is told that it has none, and the model sees no value', async () => {
+  const place = makePlace();
+  const texts = ['$' + '{MY_KEY}', '$' + '{user_config.token}'];
+  const settings = [{ name: 'Key', envVar: 'MY_KEY' }];
+  const userConfig = { token: { type: 'string', description: 'd', default: 'secret-123' } };
+  files(place, 'g', { 'gemini-extension.json': { name: 'g', version: '1.0.0', settings } });
+  files(place, 'c', { '.claude-plugin/plugin.json': { name: 'c', version: '1.0.0', userConfig } });
+  for (const folder of ['g', 'c'])
+    files(place, folder, { 'skills/a/SKILL.md': `${skill('a')}Use ${texts.join(' ')}.` });
+  const { loader } = await place.load({ ...both, env: { MY_KEY: 'secret-123' } });
+
+  for (const id of ['g:a', 'c:a'])
+    expect(textOf(await loader.skills.invoke(id))).toBe(`Do a.\nUse ${texts.join(' ')}.`);
+  expect(loader.status().diagnostics.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual(
+    [texts[1], texts[0]].map((text) => `${text} stays as it is: no setting is put before the model`),
+  );
+});
+
 describe('what another program writes in another way than it should', () => {
   const told = (contents: Readonly<Record<string, unknown>>) => async () => {
     const place = makePlace();
