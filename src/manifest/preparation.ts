@@ -60,7 +60,9 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   }
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
-  if (denied.length === 0) await makeDataFolder(data);
+  // Servers are asked about as they are connected to: they alone are no sign that anybody said yes.
+  const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
+  if (isApproved && denied.length === 0) await makeDataFolder(data);
   return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
 }
 

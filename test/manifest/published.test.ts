@@ -210,6 +210,9 @@ describe('a Claude Code plugin as it is published', () => {
     const root = join(place.workspaceDir, '.app/extensions/q');
     write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
     write(join(root, 'skills/a/SKILL.md'), skill('a'));
+    const servers = join(place.workspaceDir, '.app/extensions/r');
+    write(join(servers, '.claude-plugin/plugin.json'), '{"name":"r","version":"1.0.0"}');
+    write(join(servers, '.mcp.json'), '{"m":{"command":"true"}}');
 
     await place.load(both);
 
