@@ -1,17 +1,21 @@
 import type { JsonValue } from '../internal/json.js';
 import { EXTENSION_PATH } from '../trust/trust-item.js';
-import { compatServer, type Replacements, replaceTexts } from './compat-text.js';
+import { compatServer, type Replacements, replaceTexts, serversIn } from './compat-text.js';
 import type { SettingDefinition, SettingValue } from './extension.js';
 import type { CompatManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
-import { problemOfRelativePath, resolveInside } from './relative-path.js';
+import { missingPaths, problemOfRelativePath, resolveInside } from './relative-path.js';
 import { SKILL_FILE } from './skill-file.js';
 import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
 const KNOWN = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'];
-const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'userConfig'];
+const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'];
+const UNREAD: readonly string[] = [
+  ...['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
+];
+const UNREAD_OF_OPTION = ['multiple', 'options', 'min', 'max'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** A plugin's manifest, with the `.mcp.json` that lies beside it, if there is one. */
@@ -30,34 +34,34 @@ export async function readClaudeManifest({
   workspaceDir,
   root,
 }: ClaudePlugin): Promise<CompatManifest> {
+  const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
   for (const key of Object.keys(manifest)) {
     if (!KNOWN.includes(key) && !READ.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
   }
   const settings = settingsOf(manifest.userConfig, warnings);
   const replacements = replacementsFor(settings, workspaceDir);
-  const maps = await serverMaps(manifest.mcpServers, { readJson, warnings });
-  const servers = maps.flatMap((map) => Object.entries(map)).filter(([, server]) => isObject(server));
   const hooks = pathsAndRest(manifest.hooks);
-  const skillPaths = checkedPaths(pathsAndRest(manifest.skills).paths, 'skills', warnings);
+  const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
+  const skillPaths = await pathsOf(manifest.skills, { root, key: 'skills', problems: warnings });
+  const commandPaths = await pathsOf(manifest.commands, { root, key: 'commands', problems: warnings });
+  const servers = await serversOf(manifest.mcpServers, { root, readJson, warnings });
   return {
     content: {
       mcpServers: Object.fromEntries(
-        servers.map(([name, server]) => [
-          name,
-          withRoot(compatServer(replaceTexts(server as JsonObject, replacements))),
-        ]),
+        servers.map(([name, server]) => [name, withRoot(compatServer(replaceTexts(server, replacements)))]),
       ),
       settings,
       skills: [],
       skillFolders: (await isSkillItself(root, manifest)) ? ['.'] : ['skills', ...skillPaths],
+      commandPaths: ['commands', ...commandPaths],
       contextFiles: [],
       excludedTools: [],
     },
-    hookFiles: ['hooks/hooks.json', ...checkedPaths(hooks.paths, 'hooks', warnings)],
+    hookFiles: ['hooks/hooks.json', ...hookFiles],
     inlineHooks: hooks.rest,
-    unread: ['commands', 'agents', 'output-styles', 'themes', 'monitors', '.lsp.json'],
-    warnings,
+    unread: UNREAD,
+    ...{ errors, warnings },
   };
 }
 
@@ -81,6 +85,8 @@ function withRoot(server: JsonObject): JsonObject {
 }
 
 function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
+  if (value !== undefined && !isObject(value))
+    warnings.push({ path: 'userConfig', message: 'it is no map of options' });
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, entry]): SettingDefinition[] => {
     if (!isObject(entry) || !/^[A-Za-z_]\w{0,63}$/.test(name) || name === '__proto__') {
@@ -93,10 +99,13 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
     }
+    for (const key of UNREAD_OF_OPTION.filter((it) => Object.hasOwn(entry, it))) {
+      warnings.push({ path: `userConfig.${name}.${key}`, message: 'it is passed over' });
+    }
     const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
     return [
       {
-        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name, type },
+        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name.toUpperCase(), type },
         ...(sensitive === true && { sensitive }),
         ...(required === true && { required }),
         ...(hasDefault && { default: entry.default as SettingValue }),
@@ -109,20 +118,26 @@ function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
   return type === 'number' || type === 'boolean' ? type : 'string';
 }
 
-interface ServerSources {
-  readonly readJson: ClaudePlugin['readJson'];
+interface ServerSources extends Pick<ClaudePlugin, 'readJson' | 'root'> {
   readonly warnings: ManifestProblem[];
 }
 
 /** Inline, in a file, in several files; and in `.mcp.json`. With or without `mcpServers` around them. */
-async function serverMaps(value: JsonValue | undefined, { readJson, warnings }: ServerSources): Promise<JsonObject[]> {
+async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
+  const { root, readJson, warnings } = sources;
   const { paths, rest } = pathsAndRest(value);
-  const files = ['.mcp.json', ...checkedPaths(paths, 'mcpServers', warnings)];
-  const read = await Promise.all([...new Set(files)].map(readJson));
-  return [...read, ...rest].flatMap((map) => {
-    if (!isObject(map)) return [];
-    return [(isObject(map.mcpServers) ? map.mcpServers : map) as JsonObject];
-  });
+  const named = await checkedPaths(paths, { root, key: 'mcpServers', problems: warnings });
+  const files = [...new Set(['.mcp.json', ...named])];
+  const read = await Promise.all(files.map(async (file) => [file, await readJson(file)] as const));
+  return [...read, ...rest.map((map) => ['mcpServers', map] as const)].flatMap(([path, map]) =>
+    serversIn(isObject(map) && isObject(map.mcpServers) ? (map.mcpServers as JsonObject) : map, path, warnings),
+  );
+}
+
+function pathsOf(value: JsonValue | undefined, check: PathCheck): Promise<readonly string[]> {
+  const { paths, rest } = pathsAndRest(value);
+  if (rest.length > 0) check.problems.push({ path: check.key, message: 'what is no path is passed over' });
+  return checkedPaths(paths, check);
 }
 
 function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[]; rest: readonly JsonValue[] } {
@@ -133,11 +148,20 @@ function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[];
   };
 }
 
-function checkedPaths(paths: readonly string[], key: string, warnings: ManifestProblem[]): readonly string[] {
-  return paths.flatMap((path) => {
+interface PathCheck {
+  readonly root: string;
+  readonly key: string;
+  readonly problems: ManifestProblem[];
+}
+
+/** Paths that lead somewhere in the folder. */
+async function checkedPaths(paths: readonly string[], { root, key, problems }: PathCheck): Promise<readonly string[]> {
+  const inside = paths.flatMap((path) => {
     const problem = problemOfRelativePath(path);
     if (problem === undefined) return [path.replace(/^\.\//, '') || '.'];
-    warnings.push({ path: key, message: problem });
+    problems.push({ path: key, message: problem });
     return [];
   });
+  problems.push(...(await missingPaths(root, { paths: inside, key })));
+  return inside;
 }

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
 import { readBytes } from '../process/file-bytes.js';
 import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
@@ -8,15 +8,16 @@ import { readClaudeManifest } from './claude-manifest.js';
 import type { ManifestFormat, ManifestHook } from './extension.js';
 import { type CompatManifest, readGeminiManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
-import { extensionName } from './manifest-schema.js';
+import { namedSchema } from './manifest-schema.js';
 import type { ReadManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
+import { problemsOfIssues } from './schema-issue.js';
 import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
-import { isObject, parseJsonObject } from './strict-json.js';
+import { isObject, type JsonDocument, parseJsonObject } from './strict-json.js';
 
 /** A manifest of another program, and where it lies. */
 export interface CompatSource {
-  readonly value: { readonly [key: string]: JsonValue };
+  readonly document: JsonDocument;
   readonly root: string;
   readonly format: Exclude<ManifestFormat, 'native'>;
   readonly workspaceDir: string;
@@ -26,29 +27,31 @@ const MAX_BYTES = 1_048_576;
 
 /** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
 export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
-  const { value, root, format, workspaceDir } = source;
-  const { name = basename(root), version, description } = value;
-  const named = extensionName.safeParse(name);
-  if (!named.success)
-    return { problems: [{ path: 'name', message: named.error.issues[0]?.message ?? 'it is missing' }] };
+  const { document, root, format, workspaceDir } = source;
+  const { value, repeated } = document;
+  const named = namedSchema.safeParse(value);
+  if (!named.success) return { problems: [...repeated, ...problemsOfIssues(named.error.issues, value)] };
+  const { name, version, description } = named.data;
   const files = new JsonFiles(root);
   const compat =
     format === 'gemini'
       ? readGeminiManifest(value, workspaceDir)
       : await readClaudeManifest({ manifest: value, root, workspaceDir, readJson: (path) => files.read(path) });
-  const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: named.data }, files);
+  const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: name }, files);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
   return {
     content: {
       ...compat.content,
-      name: named.data,
+      name,
       version: isVersion ? version : '0.0.0',
       description: typeof description === 'string' ? description : '',
       hooks,
     },
-    errors: [...files.problems, ...errors],
+    errors: [...files.problems, ...compat.errors, ...errors],
     warnings: [
+      ...repeated,
+      ...files.warnings,
       ...(isVersion ? [] : [noVersion]),
       ...compat.warnings,
       ...warnings,
@@ -65,6 +68,7 @@ async function unreadParts({ unread }: CompatManifest, root: string): Promise<re
 /** Other JSON files of an extension. One that is there and cannot be read is a problem. */
 class JsonFiles {
   readonly problems: ManifestProblem[] = [];
+  readonly warnings: ManifestProblem[] = [];
 
   constructor(private readonly root: string) {}
 
@@ -79,11 +83,9 @@ class JsonFiles {
       return undefined;
     }
     const parsed = parseJsonObject(found.bytes);
-    if ('value' in parsed) return parsed.value;
-    this.problems.push(
-      ...parsed.problems.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })),
-    );
-    return undefined;
+    const [told, said] = 'value' in parsed ? [this.warnings, parsed.repeated] : [this.problems, parsed.problems];
+    told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+    return 'value' in parsed ? parsed.value : undefined;
   }
 }
 

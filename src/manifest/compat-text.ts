@@ -1,5 +1,7 @@
 import type { JsonValue } from '../internal/json.js';
 import { EXTENSION_PATH } from '../trust/trust-item.js';
+import type { ManifestProblem } from './manifest-problem.js';
+import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -23,6 +25,24 @@ export function mapTexts<T extends JsonValue>(value: T, change: (text: string) =
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, mapTexts(item as JsonValue, change)]),
   ) as T;
+}
+
+/** The servers of a map. What is none is told, but for remarks such as `_comment` and `$schema`. */
+export function serversIn(
+  map: JsonValue | undefined,
+  path: string,
+  warnings: ManifestProblem[],
+): readonly (readonly [string, JsonObject])[] {
+  if (map === undefined) return [];
+  if (!isObject(map)) {
+    warnings.push({ path, message: 'it is no map of servers, and is passed over' });
+    return [];
+  }
+  return Object.entries(map).flatMap(([name, server]) => {
+    if (isObject(server)) return [[name, server as JsonObject] as const];
+    if (!/^[_$/]/.test(name)) warnings.push({ path: `${path}.${name}`, message: 'it is no server, and is left out' });
+    return [];
+  });
 }
 
 /** A server of another program's map: its folder is relative to the extension, and it need not list arguments. */

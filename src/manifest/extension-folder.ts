@@ -1,13 +1,12 @@
 import { basename, join } from 'node:path';
-import type { JsonValue } from '../internal/json.js';
 import { readBytes } from '../process/file-bytes.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readCompatManifest } from './compat-manifest.js';
 import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from './manifest-problem.js';
 import { type ReadManifest, readNativeManifest } from './native-manifest.js';
-import { resolveInside } from './relative-path.js';
-import { parseJsonObject } from './strict-json.js';
+import { missingPaths, resolveInside } from './relative-path.js';
+import { type JsonDocument, type ParsedJson, parseJsonObject } from './strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {
@@ -43,7 +42,7 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
       diagnostics.push(diagnose('warning', { root, file, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read = 'problems' in manifest ? manifest : await readFormat(manifest.value, { root, format, reading });
+    const read = 'problems' in manifest ? manifest : await readFormat(manifest, { root, format, reading });
     const extension =
       'content' in read
         ? { ...read.content, ...{ scope: reading.scope, format, root, source: join(root, file) } }
@@ -54,12 +53,8 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   return { diagnostics, ...(found && { extension: found.extension }) };
 }
 
-type ManifestValue =
-  | { readonly value: { readonly [key: string]: JsonValue } }
-  | { readonly problems: readonly ManifestProblem[] };
-
 /** Undefined where there is no such file. */
-async function readManifestFile(root: string, file: string): Promise<ManifestValue | undefined> {
+async function readManifestFile(root: string, file: string): Promise<ParsedJson | undefined> {
   const read = await readBytes(join(root, file), MAX_BYTES);
   if ('problem' in read) return read.isAbsent ? undefined : { problems: [{ path: '', message: read.problem }] };
   if ((await resolveInside(root, file)) === undefined) {
@@ -74,18 +69,17 @@ interface FormatReading {
   readonly reading: FolderReading;
 }
 
-async function readFormat(
-  value: { readonly [key: string]: JsonValue },
-  { root, format, reading }: FormatReading,
-): Promise<ReadManifest> {
-  if (format !== 'native') return readCompatManifest({ value, root, format, workspaceDir: reading.workspaceDir });
-  const read = readNativeManifest(value);
+async function readFormat(document: JsonDocument, { root, format, reading }: FormatReading): Promise<ReadManifest> {
+  if (format !== 'native') return readCompatManifest({ document, root, format, workspaceDir: reading.workspaceDir });
+  const read = readNativeManifest(document);
   if (!('content' in read)) return read;
   const outside = foldersOutside(root, read.content);
-  return outside.length === 0 ? read : { problems: outside };
+  if (outside.length > 0) return { problems: outside };
+  const missing = await missingPaths(root, { paths: read.content.skillFolders.slice(1), key: 'skills' });
+  return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
 }
 
-/** Folders of skills that a link leads out of the extension; one that is missing has no skills. */
+/** Folders of skills that a link leads out of the extension. */
 function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
   return skillFolders
     .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))

@@ -22,11 +22,11 @@ export function settingsItem({ extension, scope }: JudgedExtension): TrustItem |
 
 /** Everything of an extension that the model would read. */
 export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
-  const { skills, skillFolders, contextFiles } = extension;
+  const { skills, skillFolders, commandPaths, contextFiles } = extension;
   return {
     ...base(extension, scope),
     kind: 'skill',
-    details: { skills: plainJson(skills), skillFolders, contextFiles },
+    details: { skills: plainJson(skills), skillFolders, commandPaths, contextFiles },
   };
 }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { TrustGate } from '../trust/trust-gate.js';
 import type { Extension } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
@@ -7,9 +7,11 @@ import { readText } from './file-text.js';
 import { GatedFolder } from './gated-folder.js';
 import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic } from './manifest-problem.js';
+import { dataFolder } from './plugin-data.js';
 import { resolveInside } from './relative-path.js';
+import { createReferenceFinder } from './setting-reference.js';
 import type { SkillEntry } from './skill.js';
-import { findSkillFolders, loadFolderSkill } from './skill-folder.js';
+import { findCommands, findSkillFolders, loadFolderSkill } from './skill-folder.js';
 
 const MAX_CONTEXT_BYTES = 256 * 1024;
 
@@ -26,6 +28,7 @@ export interface ExtensionTexts {
 /** How texts are read. */
 export interface TextReading extends Omit<FolderReading, 'scope'> {
   readonly gate: TrustGate;
+  readonly userDir: string;
 }
 
 /** Reads what an extension has for the model, as far as it may be. What is asked about is asked once for all of it. */
@@ -46,21 +49,24 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   };
 }
 
-async function hasTexts({ root, skills, skillFolders, contextFiles }: Extension): Promise<boolean> {
+async function hasTexts({ root, skills, skillFolders, commandPaths, contextFiles }: Extension): Promise<boolean> {
   if (skills.length > 0) return true;
-  const found = await Promise.all([...skillFolders, ...contextFiles].map((path) => resolveInside(root, path)));
+  const paths = [...skillFolders, ...commandPaths, ...contextFiles];
+  const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
   return found.some((path) => path !== undefined);
 }
 
 /** The texts of one extension, as they were approved. */
 class TextSource {
   readonly gated: GatedFolder;
+  readonly data: string | undefined;
 
   constructor(
     private readonly judged: JudgedExtension,
     private readonly reading: TextReading,
   ) {
     this.gated = new GatedFolder(reading.gate, promptItem(judged));
+    this.data = dataFolder(judged.extension, reading.userDir);
   }
 
   /** Opens the folder, if it still holds the manifest that was loaded: what was read before it was approved may differ. */
@@ -93,16 +99,15 @@ function contentText({ root: _root, source: _source, scope: _scope, ...content }
   return JSON.stringify(content);
 }
 
-async function loadFolders({ extension }: JudgedExtension, { gated }: TextSource, root: string) {
+async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
   const skills: SkillEntry[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
   const { name, scope } = extension;
   const taken = new Set(extension.skills.map((skill) => skill.name));
-  const paths = new Set<string>();
-  for (const folder of extension.skillFolders) for (const path of await findSkillFolders(root, folder)) paths.add(path);
-  for (const path of paths) {
-    const place = { gated, path, folder: join(extension.root, path), scope, extension: name };
-    const loaded = await loadFolderSkill(place);
+  const findSettings = createReferenceFinder(extension.settings);
+  for (const { path, command } of await findSkills(extension, root)) {
+    const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
+    const loaded = await loadFolderSkill({ ...place, extension: name });
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;
@@ -111,6 +116,16 @@ async function loadFolders({ extension }: JudgedExtension, { gated }: TextSource
     taken.add(skill);
   }
   return { skills, diagnostics };
+}
+
+/** Each once; folders come before commands. */
+async function findSkills({ skillFolders, commandPaths }: Extension, root: string) {
+  const folders = await Promise.all(skillFolders.map((path) => findSkillFolders(root, path)));
+  const commands = await Promise.all(commandPaths.map((path) => findCommands(root, path)));
+  return [
+    ...[...new Set(folders.flat())].map((path) => ({ path, command: undefined })),
+    ...new Map(commands.flat().map((command) => [command.file, { path: dirname(command.file), command }])).values(),
+  ];
 }
 
 function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 'source', string>): ManifestDiagnostic {

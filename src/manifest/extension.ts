@@ -76,6 +76,8 @@ export interface ManifestContent {
   readonly skills: readonly ManifestSkill[];
   /** Folders that hold folders with a SKILL.md, relative to the extension. */
   readonly skillFolders: readonly string[];
+  /** Files that are a skill each, and folders of such, relative to the extension: the commands of Claude Code. */
+  readonly commandPaths: readonly string[];
   /** Files whose text joins the instructions, relative to the extension. */
   readonly contextFiles: readonly string[];
   /** Tools that are not offered while the extension is active. */

@@ -1,26 +1,37 @@
 /** A value in the front matter of a SKILL.md. */
 export type FrontMatterValue = string | readonly string[] | Readonly<Record<string, string>>;
 
-/** A text with its front matter taken apart, or why that cannot be done. */
-export type FrontMatter =
-  | { readonly fields: ReadonlyMap<string, FrontMatterValue>; readonly body: string }
-  | { readonly problem: string };
+/** A text with its front matter taken apart. */
+export interface ReadFrontMatter {
+  readonly fields: ReadonlyMap<string, FrontMatterValue>;
+  readonly body: string;
+}
+
+/** That, or why it cannot be done. */
+type FrontMatter = ReadFrontMatter | { readonly problem: string };
 
 // What ends a line elsewhere, such as U+2028, does not end one here: hence `s`.
-const KEY = /^(?:([A-Za-z_][\w.-]*)|(["'])(.*?)\2):(?:[ \t]+(.*)|)$/s;
+const QUOTED_KEY = /^(["'])(.*?)\1[ \t]*:(?:[ \t]+(.*)|)$/s;
+/** A key that is not quoted begins with nothing that means something in YAML. */
+const PLAIN_KEY = /^[^\s\-?:,[\]{}#&*!|>'"%@`]/;
+/** Not YAML, and written all the same. */
+const KEY_WITHOUT_SPACE = /^([A-Za-z_][\w-]*):(\S.*)$/s;
 const QUOTED = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?=\s+#|$)/s;
 const INDENTED = /^[ \t]+\S/;
+/** Begins a text block: its style, and what becomes of the empty lines behind it. */
+const TEXT_BLOCK = /^([|>])[0-9]*([+-]?)[0-9]*\s*(?:#.*)?$/;
 
 /**
  * Reads the part of YAML that skills are written in: texts (plain, quoted, over several lines, `|` and `>`), lists and
  * maps of texts. A plain text may hold colons, as it does in many a skill that YAML proper would refuse.
  */
 export function readFrontMatter(text: string): FrontMatter {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  // A byte order mark goes as well.
+  const lines = text.trimStart().split(/\r\n?|\n/);
   if (lines[0]?.trimEnd() !== '---') return { problem: 'it does not begin with front matter: a line with ---' };
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
   if (end < 0) return { problem: 'its front matter does not end: a line with --- is missing' };
-  const fields = readFields(lines.slice(1, end));
+  const fields = readFields(withoutIndent(lines.slice(1, end)));
   return 'problem' in fields
     ? fields
     : {
@@ -32,15 +43,21 @@ export function readFrontMatter(text: string): FrontMatter {
       };
 }
 
+/** The whole of it may be indented. */
+function withoutIndent(lines: readonly string[]): readonly string[] {
+  const [indent = ''] = /^[ \t]*/.exec(lines.find((line) => !isBlank(line)) ?? '') ?? [];
+  return lines.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+}
+
 function readFields(lines: readonly string[]): Map<string, FrontMatterValue> | { problem: string } {
   const fields = new Map<string, FrontMatterValue>();
   for (let at = 0; at < lines.length; ) {
-    const line = lines[at] ?? '';
+    const line = lines[at]?.trimEnd() ?? '';
     if (isBlank(line)) {
       at += 1;
       continue;
     }
-    const [key, rest] = readField(line.trimEnd()) ?? [];
+    const [key, rest] = readField(line) ?? KEY_WITHOUT_SPACE.exec(line)?.slice(1) ?? [];
     if (key === undefined || rest === undefined) {
       return { problem: `its front matter has a line that is no field: ${line.slice(0, 80)}` };
     }
@@ -54,16 +71,18 @@ function readFields(lines: readonly string[]): Map<string, FrontMatterValue> | {
 
 /** The key, which may be quoted, and what follows it. */
 function readField(line: string): readonly [string, string] | undefined {
-  const [whole, plain, , quoted = '', rest = ''] = KEY.exec(line) ?? [];
-  return whole === undefined ? undefined : [plain ?? quoted, rest];
+  const [whole, , quoted = '', rest = ''] = QUOTED_KEY.exec(line) ?? [];
+  if (whole !== undefined) return [quoted, rest];
+  const at = line.search(/:(?:[ \t]|$)/);
+  return at > 0 && PLAIN_KEY.test(line) ? [line.slice(0, at).trimEnd(), line.slice(at + 1).trim()] : undefined;
 }
 
-/** The indented lines that follow; in a text block also the empty ones between them. A list need not be indented. */
+/** The indented lines that follow; in a text block also the empty ones between them. Lists and brackets need not be indented. */
 function blockAfter(lines: readonly string[], from: number, isText: boolean): readonly string[] {
   let end = from;
   for (let at = from; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
-    const belongs = INDENTED.test(line) || (!isText && /^- /.test(line));
+    const belongs = INDENTED.test(line) || (!isText && /^(?:-(?:[ \t]|$)|[\]}])/.test(line));
     if (belongs) end = at + 1;
     else if (line.trim() !== '' && !(line.startsWith('#') && !isText)) break;
   }
@@ -71,16 +90,20 @@ function blockAfter(lines: readonly string[], from: number, isText: boolean): re
 }
 
 function readValue(rest: string, block: readonly string[]): FrontMatterValue {
-  const [, style, chomp = ''] = /^([|>])[0-9]*([+-]?)[0-9]*\s*(?:#.*)?$/.exec(rest) ?? [];
+  const inner = block.filter((line) => !isBlank(line));
+  const plain = withoutComment(rest);
+  if (plain === '' && inner.length > 0 && !QUOTED.test(joined(block))) return collection(inner);
+  const text = joined([plain, ...inner]);
+  return /^\[.*\]$/s.test(text) ? splitList(text.slice(1, -1)).map(scalar) : textOf(rest, block);
+}
+
+function textOf(rest: string, block: readonly string[]): string {
+  const [, style, chomp = ''] = TEXT_BLOCK.exec(rest) ?? [];
   if (style !== undefined) return textBlock(block, { isFolded: style === '>', chomp });
   const whole = joined([rest, ...block]);
   // What is in quotes has no comments in it, on whatever line.
   if (QUOTED.test(whole)) return scalar(withoutComment(whole));
-  const inner = block.filter((line) => !isBlank(line));
-  const plain = withoutComment(rest);
-  if (plain === '' && inner.length > 0) return collection(inner);
-  const text = joined([plain, ...inner]);
-  return /^\[.*\]$/s.test(text) ? splitList(text.slice(1, -1)).map(scalar) : scalar(text);
+  return scalar(joined([withoutComment(rest), ...block.filter((line) => !isBlank(line))]));
 }
 
 function joined(lines: readonly string[]): string {
@@ -90,19 +113,34 @@ function joined(lines: readonly string[]): string {
     .join(' ');
 }
 
+/** A list or a map, whose deeper levels are texts; else a text. */
 function collection(lines: readonly string[]): FrontMatterValue {
-  const items = lines.map((line) => line.trim());
-  if (items.every((item) => item.startsWith('- '))) return items.map((item) => scalar(withoutComment(item.slice(2))));
-  const pairs = items.map(readField);
-  if (pairs.every((pair) => pair !== undefined)) {
-    return Object.fromEntries(pairs.map(([key, rest]) => [key, scalar(withoutComment(rest))]));
+  const items = groups(lines);
+  if (items.every(([head]) => /^-(?:\s|$)/.test(head)))
+    return items.map(([head, more]) => textOf(head.slice(1).trim(), more));
+  const pairs = items.map(([head, more]) => [readField(head), more] as const);
+  const fields = pairs.flatMap(([field, more]) => (field ? [[field[0], textOf(field[1], more)] as const] : []));
+  return fields.length === pairs.length ? Object.fromEntries(fields) : scalar(joined(lines));
+}
+
+/** The lines that are indented least, each with those below it. */
+function groups(lines: readonly string[]): readonly (readonly [string, string[]])[] {
+  const indent = leastIndent(lines);
+  const found: [string, string[]][] = [];
+  for (const line of lines) {
+    const last = found.at(-1);
+    if (last === undefined || line.search(/\S/) <= indent) found.push([line.trim(), []]);
+    else last[1].push(line);
   }
-  return scalar(items.join(' '));
+  return found;
+}
+
+function leastIndent(lines: readonly string[]): number {
+  return lines.reduce((least, line) => (line.trim() === '' ? least : Math.min(least, line.search(/\S/))), Infinity);
 }
 
 function textBlock(lines: readonly string[], { isFolded, chomp }: { isFolded: boolean; chomp: string }): string {
-  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
-  const indent = indents.reduce((least, one) => Math.min(least, one), indents[0] ?? 0);
+  const indent = leastIndent(lines);
   const text = lines.map((line) => line.slice(indent)).join('\n');
   const folded = isFolded ? text.replace(/([^\n])\n(?=[^\n\s])/g, '$1 ').replace(/\n\n/g, '\n') : text;
   return chomp === '-' || folded === '' ? folded : `${folded}\n`;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
-import { compatServer, mapTexts, relativeToExtension, replaceTexts } from './compat-text.js';
+import { compatServer, mapTexts, relativeToExtension, replaceTexts, serversIn } from './compat-text.js';
 import type { ManifestContent, SettingDefinition } from './extension.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { problemOfRelativePath } from './relative-path.js';
@@ -16,6 +16,8 @@ export interface CompatManifest {
   readonly inlineHooks: readonly JsonValue[];
   /** Parts that may lie in the folder, and are not read. */
   readonly unread: readonly string[];
+  /** Hooks that are left out: a missing gate looks like an idle one. */
+  readonly errors: readonly ManifestProblem[];
   readonly warnings: readonly ManifestProblem[];
 }
 
@@ -26,33 +28,35 @@ const CONTEXT_FILE = 'GEMINI.md';
 export function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  const servers = isObject(value.mcpServers) ? (value.mcpServers as JsonObject) : {};
   for (const key of Object.keys(value)) {
     if (!KNOWN.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
   }
   return {
     content: {
       mcpServers: Object.fromEntries(
-        Object.entries(withBraces(servers)).flatMap(([name, server]) =>
-          isObject(server) ? [[name, compatServer(splitCommand(withoutTrust(server as JsonObject)))]] : [],
-        ),
+        serversIn(value.mcpServers, 'mcpServers', warnings).map(([name, server]) => [
+          name,
+          compatServer(splitCommand(withoutTrust(withBraces(server)))),
+        ]),
       ),
       settings: settingsOf(value.settings, warnings),
       skills: [],
       skillFolders: ['skills'],
+      commandPaths: [],
       contextFiles: contextFilesOf(value.contextFileName, warnings),
       excludedTools: excludedToolsOf(value.excludeTools, warnings),
     },
     hookFiles: ['hooks/hooks.json'],
     inlineHooks: [],
     unread: ['commands', 'agents', 'policies'],
+    errors: [],
     warnings,
   };
 }
 
 /** Variables go without braces there too: `$TOKEN` is `${TOKEN}`. */
-function withBraces(servers: JsonObject): JsonObject {
-  return mapTexts(servers, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
+function withBraces(server: JsonObject): JsonObject {
+  return mapTexts(server, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
 }
 
 function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {
@@ -69,13 +73,19 @@ function splitCommand(server: JsonObject): JsonObject {
 }
 
 function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
-  return listOf(value).flatMap((entry, index): SettingDefinition[] => {
+  const names = new Set<string>();
+  return listOf(value, 'settings', warnings).flatMap((entry, index): SettingDefinition[] => {
     const path = `settings[${index}]`;
     if (!isObject(entry) || typeof entry.name !== 'string' || entry.name === '') {
       warnings.push({ path, message: 'it has no name, and is left out' });
       return [];
     }
     const { name, description, envVar, sensitive } = entry;
+    if (names.has(name)) {
+      warnings.push({ path: `${path}.name`, message: `"${name}" is there already, and the setting is left out` });
+      return [];
+    }
+    names.add(name);
     if (typeof envVar === 'string' && (!/^[A-Za-z_]\w*$/.test(envVar) || isRefusedName(envVar))) {
       warnings.push({ path: `${path}.envVar`, message: `${envVar} may not be set, and the setting is left out` });
       return [];
@@ -93,7 +103,7 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
 }
 
 function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
-  const named = value === undefined ? [CONTEXT_FILE] : listOf(typeof value === 'string' ? [value] : value);
+  const named = value === '' ? [CONTEXT_FILE] : listOf(value ?? CONTEXT_FILE, 'contextFileName', warnings);
   return named.flatMap((entry) => {
     const file = typeof entry === 'string' ? relativeToExtension(entry) : entry;
     const problem = typeof file === 'string' ? problemOfRelativePath(file) : 'it is no text';
@@ -104,14 +114,20 @@ function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[
 
 /** `tool(arguments)` excludes part of a tool, which cannot be told here: the whole tool stays out. */
 function excludedToolsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {
-  return listOf(value).flatMap((tool) => {
-    if (typeof tool !== 'string') return [];
+  return listOf(value, 'excludeTools', warnings).flatMap((tool) => {
+    if (typeof tool !== 'string') {
+      warnings.push({ path: 'excludeTools', message: `${JSON.stringify(tool)} is no name of a tool` });
+      return [];
+    }
     const [, name = tool, part] = /^([^(]+)\((.*)\)$/.exec(tool) ?? [];
     if (part !== undefined) warnings.push({ path: 'excludeTools', message: `${tool} excludes ${name} as a whole` });
     return [name];
   });
 }
 
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
+/** A text is a list of one. */
+function listOf(value: JsonValue | undefined, path: string, warnings: ManifestProblem[]): readonly JsonValue[] {
+  if (Array.isArray(value) || typeof value === 'string') return [value].flat();
+  if (value !== undefined && value !== null) warnings.push({ path, message: 'it is no list, and is passed over' });
+  return [];
 }

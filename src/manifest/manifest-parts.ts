@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import { type McpServers, mcpServers } from '../mcp/mcp.js';
+import { realLocation } from '../process/location.js';
 import { type ShellHooks, shellHooks } from '../shell-hooks/shell-hooks-loader.js';
 import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
 import { ActiveExtensions } from './active-extensions.js';
@@ -123,8 +124,9 @@ export class ManifestParts {
     return this.standalone.denied;
   }
 
+  /** By whatever link one comes to a workspace, it is the same. */
   private ownerOf({ scope }: Extension): ChoiceOwner {
-    return scope === 'user' ? 'user' : { workspace: this.settings.workspaceDir };
+    return scope === 'user' ? 'user' : { workspace: realLocation(this.settings.workspaceDir) };
   }
 
   private createGate(): TrustGate {

@@ -21,11 +21,14 @@ function named(max: number, pattern: RegExp, rule: string) {
 }
 
 /** Letters, digits, `.`, `_` and `-`, 1–64, without `..`. */
-export const extensionName = named(
+const extensionName = named(
   64,
   /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
   'a name is made of letters, digits, ".", "_" and "-", without ".."',
 );
+/** What a manifest of another program has to have. */
+export const namedSchema = z.looseObject({ name: extensionName });
+
 const label = named(128, /^\P{Cc}+$/u, 'a name has no control characters');
 const skillLabel = named(64, SKILL_NAME, 'a name has no control characters and no ":"');
 

@@ -7,6 +7,7 @@ import { problemOfRelativePath } from './relative-path.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
 import { expectedOf, fitsSetting } from './setting-type.js';
+import type { JsonDocument } from './strict-json.js';
 
 /** A manifest that was read: what it says, or all that is wrong with it, and what was passed over. */
 export type ReadManifest = (
@@ -20,10 +21,10 @@ export type ReadManifest = (
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Reads the value of a `manifest.json`. */
-export function readNativeManifest(value: JsonObject): ReadManifest {
+/** Reads what stands in a `manifest.json`. */
+export function readNativeManifest({ value, repeated }: JsonDocument): ReadManifest {
   const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) return { problems: problemsOfIssues(parsed.error.issues, value) };
+  if (!parsed.success) return { problems: [...repeated, ...problemsOfIssues(parsed.error.issues, value)] };
   const file = parsed.data;
   const hooks = hooksOf(file);
   const content = contentOf(
@@ -32,9 +33,10 @@ export function readNativeManifest(value: JsonObject): ReadManifest {
   );
   const findSettings = createReferenceFinder(content.settings);
   const problems = [
+    ...repeated,
     ...eventProblems(file),
     ...content.settings.flatMap(settingProblems),
-    ...repeated(content.settings, 'settings', ({ name }) => name),
+    ...repeatedNames(content.settings, 'settings', ({ name }) => name),
     ...skillProblems(file, findSettings),
     ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
   ];
@@ -51,7 +53,7 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestCo
     hooks: hooks.map(({ at: _at, ...hook }) => hook),
     skills: skills.flatMap((skill) => (typeof skill === 'string' ? [] : [skillOf(skill)])),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
-    ...{ contextFiles: [], excludedTools: [] },
+    ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
   };
 }
 
@@ -106,7 +108,11 @@ function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, f
 }
 
 /** Entries with a name that one before them has. */
-function repeated<T>(entries: readonly T[], list: string, nameOf: (entry: T) => string | undefined): ManifestProblem[] {
+function repeatedNames<T>(
+  entries: readonly T[],
+  list: string,
+  nameOf: (entry: T) => string | undefined,
+): ManifestProblem[] {
   const seen = new Set<string>();
   return entries.flatMap((entry, index) => {
     const name = nameOf(entry);
@@ -139,7 +145,7 @@ function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFin
     return promptProblems(skillOf(skill), findSettings).map((message) => ({ path: `${at}.prompt`, message }));
   });
   return [
-    ...repeated(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
+    ...repeatedNames(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
     ...problems,
   ];
 }

@@ -7,5 +7,5 @@ import { parseJsonObject } from './strict-json.js';
  */
 export function parseManifest(text: string): ReadManifest {
   const json = parseJsonObject(new TextEncoder().encode(text));
-  return 'problems' in json ? json : readNativeManifest(json.value);
+  return 'problems' in json ? json : readNativeManifest(json);
 }

@@ -7,6 +7,7 @@ import { hookItem, type JudgedExtension, settingsItem } from './extension-item.j
 import { type ExtensionTexts, loadExtensionTexts } from './extension-skills.js';
 import type { ManifestSettings } from './manifest-options.js';
 import type { ManifestDiagnostic } from './manifest-problem.js';
+import { DATA_VARIABLE, dataFolder, makeDataFolder } from './plugin-data.js';
 import type { Redactor } from './redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from './settings.js';
 
@@ -42,13 +43,14 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   const scope = mustApprove(extension, options) ? 'workspace' : extension.scope;
   const judged = { extension, scope };
   const denied: string[] = [];
-  const settings = await readSettings(judged, context, denied);
+  const data = dataFolder(extension, options.userDir);
+  const settings = withVariable(await readSettings(judged, context, denied), data);
   // Until they are approved nothing is wrong with them: nobody has looked.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
   const base = { extension, scope, settings, blocked, denied };
   if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
-  const hooks = registrationsOf(judged, context).filter((hook) => {
+  const hooks = registrationsOf(judged, context, data).filter((hook) => {
     const problem = problemOfHook(hook);
     if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
     return problem === undefined;
@@ -58,6 +60,9 @@ export async function prepareExtension(extension: Extension, context: Preparatio
   }
   const texts = await loadExtensionTexts(judged, { ...options, gate });
   if (texts.denied !== undefined) denied.push(texts.denied);
+  // Servers are asked about as they are connected to: they alone are no sign that anybody said yes.
+  const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
+  if (isApproved && denied.length === 0) await makeDataFolder(data);
   return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
 }
 
@@ -134,13 +139,22 @@ function settingDiagnostics({ name, source, settings }: Extension, resolved: Res
   ];
 }
 
+function withVariable(settings: ResolvedSettings, data: string | undefined): ResolvedSettings {
+  return data === undefined ? settings : { ...settings, variables: { ...settings.variables, [DATA_VARIABLE]: data } };
+}
+
 function registrationsOf(
   { extension, scope }: JudgedExtension,
   { variablesOf }: PreparationContext,
+  data: string | undefined,
 ): readonly HookRegistration[] {
   const { name, source, root } = extension;
-  return extension.hooks.map((hook) => ({
+  // A shell looks the variable up by itself.
+  const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, data));
+  return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),
+    ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),
+    ...(!hook.shell && { command: expand(hook.command) }),
     ...{ scope, source, root, extension: name, variables: () => variablesOf(name) },
   }));
 }

@@ -1,6 +1,7 @@
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, win32 } from 'node:path';
 import { isInside } from '../process/location.js';
+import type { ManifestProblem } from './manifest-problem.js';
 
 /** What is wrong with a path that has to lead into its own folder, by its text. */
 export function problemOfRelativePath(path: string): string | undefined {
@@ -21,4 +22,22 @@ export async function resolveInside(root: string, path: string): Promise<string 
   } catch {
     return undefined;
   }
+}
+
+/** Whether there is anything at a path, be it a link that leads nowhere. */
+export function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Those of the paths that a key of a manifest names where there is nothing in the folder. */
+export async function missingPaths(
+  root: string,
+  { paths, key }: { readonly paths: readonly string[]; readonly key: string },
+): Promise<readonly ManifestProblem[]> {
+  const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
+  const missing = paths.filter((_, index) => found[index] === undefined);
+  return missing.map((path) => ({ path: key, message: `${JSON.stringify(path)} is not there` }));
 }

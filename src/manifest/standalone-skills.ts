@@ -5,7 +5,7 @@ import type { TrustGate } from '../trust/trust-gate.js';
 import type { ExtensionScope } from './extension.js';
 import { GatedFolder } from './gated-folder.js';
 import type { ManifestDiagnostic } from './manifest-problem.js';
-import { resolveInside } from './relative-path.js';
+import { isThere, resolveInside } from './relative-path.js';
 import type { SkillEntry } from './skill.js';
 import { SKILL_FILE } from './skill-file.js';
 import { loadFolderSkill } from './skill-folder.js';
@@ -26,12 +26,12 @@ export interface StandaloneSkills {
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** Loads the skills of the user and of the workspace. Of two with one name that of the workspace is taken. */
+/** Loads the skills of the user and of the workspace. Of two with one name that of the workspace is taken, else the first. */
 export async function loadStandaloneSkills(options: StandaloneSkillOptions): Promise<StandaloneSkills> {
   const byId = new Map<string, SkillEntry>();
   const denied: string[] = [];
-  const diagnostics: ManifestDiagnostic[] = [];
-  for (const { folder, scope } of await findFolders(options)) {
+  const { folders, diagnostics } = await findFolders(options);
+  for (const { folder, scope } of folders) {
     const item = {
       kind: 'skill',
       scope,
@@ -44,9 +44,11 @@ export async function loadStandaloneSkills(options: StandaloneSkillOptions): Pro
     diagnostics.push(...told);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;
-    const before = byId.get(entry.skill.id);
-    if (before !== undefined) diagnostics.push(shadowed(entry, before));
-    if (before === undefined || before.skill.scope === 'user') byId.set(entry.skill.id, entry);
+    const { id } = entry.skill;
+    const before = byId.get(id);
+    const isTaken = before === undefined || before.skill.scope !== entry.skill.scope;
+    if (isTaken) byId.set(id, entry);
+    if (before !== undefined) diagnostics.push(isTaken ? shadowed(before, entry) : shadowed(entry, before));
   }
   return { entries: [...byId.values()], denied, diagnostics };
 }
@@ -57,24 +59,34 @@ interface Folder {
 }
 
 /** Each folder once, by where it really is. A link of the workspace may lead to another place in there, and no further. */
-async function findFolders({ roots, workspaceDir }: StandaloneSkillOptions): Promise<readonly Folder[]> {
+async function findFolders({ roots, workspaceDir }: StandaloneSkillOptions) {
   const workspace = realLocation(workspaceDir);
   const found = new Map<string, Folder>();
+  const diagnostics: ManifestDiagnostic[] = [];
   for (const { scope, folder } of roots) {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.sort()) {
       const path = await realpath(join(folder, name)).catch(() => undefined);
-      if (path === undefined || found.has(path) || (await resolveInside(path, SKILL_FILE)) === undefined) continue;
+      if (path === undefined || found.has(path) || !(await isThere(join(path, SKILL_FILE)))) continue;
       const isOfWorkspace = isInside(path, workspace);
-      if (scope === 'workspace' && !isOfWorkspace) continue;
-      found.set(path, { folder: path, scope: isOfWorkspace ? 'workspace' : scope });
+      if (scope === 'workspace' && !isOfWorkspace) {
+        diagnostics.push(leftOut(join(folder, name), `it leads out of the workspace, to ${path}`));
+      } else if ((await resolveInside(path, SKILL_FILE)) === undefined) {
+        diagnostics.push(leftOut(join(folder, name), `its ${SKILL_FILE} leads out of it`));
+      } else {
+        found.set(path, { folder: path, scope: isOfWorkspace ? 'workspace' : scope });
+      }
     }
   }
-  return [...found.values()];
+  return { folders: [...found.values()], diagnostics };
 }
 
-function shadowed({ skill }: SkillEntry, { skill: before }: SkillEntry): ManifestDiagnostic {
-  const [taken, left] = before.scope === 'user' ? [skill, before] : [before, skill];
-  const message = `The skill "${skill.id}" is there twice: ${taken.source} is taken, and ${left.source} is not.`;
+function leftOut(source: string, problem: string): ManifestDiagnostic {
+  const message = `The skill in ${source} is left out: ${problem}`;
+  return { level: 'error', message, source, problems: [{ path: '', message: problem }] };
+}
+
+function shadowed({ skill: left }: SkillEntry, { skill: taken }: SkillEntry): ManifestDiagnostic {
+  const message = `The skill "${left.id}" is there twice: ${taken.source} is taken, and ${left.source} is not.`;
   return { level: 'warning', message, source: left.source, problems: [{ path: 'name', message: 'it is taken' }] };
 }

@@ -4,9 +4,14 @@ import { type ManifestProblem, pathText } from './manifest-problem.js';
 const MAX_DEPTH = 64;
 
 /** A JSON object, or what is wrong with the text. */
-export type ParsedJson =
-  | { readonly value: { readonly [key: string]: JsonValue } }
-  | { readonly problems: readonly ManifestProblem[] };
+export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
+
+/** A JSON object as it was read. */
+export interface JsonDocument {
+  readonly value: { readonly [key: string]: JsonValue };
+  /** The keys that an object in it has twice: all but the last are lost. */
+  readonly repeated: readonly ManifestProblem[];
+}
 
 /** Reads bytes as one JSON object in UTF-8, without a byte order mark, at most 64 deep and without `__proto__`. */
 export function parseJsonObject(bytes: Uint8Array): ParsedJson {
@@ -20,13 +25,17 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
     return wrong(`it is no JSON: ${(error as Error).message}`);
   }
   // Behind the parser, which needs no stack: in a text that is no JSON, strings without an end would be sought forever.
-  if (depthOf(text) > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
+  const { depth, repeated } = scan(text);
+  if (depth > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
   if (!isObject(value)) return wrong('it holds no JSON object');
   const forbidden = pathsOfProto(value);
   if (forbidden.length > 0) {
     return { problems: forbidden.map((path) => ({ path: pathText(path), message: 'no key may be `__proto__`' })) };
   }
-  return { value: value as { readonly [key: string]: JsonValue } };
+  return {
+    value: value as { readonly [key: string]: JsonValue },
+    repeated: repeated.map((path) => ({ path, message: 'it is there twice in one object: only the last one counts' })),
+  };
 }
 
 function wrong(message: string): ParsedJson {
@@ -46,15 +55,21 @@ function decode(bytes: Uint8Array): string | { problem: string } {
   }
 }
 
-/** How deep brackets nest outside of strings, so that nothing that walks the value can run out of stack. */
-function depthOf(text: string): number {
+/** How deep brackets nest, so that nothing that walks the value can run out of stack; and the keys that an object repeats. */
+function scan(text: string): { depth: number; repeated: readonly string[] } {
+  const open: (Set<string> | undefined)[] = [];
+  const repeated = new Set<string>();
   let depth = 0;
-  let deepest = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') deepest = Math.max(deepest, ++depth);
-    else if (token === ']' || token === '}') depth -= 1;
+  for (const [token, string, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/gs)) {
+    if (token === '[' || token === '{') depth = Math.max(depth, open.push(token === '{' ? new Set() : undefined));
+    else if (token === ']' || token === '}') open.pop();
+    else if (string !== undefined && colon !== undefined) {
+      const key = JSON.parse(string) as string;
+      if (open.at(-1)?.has(key)) repeated.add(key);
+      open.at(-1)?.add(key);
+    }
   }
-  return deepest;
+  return { depth, repeated: [...repeated] };
 }
 
 function pathsOfProto(value: unknown, path: readonly PropertyKey[] = []): readonly PropertyKey[][] {

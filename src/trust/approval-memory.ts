@@ -12,6 +12,7 @@ import { allow, deny } from './verdict.js';
 export class ApprovalMemory {
   /** What was answered and is not in the store: a no, and a yes that could not be stored. */
   private readonly answers = new Map<string, Answer>();
+  private isSwept = false;
 
   constructor(
     private readonly store: TrustStore,
@@ -59,7 +60,9 @@ export class ApprovalMemory {
     try {
       await this.store.approve({ ...identityOf(item, workspace, source), ...{ digest, scripts, approvedAt } });
       const kept = new Set((await this.store.list()).map((approval) => approval.digest));
-      await sweepSnapshots(place.stateDir, kept);
+      // What it goes by are days: once a process is enough, and each copy is looked at.
+      if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
+      this.isSwept = true;
       return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);

@@ -80,7 +80,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   if (isWithin) {
     throw new OptionInvalidError(
       'stateDir',
-      `${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder, or keep it elsewhere.`,
+      `${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime).`,
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits };

@@ -29,8 +29,9 @@ export interface TrustStoreOptions {
 export class TrustStore {
   readonly path: string;
   private readonly told = new Set<string>();
-  /** What the file held when it was last read, and what it looked like: it is read again when that changes. */
-  private known: { readonly mark: string; readonly record: TrustRecord } | undefined = undefined;
+  /** What the file held when it was last read or written, and what it looked like: it is read again when that changes. */
+  private known: { mark: string | undefined; readonly text: string; readonly record: TrustRecord } | undefined =
+    undefined;
 
   constructor(private readonly options: TrustStoreOptions) {
     this.path = join(options.stateDir, TRUST_FILE);
@@ -73,8 +74,10 @@ export class TrustStore {
     await this.writing(() => mkdir(dirname(this.path), { recursive: true, mode: 0o700 }));
     await withFileLock(`${this.path}.lock`, async () => {
       const backup = `${this.path}.${Date.now()}.backup`;
-      const record = await this.read(() => this.writing(() => copyFile(this.path, backup)));
-      await this.writing(() => this.write(formatRecord(change(record))));
+      const record = change(await this.read(() => this.writing(() => copyFile(this.path, backup))));
+      const text = formatRecord(record);
+      await this.writing(() => this.write(text));
+      this.known = { mark: undefined, text, record };
     });
   }
 
@@ -106,6 +109,10 @@ export class TrustStore {
     if (mark !== undefined && mark === this.known?.mark) return this.known.record;
     const text = this.readText();
     if (text === undefined) return EMPTY_RECORD;
+    if (text === this.known?.text) {
+      this.known.mark = mark;
+      return this.known.record;
+    }
     const parsed = text === '' ? undefined : parseRecord(text);
     if (parsed === undefined) {
       this.tell(`${this.path} is damaged, of another version, or can be written by others: no approval in it counts.`);
@@ -114,7 +121,7 @@ export class TrustStore {
     }
     if (parsed.dropped > 0)
       this.tell(`${this.path} has ${parsed.dropped} entries without a digest: they do not count.`);
-    if (mark !== undefined) this.known = { mark, record: parsed.record };
+    this.known = { mark, text, record: parsed.record };
     return parsed.record;
   }
 

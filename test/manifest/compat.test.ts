@@ -53,8 +53,8 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
         SubagentStart: [{ hooks: [command('true')] }],
       },
     },
-    'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_level" >> ${trace}\necho "The house rule: no rm."\n`,
-    'scripts/guard.sh': `#!/bin/sh\necho "guard" >> ${trace}\necho "no, $CLAUDE_PLUGIN_OPTION_level" >&2\nexit 2\n`,
+    'scripts/start.sh': `#!/bin/sh\necho "start $CLAUDE_PLUGIN_OPTION_LEVEL" >> ${trace}\necho "The house rule: no rm."\n`,
+    'scripts/guard.sh': `#!/bin/sh\necho "guard" >> ${trace}\necho "no, $CLAUDE_PLUGIN_OPTION_LEVEL" >&2\nexit 2\n`,
     '.mcp.json': {
       _comment: 'a comment',
       tell: {
@@ -69,7 +69,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   });
   const model = scriptedModel([
     calls('Bash', { text: 'rm' }),
-    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_level' }),
+    calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_OPTION_LEVEL' }),
     calls('mcp__tell__echo', { variable: 'CLAUDE_PLUGIN_ROOT' }),
     says('done'),
   ]);
@@ -85,7 +85,7 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
     {
       ...{ name: 'enterprise-plugin', version: '1.2.0', description: 'Tools of the enterprise', format: 'claude' },
       settings: [
-        { name: 'api_token', description: 'For the API', envVar: 'CLAUDE_PLUGIN_OPTION_api_token', sensitive: true },
+        { name: 'api_token', description: 'For the API', envVar: 'CLAUDE_PLUGIN_OPTION_API_TOKEN', sensitive: true },
         { name: 'level', description: 'Level', type: 'number', default: 3 },
       ],
     },
@@ -96,13 +96,14 @@ test('a Claude Code plugin works as it is: hooks, skills, options, and servers i
   ]);
   expect(
     loader.status().diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`)),
-  ).toEqual([...['warning commands', 'warning hooks/hooks.json', 'warning allowed-tools']]);
+  ).toEqual([...['warning hooks/hooks.json', 'warning allowed-tools']]);
+  expect(textOf(await loader.skills.invoke('special'))).toBe('Special.');
   expect(linesOf(trace)).toEqual(['start 3', 'guard']);
   expect(textOf(model.requests[0]?.messages.at(-1) as never)).toContain('no rm');
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
   expect(results).toMatchObject([
     { isError: true, content: expect.stringContaining('no, 3') },
-    { content: 'CLAUDE_PLUGIN_OPTION_level=3' },
+    { content: 'CLAUDE_PLUGIN_OPTION_LEVEL=3' },
     { content: expect.stringContaining('CLAUDE_PLUGIN_ROOT=/') },
   ]);
   expect(loader.skills.get('code-review')).toMatchObject({
@@ -218,8 +219,8 @@ test('one bad entry of another program does not void its file', async () => {
     .status()
     .diagnostics.flatMap(({ level, problems }) => problems.map(({ path }) => `${level} ${path}`));
   expect(told.sort()).toEqual([
-    ...['error hooks/hooks.json', 'error more.json', 'warning hooks', 'warning skills', 'warning userConfig.bad name'],
-    'warning version',
+    ...['error hooks', 'error hooks/hooks.json', 'error more.json'],
+    ...['warning mcpServers.bad', 'warning skills', 'warning userConfig.bad name', 'warning version'],
   ]);
 });
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is how these programs write their variables

@@ -86,7 +86,7 @@ describe('extensions are found', () => {
             parameters: [{ name: 'file', required: true }],
           },
         ],
-        ...{ skillFolders: ['skills'], contextFiles: [], excludedTools: [] },
+        ...{ skillFolders: ['skills'], commandPaths: [], contextFiles: [], excludedTools: [] },
       },
     ]);
     expect(loader.status().diagnostics).toEqual([]);
@@ -133,7 +133,8 @@ describe('D', () => {
     'an array': '[]',
     'a text': '"x"',
     null: 'null',
-    __proto__: '{"name":"x","version":"1.0.0","description":"x","__proto__":{"polluted":true}}',
+    'polluting prototypes': '{"name":"x","version":"1.0.0","description":"x","__proto__":{"polluted":true}}',
+    'written with a key twice': '{"name":"x","version":"1.0.0","description":"x","hooks":[],"h\\u006foks":[]}',
   };
 
   test.each(Object.entries(broken))(

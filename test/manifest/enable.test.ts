@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
@@ -41,6 +50,22 @@ describe('an extension', () => {
     expect(loader.enabledNames()).toEqual(['a', 'b']);
     expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(['b', 'a']);
     expect(loader.mcp.status()).toMatchObject([{ name: 'tell', state: 'connected' }]);
+  });
+
+  test('D16: that was turned off in a workspace is off by whatever link one comes to it', async () => {
+    const place = makePlace();
+    place.workspace('a', manifest('a', { hooks }));
+    const link = join(place.root, 'link');
+    symlinkSync(place.workspaceDir, link);
+    const { loader } = await place.load({ approve: place.yes });
+    await loader.disable('a');
+
+    const linked = await place.load({ approve: place.yes, workspaceDir: link });
+    const before = linked.loader.enabledNames();
+    await linked.loader.enable('a');
+    await loader.reload();
+
+    expect([before, loader.enabledNames()]).toEqual([[], ['a']]);
   });
 
   test('D14: is registered once however often it is turned on', async () => {
@@ -246,5 +271,6 @@ test('a folder of the user in the workspace is refused: it would judge itself', 
 
   await expect(place.load({ userDir: join(place.workspaceDir, 'home') })).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
+    message: expect.stringMatching(/work in another folder \(`cwd`\), or .*`userDir`/),
   });
 });

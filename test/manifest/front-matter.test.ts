@@ -29,6 +29,10 @@ const samples: readonly string[] = [
   'description: "For C # and F #,\n  and \'others\'" # a comment\nname: x',
   "description: 'It''s # here:\n  and there'",
   'allowed-tools: [\n  Read,\n  "Write, too"\n  ]',
+  '  name: pdf\n  description: Reads\n    PDF files.\n  metadata:\n    author: me',
+  'name : pdf\n版本: x\nlast updated: never\n$schema: x\na:b: c',
+  'allowed-tools:\n  -\n    Read\n  - Write\n    more\n  - "x # y" # z',
+  'metadata:\n  short: >-\n    One line\n    and more.\n  # a comment\n  long: two\n    lines',
 ];
 
 describe('front matter', () => {
@@ -68,6 +72,12 @@ describe('front matter', () => {
     ['description: @me & *you', { description: '@me & *you' }],
     ['version: 1.0', { version: '1.0' }],
     ['description: one\u2028line # not this', { description: 'one\u2028line' }],
+    ['name:pdf\ndescription:Reads, all', { name: 'pdf', description: 'Reads, all' }],
+    ['tools: [\n  a,\n  b\n]\nmetadata: {\n  "x": 1\n}', { tools: ['a', 'b'], metadata: '{ "x": 1 }' }],
+    [
+      'metadata:\n  needs:\n    bins:\n      - gh\n  author: me\n  all:\n    - a: 1\n      b: 2',
+      { metadata: { needs: 'bins: - gh', author: 'me', all: '- a: 1 b: 2' } },
+    ],
   ])('is read also where YAML proper refuses it, or makes a number of it: %j', (yaml, fields) => {
     expect(fieldsOf(yaml)).toEqual(fields);
   });
@@ -81,10 +91,9 @@ describe('front matter', () => {
     expect(readFrontMatter(text)).toEqual({ problem });
   });
 
-  test('takes Windows line ends and a byte order mark', () => {
-    expect(readFrontMatter('\uFEFF---\r\na: b\r\n---\r\nBody.\r\n')).toEqual({
-      fields: new Map([['a', 'b']]),
-      body: 'Body.',
-    });
+  test('takes line ends of any kind, and a byte order mark or empty lines before it', () => {
+    for (const text of ['\uFEFF---\r\na: b\r\n---\r\nBody.\r\n', '\n---\ra: b\r---\rBody.']) {
+      expect(readFrontMatter(text)).toEqual({ fields: new Map([['a', 'b']]), body: 'Body.' });
+    }
   });
 });

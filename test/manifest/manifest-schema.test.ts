@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../src/internal/json.js';
 import { manifestJsonSchema } from '../../src/manifest/manifest.js';
 import { readNativeManifest } from '../../src/manifest/native-manifest.js';
+import { parseManifest } from '../../src/manifest/parse-manifest.js';
 import { parseJsonObject } from '../../src/manifest/strict-json.js';
 import { hooksOf, makePlace, manifest } from './support/place.js';
 
@@ -20,7 +21,7 @@ const full = (): Json =>
   });
 
 const problemsOf = (value: unknown) => {
-  const read = readNativeManifest(value as { [key: string]: JsonValue });
+  const read = readNativeManifest({ value: value as { [key: string]: JsonValue }, repeated: [] });
   return 'problems' in read ? read.problems.map(({ path, message }) => `${path}: ${message}`) : [];
 };
 
@@ -276,7 +277,7 @@ describe('any JSON', () => {
           expect(parsed.problems.every(({ message }) => message !== '')).toBe(true);
           return;
         }
-        const read = readNativeManifest(parsed.value);
+        const read = readNativeManifest(parsed);
         if ('content' in read) expect(read.content.name).toMatch(/^[\w.-]{1,64}$/);
         else expect(read.problems.length).toBeGreaterThan(0);
         expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
@@ -324,5 +325,19 @@ describe('any JSON', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+test('a key that an object has twice is refused by its name, however deep and however it is written', () => {
+  const text = JSON.stringify(full()).replace(
+    '"command":"true"',
+    '"command":"true","args":[{}],"comm\\u0061nd":"./gate"',
+  );
+
+  expect(parseManifest(text)).toMatchObject({
+    problems: [{ path: 'command', message: 'it is there twice in one object: only the last one counts' }, {}],
+  });
+  expect(parseJsonObject(Buffer.from('{"a":{"b":1},"c":[{"b":"a:"},{"b":"\\"b\\":"}]}'))).toMatchObject({
+    repeated: [],
   });
 });

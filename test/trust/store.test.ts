@@ -15,7 +15,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OptionInvalidError } from '../../src/errors.js';
 import type { Approval } from '../../src/trust/approval.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
@@ -79,6 +79,34 @@ test('approvals are listed, replaced and taken back', async () => {
   expect((await store.revoke(({ name }) => name === 'a')).map(({ name }) => name)).toEqual(['a']);
   expect(await store.revoke(digest)).toEqual([]);
   expect(await store.list()).toEqual([]);
+});
+
+test('what this process wrote is not taken apart again, however many approvals there are', async () => {
+  const store = storeOf(makePlace());
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+
+  for (let index = 0; index < 20; index += 1) {
+    await store.approve(approval(`${index}`));
+    await store.list();
+  }
+
+  expect(parse).toHaveBeenCalledTimes(0);
+  expect(await namesIn(store)).toHaveLength(20);
+});
+
+test('what another process wrote counts at once, between two approvals of this one', async () => {
+  const place = makePlace();
+  const [store, other] = [storeOf(place), storeOf(place)];
+  await store.approve(approval('a'));
+  await other.approve(approval('b'));
+  await store.approve(approval('c'));
+  await other.revoke(({ name }) => name === 'a');
+
+  expect([await namesIn(store), await namesIn(other)]).toEqual([
+    ['b', 'c'],
+    ['b', 'c'],
+  ]);
 });
 
 test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha256:00"}', '{"version":1}', '\0\0'])(

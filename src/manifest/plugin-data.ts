@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extension } from './extension.js';
+
+/** The variable in which a plugin of Claude Code finds a folder for what it keeps. */
+export const DATA_VARIABLE = 'CLAUDE_PLUGIN_DATA';
+
+/** That folder: in the user's, apart from those of other workspaces. Undefined for the extensions of other formats. */
+export function dataFolder({ name, root, scope, format }: Extension, userDir: string): string | undefined {
+  if (format !== 'claude') return undefined;
+  const owner = scope === 'user' ? 'user' : createHash('sha256').update(root).digest('hex').slice(0, 32);
+  return join(userDir, 'extension-data', owner, name);
+}
+
+/** Makes the folder; where that fails, the plugin finds out. */
+export async function makeDataFolder(folder: string | undefined): Promise<void> {
+  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => {});
+}
