@@ -1,5 +1,5 @@
 import { ProviderError } from './provider-error.js';
-import { isObject, parseJson, type WireObject } from './wire.js';
+import { isObject, objectsIn, parseJson, type WireObject } from './wire.js';
 
 /** A field of an event or a comment, with the colon and the space after it. */
 const FIELD = /^(data|error|event|id|retry|): ?/;
@@ -60,6 +60,8 @@ class ServerEvent {
   private *named(value: unknown): Iterable<WireObject> {
     if (this.name === 'error') yield isObject(value) && value.error ? value : { error: value };
     else if (isObject(value)) yield value;
+    // Google's way: an error stands in a list.
+    else yield* objectsIn(value);
   }
 }
 

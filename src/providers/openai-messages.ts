@@ -8,7 +8,7 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../model/message.js';
-import { thinkingContent, toWireContent } from './openai-content.js';
+import { imagePart, thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
 import { isObject, type WireObject } from './wire.js';
 
@@ -28,6 +28,7 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
   const calls: WireObject[] = [];
+  const images: WireObject[] = [];
   let fields: WireObject = {};
   let thinking = '';
   for (const part of message.content) {
@@ -38,13 +39,15 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
       fields = { ...fields, ...metadataOf(part, model).fields };
     } else if (part.type === 'tool-call' && !part.providerExecuted) {
       calls.push(toolCall(part, model));
+    } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
+      images.push(imagePart(part.data, part.mediaType));
     }
   }
   const { content = '', refusal } = texts;
-  if (content === '' && refusal === undefined && calls.length === 0) return [];
+  if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
   const spoken = thinking === '' ? content || null : thinkingContent(thinking, content);
   const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
-  return [calls.length > 0 ? { ...wire, tool_calls: calls } : wire];
+  return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
 /** Reasoning goes back only to the server that gave it, and under the name that it gave it. */

@@ -99,6 +99,16 @@ test.each<[string, unknown, string]>([
     '[{"loc":["model"],"msg":"required"}]',
   ],
   ['a gateway, within another one', { error: { message: { error: { message: 'Deep' } } } }, 'Deep'],
+  [
+    'OpenRouter, for the server behind it',
+    { error: { message: 'Provider returned error', metadata: { raw: '{"error":{"message":"Too many tokens"}}' } } },
+    'Provider returned error (Too many tokens)',
+  ],
+  [
+    'OpenRouter, where the server behind it sent no JSON',
+    { error: { message: 'Provider returned error', metadata: { raw: 'Bad gateway', provider_name: 'X' } } },
+    'Provider returned error (Bad gateway)',
+  ],
   ['a proxy, as a JSON text', 'Down', 'Down'],
   ['nobody', { error: null }, '{"error":null}'],
 ])('an error in the words of %s is told', async (_title, json, reason) => {
@@ -124,7 +134,13 @@ describe('an answer that is none', () => {
     ['an empty body', { body: '' }, /is empty/],
     ['an empty body that is said to be JSON', { body: '', headers: json }, /is empty|no whole JSON/],
     ['half a JSON text', { body: '{"choices":', headers: json }, /no whole JSON/],
-    ['no choice', { json: { choices: [] } }, /no message/],
+    ['no choice', { json: { choices: [] } }, /no message but is \{"choices":\[\]\}/],
+    [
+      'what is wrong, in words of its own',
+      { json: { choices: null, base_resp: { status_code: 1004, status_msg: 'Not logged in' } } },
+      /"status_msg":"Not logged in"/,
+    ],
+    ['an error in a list', { json: [{ error: { message: 'Overloaded', code: 503 } }] }, /^Overloaded$/],
     ['no message', choices({ message: null, finish_reason: 'stop' }), /no message/],
     ['an error', { json: { error: { message: 'Upstream died', code: 502 } } }, /^Upstream died$/],
     ['an error that is a text', { json: { error: 'out of memory' } }, /^out of memory$/],
@@ -198,10 +214,36 @@ describe('a stream that breaks', () => {
     ['beside its choices', { choices: [], error: { message: 'Too long', code: 400 } }],
     ['in place of them', { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 }],
     ['in place of them, without saying so', { code: '400', message: 'Too long', request_id: 'r' }],
+    ['in a list', 'data: [{"error":{"code":400,"message":"Too long"}}]\n\n'],
   ])('tells what it says where an error stands %s', async (_title, error) => {
     const got = await streamedExchange({ chunks: [begun, error] });
 
     expect(got.error).toMatchObject({ message: 'Too long', status: 400, retryable: false });
+  });
+
+  test.each([
+    ['MiniMax', { choices: null, base_resp: { status_msg: 'No balance' } }],
+    ['Groq', { choices: [], x_groq: { id: 'r', error: 'No balance' } }],
+  ])('tells what the server said in the words of %s', async (_title, event) => {
+    const { error } = await streamedExchange({ chunks: [begun, event] });
+
+    expect(error).toMatchObject({ message: expect.stringContaining('No balance'), retryable: true });
+  });
+
+  test('is none where the error beside an answer says nothing', async () => {
+    const error = { message: '', type: '', param: '', code: null };
+    const json = { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }], error };
+
+    const whole = await exchange({ json });
+    const streamed = await streamedExchange({
+      chunks: [
+        { ...begun, error },
+        { ...chunk({}, 'stop'), error: {} },
+      ],
+    });
+
+    expect([whole.error, streamed.error]).toEqual([undefined, undefined]);
+    expect(streamed.response?.content).toEqual([{ type: 'text', text: 'Once upon' }]);
   });
 
   test('is not sent again once it has begun', async () => {

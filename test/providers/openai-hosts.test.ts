@@ -79,7 +79,7 @@ const samples: Record<string, Sample> = {
   'together-text.sse': {
     text: 'Hello world',
     finishReason: 'stop',
-    usage: { inputTokens: 36, outputTokens: 3, totalTokens: 39 },
+    usage: { inputTokens: 36, outputTokens: 3, totalTokens: 39, cachedInputTokens: 0 },
   },
   'xai-tool-call.sse': {
     reasoning: 'Thinking... ',

@@ -58,6 +58,10 @@ test.each<[unknown, FinishReason]>([
   ['content_filter: PROHIBITED_CONTENT', 'content-filter'],
   ['sensitive', 'content-filter'],
   ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool-calls'],
   ['model_length', 'length'],
   ['MAX_TOKENS', 'length'],
   ['constructor', 'other'],
@@ -123,6 +127,18 @@ test.each([
   ['a field of Groq', { choices: [{ message: { content: 'Hi' } }], x_groq: { usage: { prompt_tokens: 3 } } }],
 ])('usage is read from %s', async (_title, json) => {
   expect((await exchange({ json })).response?.usage).toEqual({ inputTokens: 3, outputTokens: 0, totalTokens: 3 });
+});
+
+test.each([
+  ['OpenAI', { prompt_tokens_details: { cached_tokens: 2 }, cached_tokens: 1 }],
+  ['DeepSeek', { prompt_cache_hit_tokens: 2, prompt_tokens_details: null }],
+  ['Moonshot', { cached_tokens: 2 }],
+])('tokens from a cache are read as %s counts them', async (_title, counts) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 1, ...counts };
+
+  const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
+
+  expect(response?.usage).toMatchObject({ inputTokens: 3, cachedInputTokens: 2 });
 });
 
 test('fields beside a call that say nothing are not sent back', async () => {
