@@ -37,14 +37,17 @@ export function contentText(content: unknown): string {
     .join('');
 }
 
-/** What a message or a delta says: the text of its content, or of what it says aloud. */
-export function textIn({ content, audio }: WireObject): string {
-  return contentText(content) || (isObject(audio) ? textOr(audio.transcript) : '');
+/** What was said aloud, where a model speaks. */
+export function transcriptIn({ audio }: WireObject): string {
+  return isObject(audio) ? textOr(audio.transcript) : '';
 }
 
-/** The tool calls of a message or a delta. The protocol once had one call a message, under a name of its own. */
+/**
+ * The tool calls of a message or a delta. The protocol once had one call a message, under a name of its own; some servers
+ * send one where a list belongs.
+ */
 export function callsIn({ tool_calls: calls, function_call: call }: WireObject): readonly WireObject[] {
-  const listed = objectsIn(calls);
+  const listed = isObject(calls) ? [calls] : objectsIn(calls);
   return listed.length === 0 && isObject(call) ? [{ function: call }] : listed;
 }
 

@@ -1,11 +1,12 @@
 import { contentText } from './openai-completion.js';
 import { thinkingContent } from './openai-content.js';
+import { splitThought } from './openai-thoughts.js';
 import { objectsIn, textOr, type WireObject } from './wire.js';
 
 /** What a message tells of its reasoning. */
 export interface WireReasoning {
   readonly text: string;
-  /** The field that bears the text, where it is not in blocks alone. */
+  /** The field that bears the text, and in which it goes back. */
   readonly field?: string | undefined;
 }
 
@@ -15,9 +16,12 @@ const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
 const BLOCKS = ['reasoning_details', 'thinking_blocks'];
 const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
 
+/** Where a whole message that was put together here has reasoning that does not go back. */
+const UNSENT = 'thought';
+
 /**
- * The reasoning of a message. Servers name the field differently, some send it under two names, Mistral among the parts
- * of the content, and MiniMax in blocks alone.
+ * The reasoning of a message. Servers name the field differently, some send it under two names, Mistral and Gemini in the
+ * content, and MiniMax in blocks alone.
  */
 export function reasoningIn(message: WireObject): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
@@ -25,8 +29,9 @@ export function reasoningIn(message: WireObject): WireReasoning | undefined {
   if (field !== undefined) return { field, text: textOr(message[field]) };
   const thoughts = objectsIn(message.content).map(({ thinking }) => contentText(thinking));
   if (thoughts.some(Boolean)) return { field: 'content', text: thoughts.join('') };
-  const texts = Object.values(blocksIn(message)).flat().map(blockText);
-  if (texts.some(Boolean)) return { text: texts.join('') };
+  const blocks = Object.values(blocksIn(message)).flat().map(blockText).join('');
+  const text = blocks || textOr(message[UNSENT]) || splitThought(message).thought;
+  if (text !== '') return { text };
   return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
 }
 
@@ -56,9 +61,9 @@ export class ReasoningFragments {
 
   /** The fields that a whole message has; `content` is its text. */
   fields(content: string): WireObject {
-    const { field, text = '' } = this.found ?? {};
-    const said = field === undefined ? {} : { [field]: field === 'content' ? thinkingContent(text, content) : text };
-    return { ...this.blocks, ...said };
+    if (!this.found) return this.blocks;
+    const { field = UNSENT, text } = this.found;
+    return { ...this.blocks, [field]: field === 'content' ? thinkingContent(text, content) : text };
   }
 }
 

@@ -7,12 +7,13 @@ import {
   completionIn,
   excerptOf,
   invalidAnswer,
-  textIn,
   throwErrorIn,
+  transcriptIn,
   usageIn,
 } from './openai-completion.js';
 import { toMetadata } from './openai-metadata.js';
 import { blocksIn, reasoningIn } from './openai-reasoning.js';
+import { extraContentOf, splitThought } from './openai-thoughts.js';
 import { toProviderError } from './provider-failure.js';
 import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
@@ -65,10 +66,11 @@ function reasoning(message: WireObject, model: string): readonly ReasoningPart[]
 }
 
 function texts(message: WireObject, model: string): readonly TextPart[] {
-  const text = textIn(message);
+  const text = splitThought(message).text || transcriptIn(message);
   const refusal = textOr(message.refusal);
   const parts: TextPart[] = [];
-  const fields = isObject(message.extra_content) ? { extra_content: message.extra_content } : undefined;
+  const extra = extraContentOf(message);
+  const fields = extra && { extra_content: extra };
   if (text !== '') parts.push({ type: 'text', text, ...toMetadata({ model, fields }) });
   if (refusal !== '') parts.push({ type: 'text', text: refusal, ...toMetadata({ model, field: 'refusal' }) });
   return parts;

@@ -1,6 +1,15 @@
 import type { ModelPart } from '../model/model.js';
-import { callsIn, choiceIn, completionIn, excerptOf, textIn, throwErrorIn, usageIn } from './openai-completion.js';
+import {
+  callsIn,
+  choiceIn,
+  completionIn,
+  excerptOf,
+  throwErrorIn,
+  transcriptIn,
+  usageIn,
+} from './openai-completion.js';
 import { ReasoningFragments } from './openai-reasoning.js';
+import { extraContentOf, isThought, splitThought } from './openai-thoughts.js';
 import { CallFragments } from './openai-tool-calls.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
@@ -13,8 +22,9 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
   for await (const chunk of received(chunks)) {
-    if (isObject(chunk)) answer.add(chunk);
-    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    // Google's way: an error stands in a list.
+    else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
   }
   return answer.whole();
 }
@@ -45,6 +55,7 @@ class StreamedAnswer {
   private refusal = '';
   private extraContent: unknown = undefined;
   private unread: WireObject | undefined = undefined;
+  private isThinking = false;
   private hasDeltas = false;
   private isEnded = false;
 
@@ -92,11 +103,12 @@ class StreamedAnswer {
 
   private addDelta(delta: WireObject): void {
     const reasoning = this.reasoning.add(delta);
-    const text = textIn(delta);
+    const text = splitThought(delta, this.isThinking).text || transcriptIn(delta);
     const refusal = textOr(delta.refusal);
     this.content += text;
     this.refusal += refusal;
-    this.extraContent = delta.extra_content ?? this.extraContent;
+    this.extraContent = extraContentOf(delta) ?? this.extraContent;
+    this.isThinking = isThought(delta) || (this.isThinking && text === '');
     append(this.images, delta.images);
     append(this.annotations, delta.annotations);
     if (reasoning !== '') this.push({ type: 'reasoning-delta', text: reasoning });

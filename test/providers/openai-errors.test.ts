@@ -221,6 +221,15 @@ describe('a stream that breaks', () => {
     expect(got.error).toMatchObject({ message: 'Too long', status: 400, retryable: false });
   });
 
+  test('in a list is read by a client that was given too', async () => {
+    await using server = await startOpenAIServer([{ chunks: ['data: [{"error":{"code":503,"message":"Full"}}]\n\n'] }]);
+    const client = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
+
+    const call = openai('m', { client }).generate({ ...hello, onPart: () => {} });
+
+    await expect(call).rejects.toMatchObject({ message: 'Full', status: 503 });
+  });
+
   test.each([
     ['MiniMax', { choices: null, base_resp: { status_msg: 'No balance' } }],
     ['Groq', { choices: [], x_groq: { id: 'r', error: 'No balance' } }],

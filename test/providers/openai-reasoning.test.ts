@@ -60,6 +60,36 @@ describe('reasoning in blocks', () => {
   });
 });
 
+describe('a thought that Gemini puts before the text', () => {
+  const google = { thought: true, thought_signature: 'EqcB' };
+  const whole = (content: string, extra: object = google) => ({
+    json: { choices: [{ message: { content, extra_content: { google: extra } }, finish_reason: 'stop' }] },
+  });
+
+  test('is reasoning that does not go back, while the signature beside it does', async () => {
+    const { response } = await exchange(whole('<thought>Two each.</thought>Six. <thought>'));
+
+    const fields = { extra_content: { google: { thought_signature: 'EqcB' } } };
+    const providerMetadata = { openai: { model: 'gpt-5-mini', fields } };
+    expect(response?.content).toEqual([
+      { type: 'reasoning', text: 'Two each.' },
+      { type: 'text', text: 'Six. <thought>', providerMetadata },
+    ]);
+  });
+
+  test('is told by its mark alone', async () => {
+    const [marked, cut, unmarked] = await Promise.all([
+      exchange(whole('Two each.', { thought: true })),
+      exchange(whole('<thought>Two', { thought: true })),
+      exchange(whole('<thought>Two each.</thought>Six.', {})),
+    ]);
+
+    expect(marked.response?.content).toEqual([{ type: 'reasoning', text: 'Two each.' }]);
+    expect(cut.response?.content).toEqual([{ type: 'reasoning', text: 'Two' }]);
+    expect(unmarked.response?.content).toMatchObject([{ type: 'text', text: '<thought>Two each.</thought>Six.' }]);
+  });
+});
+
 test('a run that was suspended between its turns sends all that came with them when it is resumed', async () => {
   const look = { index: 0, id: 'call_0', type: 'function', function: { name: 'look', arguments: '{}' } };
   const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
