@@ -72,7 +72,8 @@ function toUrl(data: string | Uint8Array, mediaType: string | undefined): string
       'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
     );
   }
-  return `data:${mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
+  // Of which kind a picture is, servers see for themselves, but they refuse one of no kind.
+  return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
 }
 
 function toBase64(bytes: Uint8Array): string {

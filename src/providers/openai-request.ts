@@ -29,7 +29,8 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
 
 /** OpenAI and others refuse an object schema that names no properties, as tools without arguments have it. */
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = inputSchema.type === 'object' ? { properties: {}, ...inputSchema } : inputSchema;
+  const schema = withoutDialect(inputSchema);
+  const parameters = schema.type === 'object' ? { properties: {}, ...schema } : schema;
   return { type: 'function', function: { name, description, parameters } };
 }
 
@@ -50,7 +51,13 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
   };
 }
 
-function responseFormat(schema: JsonSchema, dialect: Dialect): WireObject {
+function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
+  const schema = withoutDialect(given);
   const strict = dialect.strictSchemas && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
+}
+
+/** The dialect tells a model nothing, and Gemini refuses a schema that names it. */
+function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }

@@ -54,6 +54,7 @@ describe('system and user messages', () => {
       { type: 'image', image: `data:image/gif;base64,${PIXEL}` },
       { type: 'image', image: PIXEL, mediaType: 'image/png' },
       { type: 'image', image: Buffer.from(PIXEL, 'base64'), mediaType: 'image/jpeg' },
+      { type: 'image', image: PIXEL, mediaType: 'image/*' },
     );
 
     expect(parts).toEqual([
@@ -61,6 +62,7 @@ describe('system and user messages', () => {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'image_url', image_url: { url: `data:image/gif;base64,${PIXEL}` } },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
+      { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${PIXEL}` } },
       { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${PIXEL}` } },
     ]);
   });

@@ -125,7 +125,6 @@ describe('tools', () => {
 describe('output', () => {
   const number = { type: 'number', minimum: 0 };
   const closed = {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     properties: { a: number, b: { type: 'array', items: { anyOf: [number, { type: 'null' }] } } },
     required: ['a', 'b'],
@@ -155,6 +154,18 @@ describe('output', () => {
     const body = (await askedOfOpenAI({ output: { schema } })) as { response_format: unknown };
 
     expect(body.response_format).toEqual(format(schema));
+  });
+
+  test('the dialect of a schema is not sent, and neither is that of a tool, since Gemini refuses it', async () => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const tools = [{ ...add, inputSchema: { $schema, ...closed } }];
+
+    expect(await askedOfOpenAI({ output: { schema: { $schema, ...closed } }, tools })).toMatchObject({
+      response_format: { json_schema: { schema: closed, strict: true } },
+      tools: [{ function: { parameters: closed } }],
+    });
+    const body = JSON.stringify(await sentBody({ output: { schema: { $schema, ...closed } }, tools }));
+    expect(body).not.toContain('$schema');
   });
 
   test('other servers are not told of strictness', async () => {
