@@ -10,7 +10,7 @@ import type {
 } from '../model/message.js';
 import { imagePart, thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
-import { isObject, type WireObject } from './wire.js';
+import { isObject, type WireObject, wellFormed } from './wire.js';
 
 /** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
@@ -63,8 +63,13 @@ function toolCall(part: ToolCallPart, model: string): WireObject {
 /** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
 function argumentsOf({ input, invalidInput }: ToolCallPart): string {
   const given = input ?? {};
-  if (invalidInput === undefined && isObject(given)) return JSON.stringify(given);
-  return JSON.stringify({ invalid_json: invalidInput ?? JSON.stringify(given) });
+  if (invalidInput === undefined && isObject(given)) return toJson(given);
+  return toJson({ invalid_json: invalidInput ?? toJson(given) });
+}
+
+/** A server reads this JSON once more, so its texts are made whole here. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each) => (typeof each === 'string' ? wellFormed(each) : each));
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
 import { toWireMessages } from './openai-messages.js';
 import { isStrictSchema } from './openai-schema.js';
-import { defined, type WireObject } from './wire.js';
+import { defined, type WireObject, wellFormed } from './wire.js';
 
 /** What differs between the servers that speak this protocol. */
 export interface Dialect {
@@ -17,7 +17,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
   return defined({
     model: dialect.model,
-    messages: toWireMessages(messages, dialect.model),
+    messages: wellFormed(toWireMessages(messages, dialect.model)),
     ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),

@@ -158,6 +158,37 @@ describe('assistant messages', () => {
   });
 });
 
+test('half an emoji, as a cut leaves it, is not sent: it would be refused, and each request after it', async () => {
+  const [half, other] = ['🚢'.charAt(0), '🚢'.charAt(1)];
+  const details = [{ type: 'reasoning.text', text: `Ship ${half}` }];
+  const providerMetadata = { openai: { fields: { reasoning_details: details } } };
+  const messages: Message[] = [
+    { role: 'system', content: `Be ${half} brief.` },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: other },
+        { type: 'text', text: '🚢' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: half, providerMetadata },
+        { type: 'tool-call', id: 'call_1', name: 'look', input: { at: [`${half}…`], ship: '🚢' } },
+        { type: 'tool-call', id: 'call_2', name: 'look', input: {}, invalidInput: `{"at":"${half}` },
+      ],
+    },
+    { role: 'tool', content: [result(`Seen ${half}`), result([{ type: 'text', text: half }], { id: 'call_2' })] },
+  ];
+
+  const text = JSON.stringify(await sent(messages));
+
+  expect(text).not.toMatch(/\\ud[89a-f]/i);
+  expect(text.match(/\uFFFD/g)).toHaveLength(7);
+  expect(text.match(/🚢/gu)).toHaveLength(2);
+});
+
 test('an assistant message that says nothing is left out, since many servers refuse one', async () => {
   const messages: Message[] = [
     { role: 'user', content: 'Hello' },
