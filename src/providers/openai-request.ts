@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
+import { withinLimits } from './openai-limits.js';
 import { toWireMessages } from './openai-messages.js';
 import { isStrictSchema } from './openai-schema.js';
 import { defined, type WireObject, wellFormed } from './wire.js';
@@ -8,16 +9,17 @@ import { defined, type WireObject, wellFormed } from './wire.js';
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** Whether the server knows schemas that hold the model to every word. */
-  readonly strictSchemas: boolean;
+  /** Whether OpenAI itself answers, or Azure: it knows strict schemas, and has limits that other servers have not. */
+  readonly isOpenAI: boolean;
 }
 
 /** The body of a request. `settings.providerOptions.openai` is merged last: a field that it gives as undefined is not sent. */
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
+  const wire = wellFormed(toWireMessages(messages, dialect.model));
   return defined({
     model: dialect.model,
-    messages: wellFormed(toWireMessages(messages, dialect.model)),
+    messages: dialect.isOpenAI ? withinLimits(wire) : wire,
     ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
@@ -53,7 +55,7 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
 
 function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
   const schema = withoutDialect(given);
-  const strict = dialect.strictSchemas && isStrictSchema(schema) ? true : undefined;
+  const strict = dialect.isOpenAI && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
 }
 

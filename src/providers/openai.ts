@@ -96,7 +96,7 @@ function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISett
   return {
     model: modelId,
     maxTokensField: maxTokensField ?? (atOpenAI ? 'max_completion_tokens' : 'max_tokens'),
-    strictSchemas: atOpenAI,
+    isOpenAI: atOpenAI,
   };
 }
 
