@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { Agent, defineTool, HookAction, type Message } from 'keelson';
 import { openai } from 'keelson/openai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ReasoningPart } from '../../src/model/message.js';
+import { readCompletion } from '../../src/providers/openai-response.js';
+import { readStream } from '../../src/providers/openai-stream.js';
 import { exchange, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, replyWith } from '../support/openai-reply.js';
 import { type RequestBody, startOpenAIServer } from '../support/openai-server.js';
@@ -87,6 +90,59 @@ describe('a thought that Gemini puts before the text', () => {
     expect(marked.response?.content).toEqual([{ type: 'reasoning', text: 'Two each.' }]);
     expect(cut.response?.content).toEqual([{ type: 'reasoning', text: 'Two' }]);
     expect(unmarked.response?.content).toMatchObject([{ type: 'text', text: '<thought>Two each.</thought>Six.' }]);
+  });
+});
+
+describe('wherever a stream is cut,', () => {
+  const words = fc.string({ minLength: 1 }).filter((text) => !text.includes('<'));
+  const signed = fc.record({ text: words, signature: fc.option(words) });
+
+  /** The reasoning and the text of an answer in these deltas. */
+  async function contentOf(deltas: readonly object[]) {
+    const whole = await readStream([...deltas.map((delta) => chunk(delta)), end()], () => {});
+    return readCompletion(whole, 'm').content;
+  }
+
+  /** A text in pieces, none of them empty. */
+  function pieces(text: string, cuts: readonly number[]): readonly string[] {
+    const ends = [...cuts.map((cut) => 1 + (cut % text.length)), text.length].sort((a, b) => a - b);
+    return ends.map((at, order) => text.slice(ends[order - 1] ?? 0, at)).filter((piece) => piece !== '');
+  }
+
+  test('blocks come out as they went in', async () => {
+    const property = fc.asyncProperty(fc.array(signed, { minLength: 1 }), fc.array(fc.nat()), async (given, cuts) => {
+      // Two blocks without a signature between them are one.
+      const blocks = given.map(({ text, signature }, at) =>
+        thought(text, signature ?? (at < given.length - 1 ? 's' : null)),
+      );
+      const deltas = blocks.flatMap(({ thinking, signature }) => [
+        ...pieces(thinking, cuts).map((piece) => ({ thinking_blocks: [thought(piece)] })),
+        ...(signature === null ? [] : [{ thinking_blocks: [thought('', signature)] }]),
+      ]);
+
+      const [part] = await contentOf(deltas);
+
+      const fields = { thinking_blocks: blocks };
+      const text = blocks.map(({ thinking }) => thinking).join('');
+      expect(part).toEqual({ type: 'reasoning', text, providerMetadata: { openai: { model: 'm', fields } } });
+    });
+    await fc.assert(property);
+  });
+
+  test('a thought of Gemini is told from the text', async () => {
+    const property = fc.asyncProperty(words, words, fc.array(fc.nat()), async (thinks, says, cuts) => {
+      const marked = pieces(thinks, cuts).map((content, at) => ({
+        content: at === 0 ? `<thought>${content}` : content,
+        extra_content: { google: { thought: true } },
+      }));
+      const said = pieces(says, cuts).map((content, at) => ({ content: at === 0 ? `</thought>${content}` : content }));
+
+      expect(await contentOf([...marked, ...said])).toEqual([
+        { type: 'reasoning', text: thinks },
+        { type: 'text', text: says },
+      ]);
+    });
+    await fc.assert(property);
   });
 });
 
