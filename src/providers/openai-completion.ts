@@ -12,9 +12,14 @@ export function completionIn(body: unknown): WireObject {
   throw invalidAnswer(`it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`, { cause: body });
 }
 
-/** The first of several choices, whichever comes first. */
+/** The first of several choices, whichever comes first. Copilot says in one what it calls in another of the same index. */
 export function choiceIn({ choices }: WireObject): WireObject | undefined {
-  return objectsIn(choices).find(({ index }) => (index ?? 0) === 0);
+  const [first, ...others] = objectsIn(choices).filter(({ index }) => (index ?? 0) === 0);
+  const calls = others.flatMap(({ message }) =>
+    isObject(message) && contentText(message.content) === '' ? callsIn(message) : [],
+  );
+  if (calls.length === 0 || !isObject(first?.message)) return first;
+  return { ...first, message: { ...first.message, tool_calls: [...callsIn(first.message), ...calls] } };
 }
 
 /** Throws the error that a completion, or a chunk of one, bears: beside its choices, in one, or in place of all. */

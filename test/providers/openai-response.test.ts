@@ -90,6 +90,22 @@ test('of several choices the first one counts, wherever it stands', async () => 
   expect((await exchange({ json: { choices } })).response?.content).toEqual([{ type: 'text', text: 'First' }]);
 });
 
+test('what is said in one choice and called in others of the same index is one answer', async () => {
+  const choice = (message: object, index?: number) => ({ index, message, finish_reason: 'tool_calls' });
+  const called = (id: string) => ({ role: 'assistant', content: null, tool_calls: [call('{}', { id })] });
+  const choices = [choice({ content: 'I add.' }), choice(called('a')), choice(called('b')), choice(called('c'), 1)];
+
+  const { response } = await exchange({ json: { choices } });
+
+  expect(response).toMatchObject({
+    content: [{ text: 'I add.' }, { id: 'a' }, { id: 'b' }],
+    finishReason: 'tool-calls',
+  });
+  const other = choice({ ...called('a'), content: 'Another answer.' });
+  const alternatives = await exchange({ json: { choices: [choice({ content: 'One.' }), other] } });
+  expect(alternatives.response?.content).toEqual([{ type: 'text', text: 'One.' }]);
+});
+
 test('a call as the protocol once had it is a call, unless it stands beside one of today', async () => {
   const function_call = { name: 'add', arguments: '{"a":1}' };
   const expected = { type: 'tool-call', id: expect.stringMatching(/^call_/), name: 'add', input: { a: 1 } };
