@@ -51,6 +51,9 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   const calls = toolCalls(message, model);
   const content = [...reasoning(message, model), ...texts(message, model), ...images(message, model), ...calls];
   const finishReason = textOr(message.refusal) ? 'content-filter' : finishReasonOf(choice, calls.length > 0);
+  if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
+    throw invalidAnswer('it is said to call tools, and calls none', { retryable: true, cause: completion });
+  }
   return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...metadata(completion, choice) };
 }
 

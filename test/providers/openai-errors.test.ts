@@ -142,11 +142,17 @@ describe('an answer that is none', () => {
     ],
     ['an error in a list', { json: [{ error: { message: 'Overloaded', code: 503 } }] }, /^Overloaded$/],
     ['no message', choices({ message: null, finish_reason: 'stop' }), /no message/],
+    ['calls that were lost', choices({ message: { content: '' }, finish_reason: 'tool_calls' }), /calls none/],
+    [
+      'calls that were lost in a stream',
+      { chunks: [chunk({ reasoning: 'I look.' }), chunk({ tool_calls: [{ index: 0 }] }), chunk({}, 'tool_calls')] },
+      /calls none/,
+    ],
     ['an error', { json: { error: { message: 'Upstream died', code: 502 } } }, /^Upstream died$/],
     ['an error that is a text', { json: { error: 'out of memory' } }, /^out of memory$/],
     ['nothing but the end of the connection', { drop: true }, /^The connection failed: .+\(.+\)$/],
   ])('rejects, and another try may do: %s', async (_title, reply, message) => {
-    const { error } = await exchange(reply);
+    const { error } = 'chunks' in reply ? await streamedExchange(reply) : await exchange(reply);
 
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ message: expect.stringMatching(message), retryable: true });
