@@ -19,7 +19,7 @@ export class CallFragments {
     call.fields = { ...call.fields, ...fields };
     if (!isObject(called)) return '';
     call.called = true;
-    if (call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
+    if (call.name === '' || call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
     const text = argumentsText(called.arguments);
     call.arguments = joinedArguments(call.arguments, text);
     return text;

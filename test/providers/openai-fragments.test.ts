@@ -70,6 +70,21 @@ test('a call whose id is another one with each fragment is one call', () => {
   ]);
 });
 
+test('a name that comes after the arguments have begun is the name of the call', () => {
+  const fragments = [
+    { index: 0, id: 'a', function: { arguments: '{"at"' } },
+    { index: 1, id: 'b', function: { name: null, arguments: '{}' } },
+    { index: 0, function: { name: 'look', arguments: ':1' } },
+    { index: 1, function: { name: 'list' } },
+    { index: 0, function: { arguments: '}' } },
+  ];
+
+  expect(listOf(fragments)).toEqual([
+    { id: 'a', name: 'look', text: '{"at":1}' },
+    { id: 'b', name: 'list', text: '{}' },
+  ]);
+});
+
 test('a place that is kept for a call that never comes is no call', () => {
   const called = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } };
   const places = [1, 2].map((index) => ({ index, id: null, type: null, function: { name: null, arguments: '' } }));
