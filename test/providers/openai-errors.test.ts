@@ -4,7 +4,7 @@ import { OpenAI } from 'openai';
 import { describe, expect, test, vi } from 'vitest';
 import { exchange, hello, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
-import { type Reply, startOpenAIServer } from '../support/openai-server.js';
+import { type Reply, type RequestBody, startOpenAIServer } from '../support/openai-server.js';
 
 // The client writes what it cannot parse to the console.
 vi.stubEnv('OPENAI_LOG', 'off');
@@ -339,6 +339,31 @@ describe('retries', () => {
     expect(lost.requests).toHaveLength(2);
     expect(lost.response?.finishReason).toBe('stop');
     expect(mistaken.requests).toHaveLength(1);
+  });
+
+  test.each<[string, Reply]>([
+    ['in a stream', { chunks: [{ error: { code: 503, message: 'Full' } }] }],
+    ['in a stream that has said who speaks', { chunks: [chunk({ role: 'assistant' }), { error: { code: 503 } }] }],
+    ['in a whole body', { json: { error: { code: 503, message: 'Full' } } }],
+  ])('follow an error with a status that stands %s, before the answer', async (_title, reply) => {
+    const script = (body: RequestBody, index: number) => (index === 0 ? reply : replyWith({ text: 'Hi' }, body));
+
+    const { response, parts, requests } = await streamedExchange(script, {}, { maxRetries: 1 });
+
+    expect(response?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each<[string, object]>([
+    ['that comes after a part', { chunks: [chunk({ content: 'Hi' }), { error: { code: 503 } }] }],
+    ['for what was asked', { chunks: [{ error: { code: 400 } }] }],
+    ['without a status', { chunks: [{ error: { message: 'Died' } }] }],
+  ])('do not follow an error inside a stream %s', async (_title, reply) => {
+    const { error, requests } = await streamedExchange(reply as Reply, {}, { maxRetries: 1 });
+
+    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED' });
+    expect(requests).toHaveLength(1);
   });
 
   test('are not made where the server asks for more than a minute', async () => {
