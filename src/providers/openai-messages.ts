@@ -45,7 +45,8 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
   }
   const { content = '', refusal } = texts;
   if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
-  const spoken = thinking === '' ? content || null : thinkingContent(thinking, content);
+  const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
+  const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
   const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
   return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
 }

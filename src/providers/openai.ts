@@ -27,8 +27,8 @@ export interface OpenAIOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a body, and a lost
-   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over a minute. Default: the
-   * client's own, which is 2. Say 0 where a lifecycle retries.
+   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
+   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /** The field that bears `maxOutputTokens`. Default: `max_tokens` for servers other than OpenAI and Azure. */
@@ -93,7 +93,7 @@ async function generate(request: ModelRequest, settings: OpenAISettings): Promis
 
 type Outcome = { readonly response: ModelResponse } | { readonly failure: unknown };
 
-/** Throws only what may be asked for again: an error with a status, before anything of an answer was shown. */
+/** Throws only what may be sent again: an error with a status, before anything of an answer was shown. */
 async function readOnce(answer: Answer, request: ModelRequest, settings: OpenAISettings): Promise<Outcome> {
   const { onPart } = request;
   let isShown = false;

@@ -6,6 +6,7 @@ import { chunk } from '../support/openai-reply.js';
 
 const picture = (url: string) => ({ type: 'image_url', image_url: { url } });
 const end = chunk({}, 'stop');
+const hello = { role: 'user' as const, content: 'Hello' };
 
 /** The response to an answer that came whole, and to the same in deltas. */
 async function bothWays(
@@ -40,6 +41,17 @@ describe('an answer', () => {
       { type: 'file', data: 'https://example.com/a', mediaType: 'image/*', providerMetadata },
     ];
     expect(responses.map((response) => response?.content)).toEqual([content, content]);
+  });
+
+  test('of a picture alone goes back to the model that made it, and to no other', async () => {
+    const image = picture('data:image/png;base64,iVBORw0KGgo=');
+    const [response] = await bothWays({ content: null, images: [image] });
+    const messages = [{ role: 'assistant' as const, content: response?.content ?? [] }, hello];
+
+    expect(await sentBody({ messages })).toMatchObject({
+      messages: [{ role: 'assistant', content: '', images: [image] }, hello],
+    });
+    expect(await sentBody({ messages }, { modelId: 'another' })).toMatchObject({ messages: [hello] });
   });
 
   test('that is spoken has its transcript for a text', async () => {
