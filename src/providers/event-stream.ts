@@ -1,6 +1,8 @@
 import { ProviderError } from './provider-error.js';
 import { isObject, parseJson, type WireObject } from './wire.js';
 
+type ServerData = WireObject | readonly unknown[];
+
 /** A field of an event or a comment, with the colon and the space after it. */
 const FIELD = /^(data|error|event|id|retry|): ?/;
 
@@ -9,7 +11,7 @@ const FIELD = /^(data|error|event|id|retry|): ?/;
  * a line may be an event by itself, the last one may lack its end, an error may be a field, and what keeps the
  * connection alive need not be JSON. What follows `[DONE]` is read, so that the connection can be used again, and left out.
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<WireObject | string> {
+export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<ServerData | string> {
   const event = new ServerEvent();
   let text = '';
   let isStream = false;
@@ -31,7 +33,7 @@ class ServerEvent {
   private isDone = false;
 
   /** Gives the event at once where a line is the whole of it. */
-  *take(field: string, value: string): Iterable<WireObject> {
+  *take(field: string, value: string): Iterable<ServerData> {
     if (field === 'event') this.name = value.trim();
     if (field === 'error') this.name = field;
     if ((field !== 'data' && field !== 'error') || this.isDone) return;
@@ -40,7 +42,7 @@ class ServerEvent {
     else yield* this.named(whole);
   }
 
-  *end(): Iterable<WireObject> {
+  *end(): Iterable<ServerData> {
     const { data } = this;
     this.data = [];
     const whole = parseJson(data.join('\n'));
@@ -49,7 +51,7 @@ class ServerEvent {
     this.name = '';
   }
 
-  private *ofLine(line: string): Iterable<WireObject> {
+  private *ofLine(line: string): Iterable<ServerData> {
     this.isDone ||= line.startsWith('[DONE]');
     if (this.isDone || line.trim() === '') return;
     const value = parseJson(line) ?? (this.name === 'error' ? line : undefined);
@@ -57,9 +59,9 @@ class ServerEvent {
     else if (this.name === '') throw notJson(line);
   }
 
-  private *named(value: unknown): Iterable<WireObject> {
+  private *named(value: unknown): Iterable<ServerData> {
     if (this.name === 'error') yield isObject(value) && value.error ? value : { error: value };
-    else if (isObject(value)) yield value;
+    else if (isObject(value) || Array.isArray(value)) yield value;
   }
 }
 

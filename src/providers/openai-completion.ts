@@ -2,26 +2,36 @@ import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
-/** A completion's JSON. The client gives it as text where the server did not call it JSON. */
+/** A completion's JSON. The client gives it as text where the server did not call it JSON. Google puts an error into a list. */
 export function completionIn(body: unknown): WireObject {
-  if (isObject(body)) return body;
+  const parsed = typeof body === 'string' ? parseJson(body) : body;
+  const first = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (isObject(first)) return first;
   const text = textOr(body).trim();
   if (text === '') throw invalidAnswer('it is empty', { retryable: true, cause: body });
-  const parsed = parseJson(text);
-  if (isObject(parsed)) return parsed;
   throw invalidAnswer(`it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`, { cause: body });
 }
 
-/** The first of several choices, whichever comes first. */
+/** The first of several choices, whichever comes first. Copilot says in one what it calls in another of the same index. */
 export function choiceIn({ choices }: WireObject): WireObject | undefined {
-  return objectsIn(choices).find(({ index }) => (index ?? 0) === 0);
+  const [first, ...others] = objectsIn(choices).filter(({ index }) => (index ?? 0) === 0);
+  const calls = others.flatMap(({ message }) =>
+    isObject(message) && contentText(message.content) === '' ? callsIn(message) : [],
+  );
+  if (calls.length === 0 || !isObject(first?.message)) return first;
+  return { ...first, message: { ...first.message, tool_calls: [...callsIn(first.message), ...calls] } };
 }
 
 /** Throws the error that a completion, or a chunk of one, bears: beside its choices, in one, or in place of all. */
 export function throwErrorIn(body: WireObject, choice: WireObject | undefined): void {
   const isError = !Array.isArray(body.choices) && (body.object === 'error' || textOr(body.message) !== '');
-  const error = body.error || choice?.error || (isError && body);
+  const error = [body.error, choice?.error, groqOf(body).error, isError && body].find(saysSomething);
   if (error) throw toProviderError('openai', { error });
+}
+
+/** Some servers put an error without a word beside each answer. */
+function saysSomething(error: unknown): boolean {
+  return isObject(error) ? Object.values(error).some(Boolean) : Boolean(error);
 }
 
 /** The text of the parts of a content that are text: a string, or a list of parts. */
@@ -32,28 +42,33 @@ export function contentText(content: unknown): string {
     .join('');
 }
 
-/**
- * The text of a message's reasoning, and the name of the field that holds it: servers differ, some send it under two
- * names, and Mistral among the parts of the content.
- */
-export function reasoningIn(message: WireObject): { readonly field: string; readonly text: string } | undefined {
-  const fields = ['reasoning_content', 'reasoning'].filter((name) => typeof message[name] === 'string');
-  const field = fields.find((name) => message[name] !== '') ?? fields[0];
-  if (field !== undefined) return { field, text: textOr(message[field]) };
-  const thoughts = objectsIn(message.content).map(({ thinking }) => contentText(thinking));
-  return thoughts.some(Boolean) ? { field: 'content', text: thoughts.join('') } : undefined;
+/** What was said aloud, where a model speaks. */
+export function transcriptIn({ audio }: WireObject): string {
+  return isObject(audio) ? textOr(audio.transcript) : '';
 }
 
-/** The tool calls of a message or a delta. The protocol once had one call a message, under a name of its own. */
+/**
+ * The tool calls of a message or a delta. The protocol once had one call a message, under a name of its own; some servers
+ * send one where a list belongs.
+ */
 export function callsIn({ tool_calls: calls, function_call: call }: WireObject): readonly WireObject[] {
-  const listed = objectsIn(calls);
+  const listed = isObject(calls) ? [calls] : objectsIn(calls);
   return listed.length === 0 && isObject(call) ? [{ function: call }] : listed;
 }
 
 /** The token counts of a completion or a chunk. */
 export function usageIn(body: WireObject, choice: WireObject | undefined): WireObject | undefined {
-  const groq = isObject(body.x_groq) ? body.x_groq.usage : undefined;
-  return [body.usage, choice?.usage, groq].find(isObject);
+  const counts = [body.usage, choice?.usage, groqOf(body).usage].filter(isObject);
+  return counts.find((usage) => Object.keys(usage).length > 0);
+}
+
+function groqOf({ x_groq: fields }: WireObject): WireObject {
+  return isObject(fields) ? fields : {};
+}
+
+/** The beginning of what came, for a message. */
+export function excerptOf(body: unknown): string {
+  return JSON.stringify(body)?.slice(0, 200) ?? 'nothing';
 }
 
 /** What to throw for an answer that is none. */

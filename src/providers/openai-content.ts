@@ -3,22 +3,27 @@ import type { ContentPart, FilePart, ImagePart } from '../model/message.js';
 import { metadataOf } from './openai-metadata.js';
 import type { WireObject } from './wire.js';
 
+/** Where a format has another name than its media type. */
 const AUDIO_FORMATS = new Map([
-  ['audio/wav', 'wav'],
-  ['audio/x-wav', 'wav'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/mp3', 'mp3'],
+  ['mpeg', 'mp3'],
+  ['mp4', 'm4a'],
+  ['wave', 'wav'],
 ]);
+const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
+const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
+const DATA_URL = /^data:[^,]*?(;base64)?,/i;
 
 /**
  * The content of a user message. One plain text stays a string, which every server takes. Parts of unknown types are
- * left out.
+ * left out, and so are empty texts, which some servers refuse.
  */
 export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
   if (typeof content === 'string') return content;
-  const [first] = content;
-  if (content.length === 1 && first?.type === 'text' && !first.providerMetadata) return first.text;
-  return content.flatMap((part) => {
+  const parts = content.filter((part) => part.type !== 'text' || part.text !== '');
+  const [first] = parts;
+  if (first === undefined) return '';
+  if (parts.length === 1 && first.type === 'text' && !first.providerMetadata) return first.text;
+  return parts.flatMap((part) => {
     const wire = toWirePart(part);
     return wire ? [{ ...wire, ...metadataOf(part, model).fields }] : [];
   });
@@ -36,18 +41,24 @@ function toWirePart(part: ContentPart): WireObject | undefined {
   return part.type === 'file' ? filePart(part) : undefined;
 }
 
-function imagePart(image: ImagePart['image'], mediaType: string | undefined): WireObject {
+/** A picture, on either side of a conversation. */
+export function imagePart(image: ImagePart['image'], mediaType: string | undefined): WireObject {
   return { type: 'image_url', image_url: { url: toUrl(image, mediaType) } };
 }
 
-/** Pictures and sounds have parts of their own; anything else is a file. */
+/** Pictures, sounds and texts have parts of their own; anything else is a file. */
 function filePart({ data, mediaType, filename }: FilePart): WireObject {
   if (mediaType.startsWith('image/')) return imagePart(data, mediaType);
-  const format = AUDIO_FORMATS.get(mediaType);
   const url = toUrl(data, mediaType);
-  if (format !== undefined && url.startsWith('data:')) {
-    return { type: 'input_audio', input_audio: { data: url.slice(url.indexOf(',') + 1), format } };
+  const [head = '', isBase64] = DATA_URL.exec(url) ?? [];
+  const [, sound] = AUDIO_TYPE.exec(mediaType) ?? [];
+  if (sound !== undefined && isBase64) {
+    const format = AUDIO_FORMATS.get(sound) ?? sound;
+    return { type: 'input_audio', input_audio: { data: url.slice(head.length), format } };
   }
+  // As a file a text would be refused, and the conversation with it: OpenAI takes PDF alone, other servers no files.
+  const text = head !== '' && TEXT_TYPE.test(mediaType) ? decoded(url.slice(head.length), isBase64) : undefined;
+  if (text !== undefined) return { type: 'text', text: filename === undefined ? text : `${filename}:\n${text}` };
   return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: url } };
 }
 
@@ -61,13 +72,25 @@ function toUrl(data: string | Uint8Array, mediaType: string | undefined): string
       'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
     );
   }
-  return `data:${mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
+  // Of which kind a picture is, servers see for themselves, but they refuse one of no kind.
+  return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
 }
 
 function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
+}
+
+/** The text that a data URL bears; `undefined` where it bears none. */
+function decoded(body: string, isBase64: string | undefined): string | undefined {
+  try {
+    if (!isBase64) return decodeURIComponent(body);
+    const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 function extensionOf(mediaType: string): string {

@@ -8,9 +8,9 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../model/message.js';
-import { thinkingContent, toWireContent } from './openai-content.js';
+import { imagePart, thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
-import { isObject, type WireObject } from './wire.js';
+import { isObject, type WireObject, wellFormed } from './wire.js';
 
 /** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
@@ -28,6 +28,7 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
   const calls: WireObject[] = [];
+  const images: WireObject[] = [];
   let fields: WireObject = {};
   let thinking = '';
   for (const part of message.content) {
@@ -38,13 +39,16 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
       fields = { ...fields, ...metadataOf(part, model).fields };
     } else if (part.type === 'tool-call' && !part.providerExecuted) {
       calls.push(toolCall(part, model));
+    } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
+      images.push(imagePart(part.data, part.mediaType));
     }
   }
   const { content = '', refusal } = texts;
-  if (content === '' && refusal === undefined && calls.length === 0) return [];
-  const spoken = thinking === '' ? content || null : thinkingContent(thinking, content);
+  if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
+  const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
+  const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
   const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
-  return [calls.length > 0 ? { ...wire, tool_calls: calls } : wire];
+  return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
 /** Reasoning goes back only to the server that gave it, and under the name that it gave it. */
@@ -60,8 +64,13 @@ function toolCall(part: ToolCallPart, model: string): WireObject {
 /** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
 function argumentsOf({ input, invalidInput }: ToolCallPart): string {
   const given = input ?? {};
-  if (invalidInput === undefined && isObject(given)) return JSON.stringify(given);
-  return JSON.stringify({ invalid_json: invalidInput ?? JSON.stringify(given) });
+  if (invalidInput === undefined && isObject(given)) return toJson(given);
+  return toJson({ invalid_json: invalidInput ?? toJson(given) });
+}
+
+/** A server reads this JSON once more, so its texts are made whole here. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, each) => (typeof each === 'string' ? wellFormed(each) : each));
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */

@@ -1,5 +1,5 @@
 import type { ProviderMetadata } from '../model/message.js';
-import { isObject, textOr, type WireObject } from './wire.js';
+import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 /** What a part remembers of the wire, under `providerMetadata.openai`. */
 export interface WireMetadata {
@@ -14,7 +14,7 @@ export interface WireMetadata {
 /** A part's `providerMetadata`; none where there is nothing to remember. */
 export function toMetadata(metadata: WireMetadata): { readonly providerMetadata?: ProviderMetadata } {
   if (metadata.field === undefined && metadata.fields === undefined) return {};
-  return { providerMetadata: { openai: metadata } };
+  return { providerMetadata: { openai: defined(metadata) } };
 }
 
 /**

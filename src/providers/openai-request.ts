@@ -1,24 +1,26 @@
 import type { JsonSchema } from '../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
+import { withinLimits } from './openai-limits.js';
 import { toWireMessages } from './openai-messages.js';
 import { toolParameters } from './openai-parameters.js';
 import { isStrictSchema } from './openai-schema.js';
-import { defined, type WireObject } from './wire.js';
+import { defined, type WireObject, wellFormed } from './wire.js';
 
 /** What differs between the servers that speak this protocol. */
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** Whether the server knows schemas that hold the model to every word. */
-  readonly strictSchemas: boolean;
+  /** Whether OpenAI itself answers, or Azure: it knows strict schemas, and has limits that other servers have not. */
+  readonly isOpenAI: boolean;
 }
 
 /** The body of a request. `settings.providerOptions.openai` is merged last: a field that it gives as undefined is not sent. */
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
+  const wire = wellFormed(toWireMessages(messages, dialect.model));
   return defined({
     model: dialect.model,
-    messages: toWireMessages(messages, dialect.model),
+    messages: dialect.isOpenAI ? withinLimits(wire) : wire,
     ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
@@ -29,7 +31,8 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  return { type: 'function', function: { name, description, parameters: toolParameters(inputSchema) } };
+  const parameters = toolParameters(withoutDialect(inputSchema));
+  return { type: 'function', function: { name, description, parameters } };
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {
@@ -49,7 +52,13 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
   };
 }
 
-function responseFormat(schema: JsonSchema, dialect: Dialect): WireObject {
-  const strict = dialect.strictSchemas && isStrictSchema(schema) ? true : undefined;
+function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
+  const schema = withoutDialect(given);
+  const strict = dialect.isOpenAI && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
+}
+
+/** The dialect tells a model nothing, and Gemini refuses a schema that names it. */
+function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }

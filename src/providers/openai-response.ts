@@ -1,17 +1,19 @@
 import { randomIds } from '../internal/ids.js';
-import type { ReasoningPart, TextPart, ToolCallPart } from '../model/message.js';
+import type { FilePart, ReasoningPart, TextPart, ToolCallPart } from '../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../model/model.js';
 import {
   callsIn,
   choiceIn,
   completionIn,
-  contentText,
+  excerptOf,
   invalidAnswer,
-  reasoningIn,
   throwErrorIn,
+  transcriptIn,
   usageIn,
 } from './openai-completion.js';
 import { toMetadata } from './openai-metadata.js';
+import { blocksIn, reasoningIn } from './openai-reasoning.js';
+import { extraContentOf, splitThought } from './openai-thoughts.js';
 import { toProviderError } from './provider-failure.js';
 import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
@@ -19,11 +21,15 @@ import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from
 const FINISH_REASONS = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],
   ['tool_calls', 'tool-calls'],
   ['function_call', 'tool-calls'],
+  ['tool_use', 'tool-calls'],
   ['content_filter', 'content-filter'],
   ['sensitive', 'content-filter'],
   ['error', 'error'],
@@ -38,35 +44,48 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   const completion = completionIn(body);
   const choice = choiceIn(completion) ?? objectsIn(completion.choices)[0];
   throwErrorIn(completion, choice);
-  if (!choice || !isObject(choice.message))
-    throw invalidAnswer('it has no message', { retryable: true, cause: completion });
+  if (!choice || !isObject(choice.message)) {
+    throw invalidAnswer(`it has no message but is ${excerptOf(completion)}`, { retryable: true, cause: completion });
+  }
   const { message } = choice;
   const calls = toolCalls(message, model);
-  const content = [...reasoning(message, model), ...texts(message, model), ...calls];
+  const content = [...reasoning(message, model), ...texts(message, model), ...images(message, model), ...calls];
   const finishReason = textOr(message.refusal) ? 'content-filter' : finishReasonOf(choice, calls.length > 0);
-  return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...origin(completion) };
+  if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
+    throw invalidAnswer('it is said to call tools, and calls none', { retryable: true, cause: completion });
+  }
+  return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...metadata(completion, choice) };
 }
 
 /** Empty reasoning counts beside tool calls: DeepSeek refuses a history where such a message lacks the field. */
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
-  const found = reasoningIn(message);
-  const details = objectsIn(message.reasoning_details);
-  if (details.length > 0) {
-    const metadata = toMetadata({ model, fields: { reasoning_details: details } });
-    return [{ type: 'reasoning', text: found?.text ?? '', ...metadata }];
-  }
-  if (!found || (found.text === '' && callsIn(message).length === 0)) return [];
-  return [{ type: 'reasoning', text: found.text, ...toMetadata({ model, field: found.field }) }];
+  const { text, field } = reasoningIn(message) ?? {};
+  const blocks = blocksIn(message);
+  const fields = Object.keys(blocks).length > 0 ? blocks : undefined;
+  if (!fields && (text === undefined || (text === '' && callsIn(message).length === 0))) return [];
+  // OpenRouter's details are all of it: the text beside them does not go back.
+  const metadata = { model, fields, field: blocks.reasoning_details ? undefined : field };
+  return [{ type: 'reasoning', text: text ?? '', ...toMetadata(metadata) }];
 }
 
 function texts(message: WireObject, model: string): readonly TextPart[] {
-  const text = contentText(message.content);
+  const text = splitThought(message).text || transcriptIn(message);
   const refusal = textOr(message.refusal);
   const parts: TextPart[] = [];
-  const fields = isObject(message.extra_content) ? { extra_content: message.extra_content } : undefined;
+  const extra = extraContentOf(message);
+  const fields = extra && { extra_content: extra };
   if (text !== '') parts.push({ type: 'text', text, ...toMetadata({ model, fields }) });
   if (refusal !== '') parts.push({ type: 'text', text: refusal, ...toMetadata({ model, field: 'refusal' }) });
   return parts;
+}
+
+/** Pictures that the model made. */
+function images(message: WireObject, model: string): readonly FilePart[] {
+  return objectsIn(message.images).flatMap(({ image_url: image }) => {
+    const data = isObject(image) ? textOr(image.url) : '';
+    const mediaType = /^data:(image\/[\w.+-]+)/.exec(data)?.[1] ?? 'image/*';
+    return data === '' ? [] : [{ type: 'file', data, mediaType, ...toMetadata({ model, field: 'images' }) }];
+  });
 }
 
 /** Calls of tools that are no functions are left out: none was offered. */
@@ -105,10 +124,25 @@ function callMetadata(call: WireObject, model: string): ReturnType<typeof toMeta
   return known.length > 0 ? toMetadata({ model, fields: Object.fromEntries(known) }) : {};
 }
 
-/** The server's id of the answer, and the model that gave it: an alias may stand for another one each month. */
-function origin(completion: WireObject): Pick<ModelResponse, 'providerMetadata'> {
-  const openai = defined({ id: textOr(completion.id) || undefined, model: textOr(completion.model) || undefined });
+/**
+ * What the server says beside its answer: its id, the model that gave it, since an alias may stand for another one each
+ * month, the likelihood of each token, and where the answer comes from.
+ */
+function metadata(completion: WireObject, choice: WireObject): Pick<ModelResponse, 'providerMetadata'> {
+  const message = isObject(choice.message) ? choice.message : {};
+  const openai = defined({
+    id: textOr(completion.id) || undefined,
+    model: textOr(completion.model) || undefined,
+    logprobs: isObject(choice.logprobs) ? choice.logprobs : undefined,
+    annotations: filled(message.annotations),
+    citations: filled(completion.citations),
+    search_results: filled(completion.search_results),
+  });
   return Object.keys(openai).length > 0 ? { providerMetadata: { openai } } : {};
+}
+
+function filled(list: unknown): readonly unknown[] | undefined {
+  return Array.isArray(list) && list.length > 0 ? list : undefined;
 }
 
 /** Some servers say `stop`, or nothing, beside tool calls. An answer that the server gave up is none, however much of it came. */
@@ -128,10 +162,16 @@ function usageOf(usage: WireObject = {}): Usage {
     outputTokens,
     totalTokens: count(usage.total_tokens) ?? inputTokens + outputTokens,
     ...defined({
-      cachedInputTokens: count(detail(usage.prompt_tokens_details, 'cached_tokens') ?? usage.prompt_cache_hit_tokens),
+      cachedInputTokens: count(cachedTokens(usage)),
       reasoningTokens: count(detail(usage.completion_tokens_details, 'reasoning_tokens')),
     }),
   };
+}
+
+/** DeepSeek and Moonshot have names of their own. */
+function cachedTokens(usage: WireObject): unknown {
+  const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
+  return detail(details, 'cached_tokens') ?? hits ?? cached;
 }
 
 function detail(details: unknown, name: string): unknown {

@@ -1,7 +1,7 @@
 import { isObject } from './wire.js';
 
 const PLAIN_KEYWORDS = [
-  ['$schema', '$ref', 'type', 'title', 'description', 'enum', 'const', 'required', 'additionalProperties'],
+  ['$ref', 'type', 'title', 'description', 'enum', 'const', 'required', 'additionalProperties'],
   ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern', 'minItems', 'maxItems'],
 ].flat();
 

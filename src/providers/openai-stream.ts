@@ -3,12 +3,13 @@ import {
   callsIn,
   choiceIn,
   completionIn,
-  contentText,
-  reasoningIn,
+  excerptOf,
   throwErrorIn,
+  transcriptIn,
   usageIn,
 } from './openai-completion.js';
-import { thinkingContent } from './openai-content.js';
+import { ReasoningFragments } from './openai-reasoning.js';
+import { extraContentOf, isThought, splitThought } from './openai-thoughts.js';
 import { CallFragments } from './openai-tool-calls.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
@@ -21,8 +22,9 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
   for await (const chunk of received(chunks)) {
-    if (isObject(chunk)) answer.add(chunk);
-    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    // Google's way: an error stands in a list.
+    else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
   }
   return answer.whole();
 }
@@ -41,14 +43,19 @@ async function* received(chunks: Chunks): AsyncIterable<unknown> {
 class StreamedAnswer {
   private readonly push: (part: ModelPart) => void;
   private readonly calls = new CallFragments();
-  private readonly details: WireObject[] = [];
+  private readonly reasoning = new ReasoningFragments();
+  private readonly images: WireObject[] = [];
+  private readonly annotations: WireObject[] = [];
+  private readonly tokens: WireObject[] = [];
   private head: WireObject = {};
+  private sources: WireObject = {};
   private usage: unknown = undefined;
   private finishReason = '';
   private content = '';
   private refusal = '';
   private extraContent: unknown = undefined;
-  private reasoning: ReturnType<typeof reasoningIn> = undefined;
+  private unread: WireObject | undefined = undefined;
+  private isThinking = false;
   private hasDeltas = false;
   private isEnded = false;
 
@@ -59,7 +66,10 @@ class StreamedAnswer {
   add(chunk: WireObject): void {
     const choice = choiceIn(chunk);
     throwErrorIn(chunk, choice);
+    if (!Array.isArray(chunk.choices)) this.unread = chunk;
     if (!this.head.id) this.head = { id: chunk.id, model: chunk.model };
+    if (chunk.citations || chunk.search_results) this.sources = chunk;
+    if (isObject(choice?.logprobs)) append(this.tokens, choice.logprobs.content);
     // Some servers send a running count with each chunk: the last one is the whole.
     this.usage = usageIn(chunk, choice) ?? this.usage;
     this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
@@ -72,67 +82,44 @@ class StreamedAnswer {
 
   whole(): WireObject {
     if (!this.isEnded) {
-      const problem = 'The stream ended before the answer did: the connection was cut, or the server gave up.';
-      throw new ProviderError('openai', problem, { retryable: true });
+      const said = this.unread ? ` It said ${excerptOf(this.unread)}.` : '';
+      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
+      throw new ProviderError('openai', problem, { retryable: true, cause: this.unread });
     }
     const message = {
       content: this.content,
       refusal: this.refusal,
-      reasoning_details: this.details,
+      images: this.images,
+      annotations: this.annotations,
       extra_content: this.extraContent,
       tool_calls: this.calls.list(),
-      ...this.wholeReasoning(),
+      ...this.reasoning.fields(this.content),
     };
-    return { ...this.head, usage: this.usage, choices: [{ message, finish_reason: this.finishReason }] };
+    const logprobs = this.tokens.length > 0 ? { content: this.tokens } : null;
+    const { citations, search_results } = this.sources;
+    const choices = [{ message, logprobs, finish_reason: this.finishReason }];
+    return { ...this.head, citations, search_results, usage: this.usage, choices };
   }
 
   private addDelta(delta: WireObject): void {
-    this.addReasoning(delta);
-    const text = contentText(delta.content);
+    const reasoning = this.reasoning.add(delta);
+    const text = splitThought(delta, this.isThinking).text || transcriptIn(delta);
     const refusal = textOr(delta.refusal);
     this.content += text;
     this.refusal += refusal;
-    this.extraContent = delta.extra_content ?? this.extraContent;
+    this.extraContent = extraContentOf(delta) ?? this.extraContent;
+    this.isThinking = isThought(delta) || (this.isThinking && text === '');
+    append(this.images, delta.images);
+    append(this.annotations, delta.annotations);
+    if (reasoning !== '') this.push({ type: 'reasoning-delta', text: reasoning });
     if (text !== '') this.push({ type: 'text-delta', text });
     if (refusal !== '') this.push({ type: 'text-delta', text: refusal });
     for (const fragment of callsIn(delta)) {
       this.push({ type: 'tool-call-delta', text: this.calls.add(fragment) });
     }
   }
-
-  private addReasoning(delta: WireObject): void {
-    for (const detail of objectsIn(delta.reasoning_details)) addDetail(this.details, detail);
-    const found = reasoningIn(delta);
-    if (!found) return;
-    const before = this.reasoning;
-    this.reasoning = before?.text ? { field: before.field, text: before.text + found.text } : found;
-    if (found.text !== '') this.push({ type: 'reasoning-delta', text: found.text });
-  }
-
-  private wholeReasoning(): WireObject {
-    if (!this.reasoning) return {};
-    const { field, text } = this.reasoning;
-    return { [field]: field === 'content' ? thinkingContent(text, this.content) : text };
-  }
 }
 
-/** OpenRouter cuts a detail into fragments of one index; what goes back has to be the whole. */
-function addDetail(details: WireObject[], detail: WireObject): void {
-  const last = details.at(-1);
-  if (last === undefined || beginsDetail(detail, last)) {
-    details.push(detail);
-    return;
-  }
-  const known = Object.entries(detail).filter(([, value]) => value !== null && value !== undefined);
-  const whole: Record<string, unknown> = { ...last, ...Object.fromEntries(known) };
-  for (const name of ['text', 'summary']) {
-    if (name in last || name in detail) whole[name] = textOr(last[name]) + textOr(detail[name]);
-  }
-  details[details.length - 1] = whole;
-}
-
-/** A signature ends what it signs. */
-function beginsDetail(detail: WireObject, last: WireObject): boolean {
-  const isElsewhere = last.type !== detail.type || last.index !== detail.index;
-  return isElsewhere || 'data' in detail || Boolean(last.signature && detail.text);
+function append(list: WireObject[], more: unknown): void {
+  for (const item of objectsIn(more)) list.push(item);
 }

@@ -19,15 +19,16 @@ export class CallFragments {
     call.fields = { ...call.fields, ...fields };
     if (!isObject(called)) return '';
     call.called = true;
-    if (call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
+    if (call.name === '' || call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
     const text = argumentsText(called.arguments);
     call.arguments = joinedArguments(call.arguments, text);
     return text;
   }
 
-  /** The calls as a whole answer has them, in the order in which they began. */
+  /** The calls as a whole answer has them, in the order in which they began. A place that nothing came for is none. */
   list(): readonly WireObject[] {
-    return this.calls.map(({ id, name, fields, called, arguments: text }) => ({
+    const begun = this.calls.filter(({ id, name, arguments: text }) => id + name + text !== '');
+    return begun.map(({ id, name, fields, called, arguments: text }) => ({
       id,
       ...(called && { function: { name, arguments: text } }),
       ...fields,
@@ -66,7 +67,9 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const name = textOr(called.name);
   const text = argumentsText(called.arguments);
   if (name === '' || call.name === '') return false;
-  if (call.id !== '' && fragment.id && fragment.id !== call.id) return true;
+  if (call.id !== '' && fragment.id && fragment.id !== call.id) {
+    return name !== call.name || call.arguments === '' || isWhole(call.arguments);
+  }
   if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isWhole(call.arguments);
   const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isWhole(text);
   return isNew && isWhole(call.arguments);

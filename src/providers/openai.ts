@@ -26,9 +26,9 @@ export interface OpenAIOptions {
   /** Sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx and a lost connection, and not once
-   * a stream has begun. Waits as long as the server asks, but fails at once where that is over a minute. Default: the
-   * client's own, which is 2. Say 0 where a lifecycle retries.
+   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a body, and a lost
+   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
+   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /** The field that bears `maxOutputTokens`. Default: `max_tokens` for servers other than OpenAI and Azure. */
@@ -83,11 +83,30 @@ async function generate(request: ModelRequest, settings: OpenAISettings): Promis
     ...(settings.headers && { headers: { ...settings.headers } }),
   };
   const policy = { provider: 'openai', maxRetries, signal };
-  const answer = await withRetries(() => send(client.chat.completions.create(body, options)), policy);
+  const outcome = await withRetries(async () => {
+    const answer = await send(client.chat.completions.create(body, options));
+    return readOnce(answer, request, settings);
+  }, policy);
+  if ('failure' in outcome) throw outcome.failure;
+  return outcome.response;
+}
+
+type Outcome = { readonly response: ModelResponse } | { readonly failure: unknown };
+
+/** Throws only what may be sent again: an error with a status, before anything of an answer was shown. */
+async function readOnce(answer: Answer, request: ModelRequest, settings: OpenAISettings): Promise<Outcome> {
+  const { onPart } = request;
+  let isShown = false;
+  const show = (part: ModelPart) => {
+    isShown = true;
+    onPart?.(part);
+  };
   try {
-    return await read(answer, request, settings);
+    return { response: await read(answer, { ...request, onPart: onPart && show }, settings) };
   } catch (error) {
-    throw withRequestId(error, answer.response);
+    const failure = withRequestId(error, answer.response);
+    if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
+    return { failure };
   }
 }
 
@@ -96,7 +115,7 @@ function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISett
   return {
     model: modelId,
     maxTokensField: maxTokensField ?? (atOpenAI ? 'max_completion_tokens' : 'max_tokens'),
-    strictSchemas: atOpenAI,
+    isOpenAI: atOpenAI,
   };
 }
 

@@ -1,7 +1,7 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { ProviderError } from './provider-error.js';
-import { isObject, textOr, type WireObject } from './wire.js';
+import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
 const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
@@ -35,13 +35,21 @@ function statusOf(error: WireObject): number | undefined {
 function messageOf(thrown: unknown, error: WireObject): string {
   if (isConnectionLoss(error)) return `The connection failed: ${withRootCause(thrown)}`;
   if (error.name === 'SyntaxError') return `The answer is no whole JSON: ${describeError(thrown)}`;
-  const reason = reasonIn(error.error);
+  const reason = reasonOf(error.error);
   const told = reason && typeof error.status === 'number' ? `${error.status} ${reason}` : reason;
   const message = told || (thrown instanceof Error ? thrown.message : describeError(error.error ?? thrown));
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 }
 
-/** Why, in an error's body. Servers name it differently, and some put the whole error into a list, or into another one. */
+/** Why, in an error's body, and what OpenRouter was told by the server behind it. */
+function reasonOf(body: unknown): string {
+  const reason = reasonIn(body);
+  const raw = isObject(body) && isObject(body.metadata) ? body.metadata.raw : undefined;
+  const behind = raw ? reasonIn(parseJson(textOr(raw)) ?? raw) : '';
+  return behind === '' ? reason : `${reason} (${behind})`;
+}
+
+/** Servers name it differently, and some put the whole error into a list, or into another one. */
 function reasonIn(body: unknown): string {
   let reason: unknown = Array.isArray(body) ? body[0] : body;
   while (isObject(reason)) {

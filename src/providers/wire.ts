@@ -30,3 +30,14 @@ export function defined<T extends object>(object: T): { [Key in keyof T]?: Exclu
   const kept = Object.entries(object).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }
+
+/**
+ * The same with every text whole. Where a text was cut inside an emoji, half a pair of surrogates is left: servers refuse
+ * it, and with it every request of a conversation that holds it.
+ */
+export function wellFormed<T>(value: T): T;
+export function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/\p{Cs}/gu, '\uFFFD');
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, wellFormed(of)])) : value;
+}

@@ -4,7 +4,7 @@ import { OpenAI } from 'openai';
 import { describe, expect, test, vi } from 'vitest';
 import { exchange, hello, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
-import { type Reply, startOpenAIServer } from '../support/openai-server.js';
+import { type Reply, type RequestBody, startOpenAIServer } from '../support/openai-server.js';
 
 // The client writes what it cannot parse to the console.
 vi.stubEnv('OPENAI_LOG', 'off');
@@ -99,6 +99,16 @@ test.each<[string, unknown, string]>([
     '[{"loc":["model"],"msg":"required"}]',
   ],
   ['a gateway, within another one', { error: { message: { error: { message: 'Deep' } } } }, 'Deep'],
+  [
+    'OpenRouter, for the server behind it',
+    { error: { message: 'Provider returned error', metadata: { raw: '{"error":{"message":"Too many tokens"}}' } } },
+    'Provider returned error (Too many tokens)',
+  ],
+  [
+    'OpenRouter, where the server behind it sent no JSON',
+    { error: { message: 'Provider returned error', metadata: { raw: 'Bad gateway', provider_name: 'X' } } },
+    'Provider returned error (Bad gateway)',
+  ],
   ['a proxy, as a JSON text', 'Down', 'Down'],
   ['nobody', { error: null }, '{"error":null}'],
 ])('an error in the words of %s is told', async (_title, json, reason) => {
@@ -124,13 +134,25 @@ describe('an answer that is none', () => {
     ['an empty body', { body: '' }, /is empty/],
     ['an empty body that is said to be JSON', { body: '', headers: json }, /is empty|no whole JSON/],
     ['half a JSON text', { body: '{"choices":', headers: json }, /no whole JSON/],
-    ['no choice', { json: { choices: [] } }, /no message/],
+    ['no choice', { json: { choices: [] } }, /no message but is \{"choices":\[\]\}/],
+    [
+      'what is wrong, in words of its own',
+      { json: { choices: null, base_resp: { status_code: 1004, status_msg: 'Not logged in' } } },
+      /"status_msg":"Not logged in"/,
+    ],
+    ['an error in a list', { json: [{ error: { message: 'Overloaded', code: 503 } }] }, /^Overloaded$/],
     ['no message', choices({ message: null, finish_reason: 'stop' }), /no message/],
+    ['calls that were lost', choices({ message: { content: '' }, finish_reason: 'tool_calls' }), /calls none/],
+    [
+      'calls that were lost in a stream',
+      { chunks: [chunk({ reasoning: 'I look.' }), chunk({ tool_calls: [{ index: 0 }] }), chunk({}, 'tool_calls')] },
+      /calls none/,
+    ],
     ['an error', { json: { error: { message: 'Upstream died', code: 502 } } }, /^Upstream died$/],
     ['an error that is a text', { json: { error: 'out of memory' } }, /^out of memory$/],
     ['nothing but the end of the connection', { drop: true }, /^The connection failed: .+\(.+\)$/],
   ])('rejects, and another try may do: %s', async (_title, reply, message) => {
-    const { error } = await exchange(reply);
+    const { error } = 'chunks' in reply ? await streamedExchange(reply) : await exchange(reply);
 
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ message: expect.stringMatching(message), retryable: true });
@@ -198,10 +220,45 @@ describe('a stream that breaks', () => {
     ['beside its choices', { choices: [], error: { message: 'Too long', code: 400 } }],
     ['in place of them', { object: 'error', message: 'Too long', type: 'BadRequestError', code: 400 }],
     ['in place of them, without saying so', { code: '400', message: 'Too long', request_id: 'r' }],
+    ['in a list', 'data: [{"error":{"code":400,"message":"Too long"}}]\n\n'],
   ])('tells what it says where an error stands %s', async (_title, error) => {
     const got = await streamedExchange({ chunks: [begun, error] });
 
     expect(got.error).toMatchObject({ message: 'Too long', status: 400, retryable: false });
+  });
+
+  test('in a list is read by a client that was given too', async () => {
+    await using server = await startOpenAIServer([{ chunks: ['data: [{"error":{"code":503,"message":"Full"}}]\n\n'] }]);
+    const client = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
+
+    const call = openai('m', { client }).generate({ ...hello, onPart: () => {} });
+
+    await expect(call).rejects.toMatchObject({ message: 'Full', status: 503 });
+  });
+
+  test.each([
+    ['MiniMax', { choices: null, base_resp: { status_msg: 'No balance' } }],
+    ['Groq', { choices: [], x_groq: { id: 'r', error: 'No balance' } }],
+  ])('tells what the server said in the words of %s', async (_title, event) => {
+    const { error } = await streamedExchange({ chunks: [begun, event] });
+
+    expect(error).toMatchObject({ message: expect.stringContaining('No balance'), retryable: true });
+  });
+
+  test('is none where the error beside an answer says nothing', async () => {
+    const error = { message: '', type: '', param: '', code: null };
+    const json = { choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }], error };
+
+    const whole = await exchange({ json });
+    const streamed = await streamedExchange({
+      chunks: [
+        { ...begun, error },
+        { ...chunk({}, 'stop'), error: {} },
+      ],
+    });
+
+    expect([whole.error, streamed.error]).toEqual([undefined, undefined]);
+    expect(streamed.response?.content).toEqual([{ type: 'text', text: 'Once upon' }]);
   });
 
   test('is not sent again once it has begun', async () => {
@@ -282,6 +339,31 @@ describe('retries', () => {
     expect(lost.requests).toHaveLength(2);
     expect(lost.response?.finishReason).toBe('stop');
     expect(mistaken.requests).toHaveLength(1);
+  });
+
+  test.each<[string, Reply]>([
+    ['in a stream', { chunks: [{ error: { code: 503, message: 'Full' } }] }],
+    ['in a stream that has said who speaks', { chunks: [chunk({ role: 'assistant' }), { error: { code: 503 } }] }],
+    ['in a whole body', { json: { error: { code: 503, message: 'Full' } } }],
+  ])('follow an error with a status that stands %s, before the answer', async (_title, reply) => {
+    const script = (body: RequestBody, index: number) => (index === 0 ? reply : replyWith({ text: 'Hi' }, body));
+
+    const { response, parts, requests } = await streamedExchange(script, {}, { maxRetries: 1 });
+
+    expect(response?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
+    expect(requests).toHaveLength(2);
+  });
+
+  test.each<[string, object]>([
+    ['that comes after a part', { chunks: [chunk({ content: 'Hi' }), { error: { code: 503 } }] }],
+    ['for what was asked', { chunks: [{ error: { code: 400 } }] }],
+    ['without a status', { chunks: [{ error: { message: 'Died' } }] }],
+  ])('do not follow an error inside a stream %s', async (_title, reply) => {
+    const { error, requests } = await streamedExchange(reply as Reply, {}, { maxRetries: 1 });
+
+    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED' });
+    expect(requests).toHaveLength(1);
   });
 
   test('are not made where the server asks for more than a minute', async () => {

@@ -56,6 +56,42 @@ test('calls that come whole are told apart without index and id', () => {
   );
 });
 
+test('a call whose id is another one with each fragment is one call', () => {
+  const fragments = [
+    { index: 0, id: 'a', function: { name: 'look', arguments: '{"at"' } },
+    { index: 0, id: 'b', function: { name: 'look', arguments: ':{}' } },
+    { index: 0, id: 'c', function: { name: null, arguments: '}' } },
+  ];
+  const next = { index: 0, id: 'd', function: { name: 'look', arguments: '{}' } };
+
+  expect(listOf([...fragments, next])).toEqual([
+    { id: 'a', name: 'look', text: '{"at":{}}' },
+    { id: 'd', name: 'look', text: '{}' },
+  ]);
+});
+
+test('a name that comes after the arguments have begun is the name of the call', () => {
+  const fragments = [
+    { index: 0, id: 'a', function: { arguments: '{"at"' } },
+    { index: 1, id: 'b', function: { name: null, arguments: '{}' } },
+    { index: 0, function: { name: 'look', arguments: ':1' } },
+    { index: 1, function: { name: 'list' } },
+    { index: 0, function: { arguments: '}' } },
+  ];
+
+  expect(listOf(fragments)).toEqual([
+    { id: 'a', name: 'look', text: '{"at":1}' },
+    { id: 'b', name: 'list', text: '{}' },
+  ]);
+});
+
+test('a place that is kept for a call that never comes is no call', () => {
+  const called = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } };
+  const places = [1, 2].map((index) => ({ index, id: null, type: null, function: { name: null, arguments: '' } }));
+
+  expect(listOf([called, ...places])).toEqual([{ id: 'a', name: 'look', text: '{}' }]);
+});
+
 function listOf(fragments: readonly object[]): readonly Call[] {
   const list = new CallFragments();
   for (const fragment of fragments) list.add({ ...fragment });

@@ -38,6 +38,12 @@ const samples: Record<string, Sample> = {
     finishReason: 'stop',
     usage: { inputTokens: 9, outputTokens: 2, totalTokens: 81 },
   },
+  'gemini-thoughts.sse': {
+    text: 'Six legs.',
+    reasoning: 'Two legs each, three birds.\n',
+    finishReason: 'stop',
+    usage: { inputTokens: 14, outputTokens: 5, totalTokens: 93 },
+  },
   'glm-tool-call.sse': {
     text: '\n好的',
     reasoning: '查询',
@@ -76,10 +82,15 @@ const samples: Record<string, Sample> = {
     finishReason: 'tool-calls',
     usage: { inputTokens: 90, outputTokens: 20, totalTokens: 110 },
   },
+  'tgi-tool-call.sse': {
+    calls: [['0', 'get_tide', { at: 'Brest' }]],
+    finishReason: 'tool-calls',
+    usage: { inputTokens: 213, outputTokens: 17, totalTokens: 230 },
+  },
   'together-text.sse': {
     text: 'Hello world',
     finishReason: 'stop',
-    usage: { inputTokens: 36, outputTokens: 3, totalTokens: 39 },
+    usage: { inputTokens: 36, outputTokens: 3, totalTokens: 39, cachedInputTokens: 0 },
   },
   'xai-tool-call.sse': {
     reasoning: 'Thinking... ',

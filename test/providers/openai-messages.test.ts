@@ -54,6 +54,7 @@ describe('system and user messages', () => {
       { type: 'image', image: `data:image/gif;base64,${PIXEL}` },
       { type: 'image', image: PIXEL, mediaType: 'image/png' },
       { type: 'image', image: Buffer.from(PIXEL, 'base64'), mediaType: 'image/jpeg' },
+      { type: 'image', image: PIXEL, mediaType: 'image/*' },
     );
 
     expect(parts).toEqual([
@@ -61,6 +62,7 @@ describe('system and user messages', () => {
       { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
       { type: 'image_url', image_url: { url: `data:image/gif;base64,${PIXEL}` } },
       { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } },
+      { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${PIXEL}` } },
       { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${PIXEL}` } },
     ]);
   });
@@ -154,6 +156,37 @@ describe('assistant messages', () => {
 
     expect(message).toEqual({ role: 'assistant', content: 'Done.' });
   });
+});
+
+test('half an emoji, as a cut leaves it, is not sent: it would be refused, and each request after it', async () => {
+  const [half, other] = ['🚢'.charAt(0), '🚢'.charAt(1)];
+  const details = [{ type: 'reasoning.text', text: `Ship ${half}` }];
+  const providerMetadata = { openai: { fields: { reasoning_details: details } } };
+  const messages: Message[] = [
+    { role: 'system', content: `Be ${half} brief.` },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: other },
+        { type: 'text', text: '🚢' },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'reasoning', text: half, providerMetadata },
+        { type: 'tool-call', id: 'call_1', name: 'look', input: { at: [`${half}…`], ship: '🚢' } },
+        { type: 'tool-call', id: 'call_2', name: 'look', input: {}, invalidInput: `{"at":"${half}` },
+      ],
+    },
+    { role: 'tool', content: [result(`Seen ${half}`), result([{ type: 'text', text: half }], { id: 'call_2' })] },
+  ];
+
+  const text = JSON.stringify(await sent(messages));
+
+  expect(text).not.toMatch(/\\ud[89a-f]/i);
+  expect(text.match(/\uFFFD/g)).toHaveLength(7);
+  expect(text.match(/🚢/gu)).toHaveLength(2);
 });
 
 test('an assistant message that says nothing is left out, since many servers refuse one', async () => {

@@ -132,10 +132,40 @@ describe('tools', () => {
   });
 });
 
+describe('a conversation that came from another server', () => {
+  const long = `call_${'x'.repeat(60)}`;
+  const called = (id: string, name: string) => ({ type: 'tool-call' as const, id, name, input: {} });
+  const result = (id: string) => ({ type: 'tool-result' as const, id, name: 'add', content: '3' });
+  const messages = [
+    { role: 'user' as const, content: 'Add' },
+    {
+      role: 'assistant' as const,
+      content: [called(`${long}1`, 'add'), called(`${long}2`, 'ns.add<|x|>'), called('c', 'add')],
+    },
+    { role: 'tool' as const, content: [result(`${long}1`), result(`${long}2`), result('c')] },
+  ];
+  const sent = (ids: readonly string[], name: string) => [
+    { role: 'user' },
+    { tool_calls: [{ id: ids[0], function: { name: 'add' } }, { id: ids[1], function: { name } }, { id: ids[2] }] },
+    ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: '3' })),
+  ];
+
+  test('has ids and names that OpenAI takes, each result with the id of its call', async () => {
+    const ids = ['call_made_short_1', 'call_made_short_2', 'c'];
+
+    expect(await askedOfOpenAI({ messages })).toMatchObject({ messages: sent(ids, 'ns_add__x__') });
+  });
+
+  test('goes to another server as it came, since an id may say something there', async () => {
+    expect(await sentBody({ messages })).toMatchObject({
+      messages: sent([`${long}1`, `${long}2`, 'c'], 'ns.add<|x|>'),
+    });
+  });
+});
+
 describe('output', () => {
   const number = { type: 'number', minimum: 0 };
   const closed = {
-    $schema: 'https://json-schema.org/draft/2020-12/schema',
     type: 'object',
     properties: { a: number, b: { type: 'array', items: { anyOf: [number, { type: 'null' }] } } },
     required: ['a', 'b'],
@@ -165,6 +195,18 @@ describe('output', () => {
     const body = (await askedOfOpenAI({ output: { schema } })) as { response_format: unknown };
 
     expect(body.response_format).toEqual(format(schema));
+  });
+
+  test('the dialect of a schema is not sent, and neither is that of a tool, since Gemini refuses it', async () => {
+    const $schema = 'https://json-schema.org/draft/2020-12/schema';
+    const tools = [{ ...add, inputSchema: { $schema, ...closed } }];
+
+    expect(await askedOfOpenAI({ output: { schema: { $schema, ...closed } }, tools })).toMatchObject({
+      response_format: { json_schema: { schema: closed, strict: true } },
+      tools: [{ function: { parameters: closed } }],
+    });
+    const body = JSON.stringify(await sentBody({ output: { schema: { $schema, ...closed } }, tools }));
+    expect(body).not.toContain('$schema');
   });
 
   test('other servers are not told of strictness', async () => {

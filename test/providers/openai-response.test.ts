@@ -58,6 +58,10 @@ test.each<[unknown, FinishReason]>([
   ['content_filter: PROHIBITED_CONTENT', 'content-filter'],
   ['sensitive', 'content-filter'],
   ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool-calls'],
   ['model_length', 'length'],
   ['MAX_TOKENS', 'length'],
   ['constructor', 'other'],
@@ -84,6 +88,22 @@ test('of several choices the first one counts, wherever it stands', async () => 
   ];
 
   expect((await exchange({ json: { choices } })).response?.content).toEqual([{ type: 'text', text: 'First' }]);
+});
+
+test('what is said in one choice and called in others of the same index is one answer', async () => {
+  const choice = (message: object, index?: number) => ({ index, message, finish_reason: 'tool_calls' });
+  const called = (id: string) => ({ role: 'assistant', content: null, tool_calls: [call('{}', { id })] });
+  const choices = [choice({ content: 'I add.' }), choice(called('a')), choice(called('b')), choice(called('c'), 1)];
+
+  const { response } = await exchange({ json: { choices } });
+
+  expect(response).toMatchObject({
+    content: [{ text: 'I add.' }, { id: 'a' }, { id: 'b' }],
+    finishReason: 'tool-calls',
+  });
+  const other = choice({ ...called('a'), content: 'Another answer.' });
+  const alternatives = await exchange({ json: { choices: [choice({ content: 'One.' }), other] } });
+  expect(alternatives.response?.content).toEqual([{ type: 'text', text: 'One.' }]);
 });
 
 test('a call as the protocol once had it is a call, unless it stands beside one of today', async () => {
@@ -123,6 +143,18 @@ test.each([
   ['a field of Groq', { choices: [{ message: { content: 'Hi' } }], x_groq: { usage: { prompt_tokens: 3 } } }],
 ])('usage is read from %s', async (_title, json) => {
   expect((await exchange({ json })).response?.usage).toEqual({ inputTokens: 3, outputTokens: 0, totalTokens: 3 });
+});
+
+test.each([
+  ['OpenAI', { prompt_tokens_details: { cached_tokens: 2 }, cached_tokens: 1 }],
+  ['DeepSeek', { prompt_cache_hit_tokens: 2, prompt_tokens_details: null }],
+  ['Moonshot', { cached_tokens: 2 }],
+])('tokens from a cache are read as %s counts them', async (_title, counts) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 1, ...counts };
+
+  const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
+
+  expect(response?.usage).toMatchObject({ inputTokens: 3, cachedInputTokens: 2 });
 });
 
 test('fields beside a call that say nothing are not sent back', async () => {

@@ -307,7 +307,11 @@ describe('usage', () => {
   test('comes from the last chunk that has any', async () => {
     const running = { ...chunk({ content: 'Hi' }), usage: { ...usage, completion_tokens: 1, total_tokens: 4 } };
 
-    const { response } = await streamedExchange({ chunks: [running, end(), { choices: [], usage }] });
+    const rest = [
+      { choices: [], usage },
+      { choices: [], usage: {} },
+    ];
+    const { response } = await streamedExchange({ chunks: [running, end(), ...rest] });
 
     expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
     expect(response?.providerMetadata).toMatchObject({ openai: { id: 'chatcmpl-1' } });
