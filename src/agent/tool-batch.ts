@@ -108,6 +108,8 @@ export class ToolBatch implements CallsInFlight {
       }
     }
     this.halted = true;
+    // A hook may have answered without awaiting its `next`: that call is told that nobody waits for it.
+    this.stopper?.stop(this.reason());
     return pending;
   }
 
@@ -283,7 +285,8 @@ export class ToolBatch implements CallsInFlight {
     if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
     if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
     const action = verdict?.action;
-    return `The call was not completed, because the run ended${action && 'reason' in action ? `: ${action.reason}` : '.'}`;
+    if (action === undefined) return 'The call was given a result before it was done.';
+    return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
   }
 
   private announceStart({ id, name, input, invalidInput }: ToolCallPart): void {
