@@ -20,6 +20,11 @@ export abstract class KeelsonError extends Error {
     Object.defineProperty(this, LINEAGE, { value: lineageOf(new.target) });
   }
 
+  /** What its JSON holds: its own members and the message, which JSON leaves out of an error by itself. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
+
   /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.

@@ -40,6 +40,20 @@ describe('a ModelError', () => {
     expect([error.name, error.message]).toEqual(['ModelError', 'Model "m" failed: down']);
     expect([error.messages, error.history, error.usage.totalTokens]).toEqual([[], [], 0]);
   });
+
+  test('goes through JSON with its message, its code and what it carries', () => {
+    const cause = { status: 429, retryAfterMs: 5, headers: new Map() };
+
+    expect(JSON.parse(JSON.stringify({ error: new ModelError('m', cause) }))).toEqual({
+      error: {
+        name: 'ModelError',
+        message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
+        code: 'ERR_MODEL_FAILED',
+        ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },
+        ...{ messages: [], history: [], usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
+      },
+    });
+  });
 });
 
 describe('checkResponse', () => {
