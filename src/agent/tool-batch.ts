@@ -85,7 +85,7 @@ export class ToolBatch implements CallsInFlight {
 
   /**
    * Closes the batch: a call that has no result gets an error result, unless it was suspended and the run can wait for
-   * it. Returns the calls that stay open.
+   * it. Aborts a call that a hook answered without awaiting it. Returns the calls that stay open.
    */
   finish(): readonly PendingCall[] | undefined {
     const { run } = this;
@@ -108,7 +108,6 @@ export class ToolBatch implements CallsInFlight {
       }
     }
     this.halted = true;
-    // A hook may have answered without awaiting its `next`: that call is told that nobody waits for it.
     this.stopper?.stop(this.reason());
     return pending;
   }
