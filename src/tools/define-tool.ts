@@ -88,7 +88,7 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
 /** The arguments of a call are an object, with every provider: the schema of a union, which leaves that to its members, says so too. */
 function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
   const { type } = inputSchema;
-  if (type === undefined) return { type: 'object', ...inputSchema };
+  if (type === undefined) return { ...inputSchema, type: 'object' };
   if ([type].flat().includes('object')) return inputSchema;
   throw new ToolInvalidError(name, `its schema is of type ${JSON.stringify(type)}; arguments are always an object`);
 }

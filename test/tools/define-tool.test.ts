@@ -207,6 +207,7 @@ describe('a definition that cannot be used is refused', () => {
     expect(shown(union)).toMatchObject({ type: 'object', oneOf: [{ type: 'object' }, { type: 'object' }] });
     expect(shown(frozen)).toEqual({ type: 'object', ...frozen });
     expect(shown({})).toEqual({ type: 'object' });
+    expect(shown({ type: undefined })).toEqual({ type: 'object' });
     expect(shown({ type: ['object', 'null'] })).toEqual({ type: ['object', 'null'] });
   });
 
