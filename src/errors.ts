@@ -20,6 +20,11 @@ export abstract class KeelsonError extends Error {
     Object.defineProperty(this, LINEAGE, { value: lineageOf(new.target) });
   }
 
+  /** What its JSON holds: its own members and the message, which JSON leaves out of an error by itself. */
+  toJSON(): object {
+    return { ...this, message: this.message };
+  }
+
   /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.
@@ -221,7 +226,8 @@ export function describeValue(value: unknown): string {
 /** A short text for any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {
-    if (error instanceof Error) {
+    // By its stack: an error of another realm, such as a test runner's, is no instance of this one's.
+    if (error instanceof Error || typeof (error as Error | undefined)?.stack === 'string') {
       // An AggregateError, such as of a connection that was refused, may have no message of its own.
       const { message, name, errors } = error as Error & Partial<AggregateError>;
       return String(message || errors?.map?.(describeError).join('; ') || name);

@@ -6,7 +6,7 @@ import { fails, says, scriptedModel } from 'keelson/testing';
 const retry: AgentLifecycle = {
   name: 'retry',
   async wrapModelCall(request, next) {
-    const { clock } = request.run;
+    const { clock, signal } = request.run;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await next(request);
@@ -14,7 +14,11 @@ const retry: AgentLifecycle = {
         // An abort is no ModelError, so it passes.
         if (!(error instanceof ModelError) || !error.retryable || attempt === 3) throw error;
         const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt;
-        await new Promise<void>((resolve) => void clock.setTimeout(resolve, waitMs));
+        await new Promise<void>((resolve) => {
+          const timer = clock.setTimeout(resolve, waitMs);
+          // The run does not wait for a hook once it is aborted; the timer would stay.
+          signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
+        });
       }
     }
   },

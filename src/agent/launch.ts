@@ -38,7 +38,7 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
 /** An empty text goes on from the conversation as it is. */
 function messageOf(input: string | UserMessage, messages: readonly Message[] | undefined): UserMessage | undefined {
   if (typeof input === 'string') {
-    return input === '' && messages !== undefined && messages.length > 0 ? undefined : { role: 'user', content: input };
+    return input === '' && messages?.length ? undefined : { role: 'user', content: input };
   }
   checkAddition(input);
   if (input.role !== 'user')

@@ -16,8 +16,10 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
   if (run.over) return Promise.reject(run.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
-  const watched = run.stop !== undefined || modelMs !== undefined || firstPartMs !== undefined;
-  return watched || request.onPart !== undefined ? callWatched(run, request) : callUnwatched(run, request);
+  const watched = run.stop !== undefined || request.signal !== undefined || request.onPart !== undefined;
+  return watched || modelMs !== undefined || firstPartMs !== undefined
+    ? callWatched(run, request)
+    : callUnwatched(run, request);
 }
 
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
@@ -106,7 +108,7 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRe
 
 function generate(run: Run, model: ModelCallRequest['model'], request: ModelRequest): Awaitable<ModelResponse> {
   const { modelMs, firstPartMs } = run.config.timeouts;
-  if (modelMs !== undefined || firstPartMs !== undefined) {
+  if (modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.stop?.signal) {
     return generateInTime(run, (timed) => model.generate(timed), request);
   }
   return run.race(model.generate(request));
@@ -118,7 +120,9 @@ async function generateInTime(
   request: ModelRequest,
 ): Promise<ModelResponse> {
   const stop = new Stop();
+  // A hook may have given the request a signal of its own: it counts beside the run's.
   stop.follow(request.signal);
+  if (run.stop !== undefined) stop.followStop(run.stop);
   const gotPart = startTimers(run, stop);
   const onPart = (part: ModelPart) => {
     gotPart();
@@ -127,7 +131,7 @@ async function generateInTime(
   // Without a part to wait for, the first part is the response itself.
   const watched = run.config.timeouts.firstPartMs === undefined ? {} : { onPart };
   try {
-    return await run.race(stop.race(call({ ...request, ...watched, signal: stop.signal })));
+    return await stop.race(call({ ...request, ...watched, signal: stop.signal }));
   } finally {
     stop.release();
   }

@@ -75,7 +75,8 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 
   private end(failure: { readonly error: unknown } | undefined): void {
     this.ended = true;
-    this.failure = failure;
+    // Who left asked for no more: what they still wait for ends, and does not fail.
+    this.failure = this.left.signal.aborted ? undefined : failure;
     for (const waiter of this.waiting.splice(0)) this.last().then(waiter.resolve, waiter.reject);
   }
 

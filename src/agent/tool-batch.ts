@@ -85,7 +85,7 @@ export class ToolBatch implements CallsInFlight {
 
   /**
    * Closes the batch: a call that has no result gets an error result, unless it was suspended and the run can wait for
-   * it. Returns the calls that stay open.
+   * it. Aborts a call that a hook answered without awaiting it. Returns the calls that stay open.
    */
   finish(): readonly PendingCall[] | undefined {
     const { run } = this;
@@ -108,6 +108,7 @@ export class ToolBatch implements CallsInFlight {
       }
     }
     this.halted = true;
+    this.stopper?.stop(this.reason());
     return pending;
   }
 
@@ -283,7 +284,8 @@ export class ToolBatch implements CallsInFlight {
     if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
     if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
     const action = verdict?.action;
-    return `The call was not completed, because the run ended${action && 'reason' in action ? `: ${action.reason}` : '.'}`;
+    if (action === undefined) return 'The call was given a result before it was done.';
+    return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
   }
 
   private announceStart({ id, name, input, invalidInput }: ToolCallPart): void {

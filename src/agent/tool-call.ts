@@ -212,7 +212,12 @@ function invalidJson(name: string, raw: string): ToolResult {
 
 /** Additions join where the schema permits further properties, and never displace an argument. */
 function withAdditions(tool: Tool, input: unknown, additions: Readonly<Record<string, unknown>>): unknown {
-  const permits = tool.inputSchema.additionalProperties !== false;
-  if (!permits || typeof input !== 'object' || input === null || Array.isArray(input)) return input;
+  if (typeof input !== 'object' || input === null || Array.isArray(input) || isClosed(tool.inputSchema)) return input;
   return { ...additions, ...input };
+}
+
+/** Whether a schema forbids further properties, by itself or by one that it is put together from, such as a union's. */
+function isClosed({ additionalProperties, unevaluatedProperties, anyOf, oneOf, allOf }: Tool['inputSchema']): boolean {
+  if (additionalProperties === false || unevaluatedProperties === false) return true;
+  return [anyOf, oneOf, allOf].flat().some((member) => Boolean(member) && isClosed(member as Tool['inputSchema']));
 }

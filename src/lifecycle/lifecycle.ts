@@ -103,7 +103,7 @@ export interface ToolCallRequest<Context = unknown> {
   /** The call was suspended before, and approved as the run was resumed. */
   readonly approved?: boolean | undefined;
   readonly run: RunContext<Context>;
-  /** For this call alone, in place of the run's own. */
+  /** For this call alone, beside the run's own. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -23,10 +23,11 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept: (value) => checkResponse(value as ModelResponse),
-  recordRequest({ entry, point, run }, before, after) {
+  passOn({ entry, point, run }, before, after) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
     const changed = keys.filter((key) => before[key] !== after[key]);
     if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
+    return after;
   },
   recordResult({ entry, point, run }, _request, { given, result }) {
     if (given === undefined) run.record({ type: 'respond', by: entry.name, point, after: result });
@@ -40,7 +41,7 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 /** `wrapToolCall`: around each tool call. */
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(withTool(call) as never, next as never),
+  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
     if (isToolResult(value)) return wholeResult(value);
@@ -50,9 +51,13 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       value,
     );
   },
-  recordRequest({ entry, point, run, call }, before, after) {
-    if (before.input === after.input && before.name === after.name && before.additions === after.additions) return;
-    run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
+  passOn({ entry, point, run, call }, before, after) {
+    if (before.input !== after.input || before.name !== after.name || before.additions !== after.additions) {
+      run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
+    }
+    // Who judges a call by its tool must see the one that will run, whatever the hook gave.
+    const tool = run.tools.find(({ name }) => name === after.name);
+    return tool === after.tool ? after : { ...after, tool };
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
@@ -65,13 +70,6 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
-
-/** A call that an outer wrap gave another name is about another tool: who judges it by its tool must see that one. */
-function withTool(call: ToolCallRequest): ToolCallRequest {
-  if (call.tool?.name === call.name) return call;
-  const tool = call.run.tools.find(({ name }) => name === call.name);
-  return tool === call.tool ? call : { ...call, tool };
-}
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
   if (before.name === after.name && before.additions === after.additions) {

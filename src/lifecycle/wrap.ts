@@ -15,8 +15,8 @@ export interface WrapPoint<Request, Result> {
   call(entry: Entry, request: Request, next: (request?: Request) => Promise<Result>): unknown;
   /** Takes what a hook gave as a result; throws where it is none. */
   accept(value: unknown, site: HookSite, request: Request): Result;
-  /** Takes note that a hook went on with another request than it was given. */
-  recordRequest(site: HookSite, before: Request, after: Request): void;
+  /** Takes note that a hook went on with another request than it was given. Gives the one that goes on. */
+  passOn(site: HookSite, before: Request, after: Request): Request;
   /** Takes note that a hook gave another result than `next` did (`given`), or one without calling it. */
   recordResult(site: HookSite, request: Request, results: { given: Result | undefined; result: Result }): void;
   /** The tool call that a request is about. */
@@ -106,8 +106,8 @@ class WrapCall<Request, Result> {
   next(request: Request): Promise<Result> {
     const { point, inner } = this.layer;
     if (!this.open) return expired(this.layer);
-    if (request !== this.request) point.recordRequest(this.site(), this.request, request);
-    this.last = promiseOf(inner, request, this.run);
+    const passed = request === this.request ? request : point.passOn(this.site(), this.request, request);
+    this.last = promiseOf(inner, passed, this.run);
     this.watch(this.last);
     return this.last;
   }

@@ -55,11 +55,10 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
   if (inputSchema === undefined) {
     throw new ToolInvalidError(name, 'its schema cannot give a JSON Schema; pass one as `inputSchema`');
   }
-  validateSchema(name, inputSchema);
   const tool: { -readonly [Key in keyof Tool]: Tool[Key] } = {
     name,
     description,
-    inputSchema,
+    inputSchema: objectSchema(name, inputSchema),
     check: isStandardSchema(input) ? standardChecker(input) : jsonSchemaChecker(input as JsonSchema),
     // The check stands between: what reaches `execute` is what the schema gave.
     execute: definition.execute as Tool['execute'],
@@ -86,12 +85,12 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
   return (input) => standard.validate(input);
 }
 
-/** The arguments of a call are an object, with every provider. */
-function validateSchema(name: string, inputSchema: JsonSchema): void {
-  const { type = 'object' } = inputSchema;
-  if (![type].flat().includes('object')) {
-    throw new ToolInvalidError(name, `its schema is of type ${JSON.stringify(type)}; arguments are always an object`);
-  }
+/** The arguments of a call are an object, with every provider: the schema of a union, which leaves that to its members, says so too. */
+function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
+  const { type } = inputSchema;
+  if (type === undefined) return { ...inputSchema, type: 'object' };
+  if ([type].flat().includes('object')) return inputSchema;
+  throw new ToolInvalidError(name, `its schema is of type ${JSON.stringify(type)}; arguments are always an object`);
 }
 
 function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {

@@ -10,6 +10,7 @@ import {
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from './support/sample-tools.js';
 import { type Gate, gate, pause, until } from './support/settle.js';
+import { resultsIn } from './support/transcript.js';
 
 const endRun = (run: unknown) => (run as RunContext).end(HookAction.respond('enough'));
 
@@ -183,6 +184,45 @@ describe('run.end that comes later', () => {
 
     await until(() => ended.length === 1);
     expect(ended).toEqual(['enough']);
+  });
+});
+
+describe('a tool call that a hook left behind, with an answer of its own,', () => {
+  const impatient: AgentLifecycle = {
+    wrapToolCall: (call, next) =>
+      call.name === 'slow' ? Promise.race([next(), pause(1).then(() => ({ content: 'too slow' }))]) : next(),
+  };
+  const arrange = () => {
+    const signals: AbortSignal[] = [];
+    const slow = toolOf('slow', (_input, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    });
+    const quick = toolOf('quick', (_input, { signal }) => {
+      signals.push(signal);
+      return 'ok';
+    });
+    return { signals, tools: [slow, quick] };
+  };
+
+  test.each<[string, { name: string }[]]>([
+    ['alone', []],
+    ['beside another', [{ name: 'quick' }]],
+  ])('%s, is aborted once the turn has its results', async (_title, others) => {
+    const { signals, tools } = arrange();
+    let aborted: boolean | undefined;
+    const answers = () => {
+      aborted = signals[0]?.aborted;
+      return 'done';
+    };
+    const model = scriptedModel([calls({ name: 'slow' }, ...others), answers]);
+
+    const { messages } = await new Agent({ model, tools, lifecycle: [impatient] }).run('go');
+
+    expect(resultsIn(messages)).toMatchObject({ call_1: 'too slow' });
+    expect(aborted).toBe(true);
+    expect(signals[0]?.reason).toBe('The call was given a result before it was done.');
+    expect(signals.slice(1).map((signal) => signal.aborted)).toEqual(others.map(() => false));
   });
 });
 

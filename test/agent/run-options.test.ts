@@ -69,16 +69,19 @@ describe('the options of one run', () => {
     const asked = await agent.run('now', { messages });
     const silent = await agent.run('', { messages });
     const empty = await agent.run('');
+    const none = await agent.run('', { messages: null as never });
 
     expect(model.requests.map((request) => transcript(request.messages))).toEqual([
       ['system: Be brief.', 'user: before', 'user: now'],
       ['system: Be brief.', 'user: before'],
+      ['system: Be brief.', 'user: '],
       ['system: Be brief.', 'user: '],
     ]);
     expect(transcript(asked.messages)).toEqual(['user: now', 'assistant: done']);
     expect(transcript(asked.history)).toEqual(['user: before', 'user: now', 'assistant: done']);
     expect(transcript(silent.messages)).toEqual(['assistant: done']);
     expect(transcript(empty.messages)).toEqual(['user: ', 'assistant: done']);
+    expect(none).toEqual(empty);
   });
 
   test('hand the context to every hook and tool', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentLifecycle, defineTool, type ToolCallPart } from '../../src/index.js';
+import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from './support/sample-tools.js';
 import { resultsIn } from './support/transcript.js';
@@ -130,6 +130,30 @@ describe('rule 6: arguments are checked', () => {
     await agent.run('go');
 
     expect(seen).toEqual([{ a: 1, note: 'extra' }, { a: 1 }]);
+  });
+
+  const strict = z.strictObject({ a: z.number() });
+  const closed = { type: 'object', properties: { a: {} }, additionalProperties: false };
+  test.each<[string, boolean, z.ZodType | JsonSchema]>([
+    ['a union of objects', true, z.union([z.looseObject({ a: z.number() }), z.looseObject({ b: z.number() })])],
+    ['a schema that says nothing', true, {}],
+    ['schemas of odd kinds', true, { anyOf: [true], oneOf: undefined, allOf: [{ anyOf: null }] }],
+    ['a union of strict objects', false, z.union([strict, z.strictObject({ b: z.number() })])],
+    ['a choice of strict objects', false, { oneOf: [closed] }],
+    ['a union inside of a sum', false, { allOf: [{}, { anyOf: [{ type: 'object' }, closed] }] }],
+    ['unevaluated properties', false, { properties: { a: {} }, unevaluatedProperties: false }],
+  ])('additions to %s join: %s', async (_title, joins, input) => {
+    const seen: unknown[] = [];
+    const tool = defineTool({ name: 'take', description: '', input, execute: (args) => `${seen.push(args)}` });
+    const agent = new Agent({
+      model: scriptedModel([calls('take', { a: 1 }), 'done']),
+      tools: [{ ...tool, check: (value) => ({ value }) }],
+      lifecycle: [{ wrapToolCall: (call, next) => next({ ...call, additions: { note: 'extra' } }) }],
+    });
+
+    await agent.run('go');
+
+    expect(seen).toEqual([joins ? { a: 1, note: 'extra' } : { a: 1 }]);
   });
 });
 

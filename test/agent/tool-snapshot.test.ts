@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, createToolSet, type RunError, type Tool } from '../../src/index.js';
+import { Agent, type AgentLifecycle, createToolSet, type RunError, type Tool } from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { rejectionOf } from './support/settle.js';
@@ -260,6 +260,33 @@ describe('a live tool set', () => {
     const { messages } = await new Agent({ model, tools: [echo] }).run('go', { tools: set });
 
     expect(resultsIn(messages)).toEqual({ call_1: 'ran only' });
+  });
+});
+
+describe('the tool that a wrap sees', () => {
+  test.each<[string, object]>([
+    ['another tool of that name', { tool: { ...echo, annotations: { readOnly: true } } }],
+    ['a tool of another name', { tool: named('other') }],
+    ['no tool', { tool: undefined }],
+  ])('is the one that will run, where a wrap around it passes on %s', async (_title, change) => {
+    const seen: unknown[] = [];
+    const outer: AgentLifecycle = { wrapToolCall: (call, next) => next({ ...call, ...change }) };
+    const inner: AgentLifecycle = {
+      wrapToolCall(call, next) {
+        seen.push(call.tool);
+        return next();
+      },
+    };
+    const agent = new Agent({
+      model: scriptedModel([calls('echo', { text: 'mine' }), 'done']),
+      tools: [echo],
+      lifecycle: [outer, inner],
+    });
+
+    const { messages } = await agent.run('go');
+
+    expect(seen).toEqual([echo]);
+    expect(resultsIn(messages)).toEqual({ call_1: 'mine' });
   });
 });
 

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { checkResponse } from '../../src/model/check-response.js';
 import type { ModelResponse } from '../../src/model/model.js';
@@ -39,6 +40,28 @@ describe('a ModelError', () => {
 
     expect([error.name, error.message]).toEqual(['ModelError', 'Model "m" failed: down']);
     expect([error.messages, error.history, error.usage.totalTokens]).toEqual([[], [], 0]);
+  });
+
+  test.each([
+    ['an error', "new TypeError('down')"],
+    ['an error of several', "new AggregateError([new Error('down')])"],
+    ['an error that was sent', "({ name: 'TypeError', message: 'down', stack: 'TypeError: down' })"],
+  ])('says what %s of another realm says', (_title, code) => {
+    expect(new ModelError('m', runInNewContext(code)).message).toBe('Model "m" failed: down');
+  });
+
+  test('goes through JSON with its message, its code and what it carries', () => {
+    const cause = { status: 429, retryAfterMs: 5, headers: new Map() };
+
+    expect(JSON.parse(JSON.stringify({ error: new ModelError('m', cause) }))).toEqual({
+      error: {
+        name: 'ModelError',
+        message: 'Model "m" failed: {"status":429,"retryAfterMs":5,"headers":{}}',
+        code: 'ERR_MODEL_FAILED',
+        ...{ model: 'm', status: 429, retryable: true, retryAfterMs: 5 },
+        ...{ messages: [], history: [], usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
+      },
+    });
   });
 });
 

@@ -199,6 +199,18 @@ describe('a definition that cannot be used is refused', () => {
     }
   });
 
+  test('and one that leaves it open is shown to the model as that of an object, which providers insist on', () => {
+    const union = z.discriminatedUnion('by', [z.object({ by: z.literal('name') }), z.object({ by: z.literal('id') })]);
+    const shown = (input: typeof union | JsonSchema) => defineTool({ ...base, input, execute: () => 'x' }).inputSchema;
+    const frozen = Object.freeze({ $ref: '#/$defs/Place', $defs: { Place: { type: 'object' } } });
+
+    expect(shown(union)).toMatchObject({ type: 'object', oneOf: [{ type: 'object' }, { type: 'object' }] });
+    expect(shown(frozen)).toEqual({ type: 'object', ...frozen });
+    expect(shown({})).toEqual({ type: 'object' });
+    expect(shown({ type: undefined })).toEqual({ type: 'object' });
+    expect(shown({ type: ['object', 'null'] })).toEqual({ type: ['object', 'null'] });
+  });
+
   test('but a name of 64 letters, digits, `_` and `-` is fine', () => {
     expect(define({ name: `${'x'.repeat(60)}_-9A` })).not.toThrow();
   });
