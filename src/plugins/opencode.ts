@@ -4,6 +4,7 @@ import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
 import { type OpencodeTool, opencodeTools } from './opencode-tool.js';
 import type { Plugin, PluginEntry } from './plugin.js';
+import { logFailure } from './plugin-call.js';
 import { PluginInvalidError } from './plugin-error.js';
 import { adaptPlugin, type PluginPart } from './plugin-part.js';
 
@@ -46,31 +47,58 @@ const CALLED = ['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'];
 /** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
 const IDLE = /^(event|config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
+/** Whether a module exports its plugin as `{ server }`. */
+export function isServerModule(exported: unknown): exported is { server: OpencodeFactory; id?: unknown } {
+  return typeof exported === 'object' && typeof (exported as { server?: unknown } | null)?.server === 'function';
+}
+
 /** The functions that opencode would call: its server, where the default names one, else all, each once. */
 export function factoriesOf(exports: ModuleExports): readonly OpencodeExport[] {
-  const exported = defaultOf(exports) as { readonly server?: unknown; readonly id?: unknown } | undefined;
-  if (typeof exported === 'object' && typeof exported?.server === 'function') {
-    const name = typeof exported.id === 'string' ? exported.id : 'server';
-    return [{ name, factory: exported.server as OpencodeFactory }];
+  const exported = defaultOf(exports);
+  if (isServerModule(exported)) {
+    return [{ name: typeof exported.id === 'string' ? exported.id : 'server', factory: exported.server }];
   }
   const named = Object.entries(exports).filter(([name]) => name !== 'default' && name !== 'module.exports');
   const names = new Map<unknown, string>();
   for (const [name, value] of [...named, ['default', exported] as const]) {
-    if (typeof value === 'function' && !names.has(value)) names.set(value, name);
+    const factory = isServerModule(value) ? value.server : value;
+    if (typeof factory === 'function' && !names.has(factory)) names.set(factory, name);
   }
   return [...names].map(([factory, name]) => ({ name, factory: factory as OpencodeFactory }));
 }
 
 /**
  * Makes each plugin of the module. What else it exports is passed over, as opencode does. Throws where there is no plugin
- * at all, and where one has hooks that opencode does not know.
+ * at all, and where one has hooks that opencode does not know: those that were made by then are disposed of.
  */
 export async function opencodePlugins(exports: readonly OpencodeExport[], from: OpencodeSource): Promise<Plugin[]> {
-  const { path, host, entry } = from;
+  const made: unknown[] = [];
+  try {
+    return await makePlugins(exports, { ...from, made });
+  } catch (error) {
+    await disposeOf(made, from.host);
+    throw error;
+  }
+}
+
+/** Ends what plugins that are not taken have begun, the last first. */
+export async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Promise<void> {
+  for (const hooks of made.toReversed()) {
+    try {
+      await (hooks as OpencodeHooks | undefined | null)?.dispose?.();
+    } catch (error) {
+      logFailure({ logger }, 'A plugin for opencode that was refused failed to end.', error);
+    }
+  }
+}
+
+async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSource & { readonly made: unknown[] }) {
+  const { path, host, entry, made } = from;
   const plugins: Plugin[] = [];
   const others: string[] = [];
   for (const { name, factory, isGuess = false } of exports) {
     const hooks: unknown = await factory(opencodeContext(host), copyData(entry.options));
+    made.push(hooks);
     const problem = problemOf(hooks, isGuess);
     if (problem === undefined) plugins.push(await adapt(nameOf({ path, name, host }), hooks as OpencodeHooks, host));
     else if (typeof hooks === 'object' && hooks !== null)
@@ -92,11 +120,18 @@ function nameOf({ path, name, host }: { path: string; name: string; host: Openco
 
 function problemOf(hooks: unknown, isGuess: boolean): string | undefined {
   if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
-  const strange = Object.keys(hooks).filter((key) => !CALLED.includes(key) && !IDLE.test(key));
+  const unknown = Object.keys(hooks).filter((key) => !isKnown(key));
+  const hasHooks = unknown.length < Object.keys(hooks).length;
+  // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
+  const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));
   if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
   const wrong = CALLED.filter((key) => key !== 'tool' && !isMaybeFunction((hooks as ModuleExports)[key]));
   if (wrong.length > 0) return `gives \`${wrong.join('`, `')}\` that is no function`;
-  return isGuess && Object.keys(hooks).length === 0 ? 'gives no hooks' : undefined;
+  return isGuess && !hasHooks ? 'gives no hooks' : undefined;
+}
+
+function isKnown(key: string): boolean {
+  return CALLED.includes(key) || IDLE.test(key);
 }
 
 function isMaybeFunction(value: unknown): boolean {
@@ -104,7 +139,7 @@ function isMaybeFunction(value: unknown): boolean {
 }
 
 async function adapt(name: string, hooks: OpencodeHooks, host: OpencodeHost): Promise<Plugin> {
-  const idle = Object.keys(hooks).filter((key) => !CALLED.includes(key));
+  const idle = Object.keys(hooks).filter((key) => isKnown(key) && !CALLED.includes(key));
   if (idle.length > 0)
     host.logger.warn(`Plugin "${name}" has opencode hooks that are never called here: ${idle.join(', ')}.`);
   const tools = await opencodeTools(hooks.tool ?? {}, { plugin: name, workspaceDir: host.workspaceDir });

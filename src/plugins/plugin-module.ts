@@ -2,7 +2,14 @@ import { describeError } from '../errors.js';
 import { validatePlugin } from './check-plugin.js';
 import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
-import { factoriesOf, type OpencodeExport, type OpencodeSource, opencodePlugins } from './opencode.js';
+import {
+  disposeOf,
+  factoriesOf,
+  isServerModule,
+  type OpencodeExport,
+  type OpencodeSource,
+  opencodePlugins,
+} from './opencode.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { PluginInvalidError } from './plugin-error.js';
 
@@ -30,9 +37,15 @@ export async function pluginsOf(exports: ModuleExports, from: ModuleSource): Pro
   }
 }
 
-async function pluginOf(exported: unknown, { entry }: ModuleSource): Promise<Plugin> {
+async function pluginOf(exported: unknown, { entry, host }: ModuleSource): Promise<Plugin> {
   const value: unknown = typeof exported === 'function' ? await exported(copyData(entry.options)) : exported;
-  validatePlugin(value);
+  try {
+    validatePlugin(value);
+  } catch (error) {
+    // It may be for opencode, and is made once more then.
+    if (typeof exported === 'function') await disposeOf([value], host);
+    throw error;
+  }
   return value;
 }
 
@@ -60,10 +73,6 @@ async function pluginsOfDefault({ factory, error }: Failed, from: ModuleSource):
 interface Failed {
   readonly factory: OpencodeExport | undefined;
   readonly error: unknown;
-}
-
-function isServerModule(exported: unknown): boolean {
-  return typeof exported === 'object' && typeof (exported as { server?: unknown } | null)?.server === 'function';
 }
 
 function problemsIn(error: unknown): readonly string[] {

@@ -56,6 +56,19 @@ describe('a plugin for opencode', () => {
     ]);
   });
 
+  test('may log as older releases of opencode let it', async () => {
+    const { agent, log } = agentWith(
+      {
+        'm.mjs':
+          "export const A = async ({ client }) => { await client.app.log({ level: 'warn', message: 'hey' }); return {}; };",
+      },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(log).toEqual([{ level: 'warn', message: '[opencode] hey', extra: undefined }]);
+  });
+
   test('brings tools, and is disposed of when the agent is closed', async () => {
     const disposed: string[] = [];
     Object.assign(globalThis, { opencodeDisposed: disposed });
@@ -65,6 +78,8 @@ describe('a plugin for opencode', () => {
     ];
     const { agent, model, status } = runOf('word-tools', { script });
     await agent.run('go');
+    // Its default was tried as a plugin first.
+    expect(disposed.splice(0)).toEqual(['words']);
     await agent.close();
 
     expect(status().plugins.map(({ name }) => name)).toEqual(['word-tools/Words']);

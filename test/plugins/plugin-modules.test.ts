@@ -81,6 +81,12 @@ describe('a module for opencode as it is published', () => {
       'export const B = () => ({}); export const n = 1; export const A = () => ({});',
       ['m/A', 'm/B'],
     ],
+    ['with a server under a name', `export const A = { server: async () => ({ ${hooks} }) };`, ['m/A']],
+    [
+      'with a name and a version beside its hooks',
+      `export const A = () => ({ name: 'a', version: 1, ${hooks} });`,
+      ['m/A'],
+    ],
     [
       'with the names of events as hooks',
       "export const A = async () => ({ 'session.idle': async () => {}, 'file.edited': async () => {} });",
@@ -121,6 +127,8 @@ describe('a module for opencode as it is published', () => {
       'a misspelt gate beside a plugin',
       "export const A = () => ({ 'tool.execute.befor'() {} }); export const B = () => ({});",
     ],
+    ['hooks for something else', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
+    ['a name alone', 'export const A = async () => ({ name: "a" });'],
     [
       'a function that throws',
       "export const A = async () => ({}); export const B = () => { throw new Error('broken'); };",
