@@ -2,6 +2,7 @@ import { parse, relative, sep } from 'node:path';
 import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
+import { type OpencodeRunHooks, opencodeRunHooks } from './opencode-run.js';
 import { type OpencodeTool, opencodeTools } from './opencode-tool.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { logFailure } from './plugin-call.js';
@@ -15,7 +16,7 @@ interface OpencodeCall {
 }
 
 /** The hooks of a plugin for opencode that are called here. */
-interface OpencodeHooks {
+interface OpencodeHooks extends OpencodeRunHooks {
   readonly 'tool.execute.before'?: (input: OpencodeCall, output: { args: unknown }) => unknown;
   readonly 'tool.execute.after'?: (
     input: OpencodeCall & { readonly args: unknown },
@@ -42,10 +43,13 @@ export interface OpencodeSource {
   readonly entry: PluginEntry;
 }
 
-const CALLED = ['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'];
+const CALLED = [
+  ...['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'],
+  ...['event', 'chat.message', 'experimental.chat.system.transform'],
+];
 
 /** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
-const IDLE = /^(event|config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
+const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
 /** Whether a module exports its plugin as `{ server }`. */
 export function isServerModule(exported: unknown): exported is { server: OpencodeFactory; id?: unknown } {
@@ -147,6 +151,7 @@ async function adapt(name: string, hooks: OpencodeHooks, host: OpencodeHost): Pr
     name,
     tools,
     onShutdown: hooks.dispose && (() => hooks.dispose?.()),
+    runHooks: (timeoutMs) => opencodeRunHooks({ name, hooks, host, timeoutMs }),
     beforeTool:
       hooks['tool.execute.before'] &&
       (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {

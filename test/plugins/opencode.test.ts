@@ -49,7 +49,7 @@ describe('a plugin for opencode', () => {
     expect(log).toEqual([
       {
         level: 'warn',
-        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: event, chat.params.',
+        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: chat.params.',
         extra: undefined,
       },
       { level: 'info', message: '[env-guard] work', extra: { directory: process.cwd() } },
