@@ -146,7 +146,8 @@ class PluginLoading {
     const { options, workspaceDir, calling } = this;
     const exports = await readExports(path, options.importModule);
     const host = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
-    const plugins = await pluginsOf(exports, { path, entry, host });
+    const owners = new Map(this.plugins.map((other) => [other.plugin.name, other.path]));
+    const plugins = await pluginsOf(exports, { path, entry, host, owners });
     return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
   }
 

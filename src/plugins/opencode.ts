@@ -41,6 +41,8 @@ export interface OpencodeSource {
   readonly path: string;
   readonly host: OpencodeHost;
   readonly entry: PluginEntry;
+  /** The files of the plugins that there are, by name. */
+  readonly owners: ReadonlyMap<string, string>;
 }
 
 const CALLED = [
@@ -104,7 +106,7 @@ async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSou
     const hooks: unknown = await factory(opencodeContext(host), copyData(entry.options));
     made.push(hooks);
     const problem = problemOf(hooks, isGuess);
-    if (problem === undefined) plugins.push(await adapt(nameOf({ path, name, host }), hooks as OpencodeHooks, host));
+    if (problem === undefined) plugins.push(await adapt(nameOf(name, from), hooks as OpencodeHooks, host));
     else if (typeof hooks === 'object' && hooks !== null)
       throw new PluginInvalidError([`its export "${name}" ${problem}`]);
     else others.push(`its export "${name}" ${problem}`);
@@ -115,10 +117,11 @@ async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSou
   return plugins;
 }
 
-/** Many modules are called `index`: the path tells those apart. */
-function nameOf({ path, name, host }: { path: string; name: string; host: OpencodeHost }): string {
+/** Many modules are called `index`, or as another is: the path tells those apart. */
+function nameOf(name: string, { path, host, owners }: OpencodeSource): string {
   const { dir, name: base } = parse(path);
-  const file = base === 'index' ? `${relative(host.workspaceDir, dir)}${sep}index` : base;
+  const owner = owners.get(`${base}/${name}`) ?? path;
+  const file = base === 'index' || owner !== path ? `${relative(host.workspaceDir, dir)}${sep}${base}` : base;
   return `${file.replaceAll(sep, '/')}/${name}`.slice(-128);
 }
 

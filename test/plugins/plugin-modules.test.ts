@@ -141,6 +141,15 @@ describe('a module for opencode as it is published', () => {
     expect(failures).toHaveLength(1);
   });
 
+  test('may be called as another is', async () => {
+    const text = 'export const Plugin = async () => ({});';
+    const { agent, status } = agentWith({ 'one/main.mjs': text, 'two/main.mjs': text }, { script: script() });
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(status().plugins.map(({ name }) => name)).toEqual(['main/Plugin', 'two/main/Plugin']);
+  });
+
   test('may be called index, as others are, and its name may be long', async () => {
     const text = 'export const Plugin = async () => ({});';
     const long = 'x'.repeat(200);
