@@ -2,29 +2,10 @@ import { parse, relative, sep } from 'node:path';
 import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
-import { type OpencodeRunHooks, opencodeRunHooks } from './opencode-run.js';
-import { type OpencodeTool, opencodeTools } from './opencode-tool.js';
+import { adaptHooks, type OpencodeHooks, problemOfHooks } from './opencode-hooks.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { logFailure } from './plugin-call.js';
 import { PluginInvalidError } from './plugin-error.js';
-import { adaptPlugin, type PluginPart } from './plugin-part.js';
-
-interface OpencodeCall {
-  readonly tool: string;
-  readonly sessionID: string;
-  readonly callID: string;
-}
-
-/** The hooks of a plugin for opencode that are called here. */
-interface OpencodeHooks extends OpencodeRunHooks {
-  readonly 'tool.execute.before'?: (input: OpencodeCall, output: { args: unknown }) => unknown;
-  readonly 'tool.execute.after'?: (
-    input: OpencodeCall & { readonly args: unknown },
-    output: { title: string; output: string; metadata: unknown },
-  ) => unknown;
-  readonly tool?: Readonly<Record<string, OpencodeTool>>;
-  readonly dispose?: () => void;
-}
 
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;
 
@@ -44,14 +25,6 @@ export interface OpencodeSource {
   /** The files of the plugins that there are, by name. */
   readonly owners: ReadonlyMap<string, string>;
 }
-
-const CALLED = [
-  ...['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'],
-  ...['event', 'chat.message', 'experimental.chat.system.transform'],
-];
-
-/** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
-const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
 /** Whether a module exports its plugin as `{ server }`. */
 export function isServerModule(exported: unknown): exported is { server: OpencodeFactory; id?: unknown } {
@@ -105,8 +78,8 @@ async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSou
   for (const { name, factory, isGuess = false } of exports) {
     const hooks: unknown = await factory(opencodeContext(host), copyData(entry.options));
     made.push(hooks);
-    const problem = problemOf(hooks, isGuess);
-    if (problem === undefined) plugins.push(await adapt(nameOf(name, from), hooks as OpencodeHooks, host));
+    const problem = problemOfHooks(hooks, isGuess);
+    if (problem === undefined) plugins.push(await adaptHooks(nameOf(name, from), hooks as OpencodeHooks, host));
     else if (typeof hooks === 'object' && hooks !== null)
       throw new PluginInvalidError([`its export "${name}" ${problem}`]);
     else others.push(`its export "${name}" ${problem}`);
@@ -123,52 +96,4 @@ function nameOf(name: string, { path, host, owners }: OpencodeSource): string {
   const owner = owners.get(`${base}/${name}`) ?? path;
   const file = base === 'index' || owner !== path ? `${relative(host.workspaceDir, dir)}${sep}${base}` : base;
   return `${file.replaceAll(sep, '/')}/${name}`.slice(-128);
-}
-
-function problemOf(hooks: unknown, isGuess: boolean): string | undefined {
-  if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
-  const unknown = Object.keys(hooks).filter((key) => !isKnown(key));
-  const hasHooks = unknown.length < Object.keys(hooks).length;
-  // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
-  const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));
-  if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
-  const wrong = CALLED.filter((key) => key !== 'tool' && !isMaybeFunction((hooks as ModuleExports)[key]));
-  if (wrong.length > 0) return `gives \`${wrong.join('`, `')}\` that is no function`;
-  return isGuess && !hasHooks ? 'gives no hooks' : undefined;
-}
-
-function isKnown(key: string): boolean {
-  return CALLED.includes(key) || IDLE.test(key);
-}
-
-function isMaybeFunction(value: unknown): boolean {
-  return value === undefined || typeof value === 'function';
-}
-
-async function adapt(name: string, hooks: OpencodeHooks, host: OpencodeHost): Promise<Plugin> {
-  const idle = Object.keys(hooks).filter((key) => isKnown(key) && !CALLED.includes(key));
-  if (idle.length > 0)
-    host.logger.warn(`Plugin "${name}" has opencode hooks that are never called here: ${idle.join(', ')}.`);
-  const tools = await opencodeTools(hooks.tool ?? {}, { plugin: name, workspaceDir: host.workspaceDir });
-  const part: PluginPart = {
-    name,
-    tools,
-    onShutdown: hooks.dispose && (() => hooks.dispose?.()),
-    runHooks: (timeoutMs) => opencodeRunHooks({ name, hooks, host, timeoutMs }),
-    beforeTool:
-      hooks['tool.execute.before'] &&
-      (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {
-        const output = { args: input as unknown };
-        await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
-        return { name: tool, input: output.args };
-      }),
-    afterTool:
-      hooks['tool.execute.after'] &&
-      (async ({ name: tool, input: args, sessionId: sessionID, callId: callID }, result) => {
-        const output = { title: tool, output: result.content, metadata: {} };
-        await hooks['tool.execute.after']?.({ tool, sessionID, callID, args }, output);
-        return { ...result, content: output.output };
-      }),
-  };
-  return adaptPlugin({ name, description: 'A plugin for opencode.' }, part);
 }

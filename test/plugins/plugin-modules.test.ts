@@ -88,6 +88,11 @@ describe('a module for opencode as it is published', () => {
       ['m/A'],
     ],
     [
+      'with hooks that are of a class',
+      'class Hooks { event() {} } export default async () => new Hooks();',
+      ['m/default'],
+    ],
+    [
       'with the names of events as hooks',
       "export const A = async () => ({ 'session.idle': async () => {}, 'file.edited': async () => {} });",
       ['m/A'],
