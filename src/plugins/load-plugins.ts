@@ -97,7 +97,7 @@ class PluginLoading {
   }
 
   async add(entry: PluginEntry, at: number): Promise<void> {
-    const { path: source = 'in `config`', folder } = this.loaded;
+    const { path: source = '`config`', folder } = this.loaded;
     const problems = problemsOfEntry(entry);
     if (problems.length > 0) {
       return this.refuse(entry, new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));

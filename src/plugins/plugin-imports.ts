@@ -34,9 +34,18 @@ function namesIn(text: string): Map<string, boolean> {
   const names = new Map<string, boolean>();
   for (const [, by = '', , name = ''] of text.matchAll(NAME)) {
     const path = name.replace(/[?#].*$/, '');
-    names.set(path, /from|import|require/.test(by) || names.get(path) === true);
+    for (const it of [path, decoded(path)]) names.set(it, /from|import|require/.test(by) || names.get(it) === true);
   }
   return names;
+}
+
+/** An import takes a URL, `require` a path. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];

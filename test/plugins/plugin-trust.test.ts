@@ -99,18 +99,20 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
   });
 
-  test.each(["import/* all of it */'./helper.mjs'", "import(/* now */ './helper.mjs')", "import './helper.js'"])(
-    'is asked about with what it imports, written as %s',
-    async (text) => {
-      const { folder } = workspace();
-      writeFileSync(join(folder, 'plugins/a.mjs'), text);
-      writeFileSync(join(folder, 'plugins/helper.ts'), '');
-      const { gate, asked } = gateOf(folder, () => true);
-      await found(folder, gate).agent.run('go');
+  test.each([
+    "import/* all of it */'./helper.mjs'",
+    "import './help%65r.mjs'",
+    "import(/* now */ './helper.mjs')",
+    "import './helper.js'",
+  ])('is asked about with what it imports, written as %s', async (text) => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), text);
+    writeFileSync(join(folder, 'plugins/helper.ts'), '');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
 
-      expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
-    },
-  );
+    expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
+  });
 
   test('is asked about with each file that an import without an extension may mean', async () => {
     const { folder } = workspace();
