@@ -58,6 +58,40 @@ describe('a default export that is a factory', () => {
   });
 });
 
+describe('a default whose module names something of opencode', () => {
+  test('is made once: a second time it may not be the same', async () => {
+    const { key, notes } = noteBoard();
+    const text = `export default async (context) => {
+      globalThis.${key}.push(typeof context.directory);
+      return globalThis.${key}.length > 1 ? {} : { 'chat.message': async () => {} };
+    };`;
+
+    expect(await load(text)).toEqual({ names: ['m/default'], failures: [], warnings: [] });
+    expect(notes).toEqual(['string']);
+  });
+
+  test('may be off', async () => {
+    const text = '/** @type {import("@opencode-ai/plugin").Plugin} */ export default async () => ({});';
+
+    expect(await load(text)).toMatchObject({ names: ['m/default'], failures: [] });
+  });
+
+  test.each([
+    ['', "return { name: 'made' };"],
+    [', and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
+  ])('may be a plugin all the same%s', async (_title, body) => {
+    const text = `// As 'tool.execute.before' there.\nexport default (options) => { ${body} };`;
+
+    expect(await load(text, { options: { n: 1 } })).toEqual({ names: ['made'], failures: [], warnings: [] });
+  });
+
+  test('is refused with both reasons where it is neither', async () => {
+    const { failures } = await load("// 'tool.execute.before'\nexport default () => ({ name: '', befor() {} });");
+
+    expect(failures).toEqual([expect.stringMatching(/`name` is no text.*as one for opencode: .*`befor`/)]);
+  });
+});
+
 describe('a module for opencode as it is published', () => {
   const hooks = "'tool.execute.before': async () => {}";
 
