@@ -43,18 +43,21 @@ describe('a plugin for opencode', () => {
   });
 
   test.each([
-    ['before', 'output.args = undefined', 'was blocked by', '`output.args`'],
-    ['after', 'output.output = undefined', 'result is withheld', '`output.output`'],
-  ])('that leaves nothing where something was is named by its own hook: %s', async (when, text, content, problem) => {
+    ['before', 'output.args', 'was blocked by'],
+    ['after', 'output.output', 'result is withheld'],
+  ])('that leaves nothing where something was is named by its own hook: %s', async (when, member, content) => {
     const { agent, model, log } = agentWith(
-      { 'm.mjs': `export const A = async () => ({ 'tool.execute.${when}'(_input, output) { ${text}; } });` },
+      {
+        'm.mjs': `export const A = async () => ({ 'tool.execute.${when}'(_input, output) { ${member} = undefined; } });`,
+      },
       { tools: [work] },
     );
     await agent.run('go');
 
     expect(lastResult(model)).toEqual([{ content: expect.stringContaining(content), isError: true }]);
-    expect(log).toMatchObject([{ extra: { message: expect.stringContaining(`tool.execute.${when} leaves`) } }]);
-    expect(log).toMatchObject([{ extra: { message: expect.stringContaining(problem) } }]);
+    expect(log).toMatchObject([
+      { extra: { message: expect.stringMatching(`tool.execute.${when} leaves .* \`${member}\``) } },
+    ]);
   });
 
   test('logs through its client, and its other hooks are named', async () => {
