@@ -112,11 +112,11 @@ function textOf(error: unknown): string {
   }
 }
 
-/** A log that throws or rejects is no reason for anything. */
+/** A log that throws or rejects is no reason for anything. No name that a model wrote steers the terminal of a log. */
 function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
-  return (record) => {
+  return ({ level, message, extra }) => {
     try {
-      const written = log(record);
+      const written = log({ level, message: message.replace(/(?![\n\t])\p{Cc}/gu, ''), extra });
       if (isPromise(written)) written.then(undefined, () => {});
     } catch {}
   };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { Stop } from '../internal/stop.js';
@@ -13,6 +14,9 @@ export interface ContextBuild {
   readonly onFailure: (concept: string, error: unknown) => void;
 }
 
+/** Lookups without a pause hold up everything else in the process, the timers that end them included. */
+const LONGEST_HOLD_MS = 20;
+
 /**
  * Looks concepts up, some at once, and gives what is known of them in the order of the concepts. What fails is left out.
  * Rejects where all of them together take too long, and where the signal fires; every lookup is aborted then.
@@ -21,14 +25,18 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
   const { totalMs, parallel } = build.settings;
   const stop = new Stop();
   stop.follow(build.signal);
-  const expired = new TimeoutExceededError('lookup of concepts', totalMs);
-  const timer = build.clock.setTimeout(() => stop.stop(expired), totalMs);
+  const expire = () => stop.stop(new TimeoutExceededError('lookup of concepts', totalMs));
+  const timer = build.clock.setTimeout(expire, totalMs);
   const queue = concepts.entries();
   const parts: string[] = [];
+  let freeAt = performance.now();
   const work = async () => {
     for (const [at, concept] of queue) {
       if (stop.stopped) return;
       parts[at] = await buildOne(concept, build, stop);
+      if (performance.now() - freeAt < LONGEST_HOLD_MS) continue;
+      await setImmediate();
+      freeAt = performance.now();
     }
   };
   try {
@@ -45,8 +53,8 @@ async function buildOne(concept: string, { settings, clock, onFailure }: Context
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
   stop.followStop(whole);
-  const expired = new TimeoutExceededError(`lookup of [[${concept}]]`, conceptMs);
-  const timer = clock.setTimeout(() => stop.stop(expired), conceptMs);
+  const expire = () => stop.stop(new TimeoutExceededError(`lookup of [[${concept}]]`, conceptMs));
+  const timer = clock.setTimeout(expire, conceptMs);
   try {
     const text: unknown = await stop.race(buildContext({ conceptName: concept, ...request }, { signal: stop.signal }));
     if (typeof text === 'string') return text;

@@ -19,7 +19,8 @@ export function copyData<T>(value: T): T {
   return result as T;
 }
 
-function isPlain(value: unknown): value is object {
+/** Whether a value is a list, or an object of no class. */
+export function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || prototype === null;

@@ -97,23 +97,28 @@ class PluginLoading {
   }
 
   async add(entry: PluginEntry, at: number): Promise<void> {
-    const { path: source = 'in `config`', folder } = this.loaded;
+    const { path: source = '`config`', folder } = this.loaded;
     const problems = problemsOfEntry(entry);
     if (problems.length > 0) {
       return this.refuse(entry, new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
     }
     if (entry.enabled === false) return;
-    const made: Member[] = [];
+    let made: readonly Member[] = [];
+    let loading: Promise<readonly Member[]> | undefined;
     let { path } = entry;
     try {
       path = pathOf(entry, folder);
       await this.authorize(entry, path);
-      made.push(...(await callInTime(`import of ${path}`, () => this.load(entry, path), this.calling)));
+      const members = this.load(entry, path);
+      loading = members;
+      made = await callInTime(`import of ${path}`, () => members, this.calling);
       const owners = new Map(this.owners);
       this.plugins.push(...made.map((member) => this.check(member, { entry, path, owners })));
       this.owners = owners;
     } catch (error) {
-      await this.end(made);
+      if (made.length > 0) await this.end(made);
+      // What was given up may be there all the same, later on.
+      else loading?.then((late) => this.end(late)).catch(() => {});
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
       this.refuse(entry, isOurs ? error : new PluginLoadError(path, describeError(error), error));
     }
@@ -141,7 +146,8 @@ class PluginLoading {
     const { options, workspaceDir, calling } = this;
     const exports = await readExports(path, options.importModule);
     const host = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
-    const plugins = await pluginsOf(exports, { path, entry, host });
+    const owners = new Map(this.plugins.map((other) => [other.plugin.name, other.path]));
+    const plugins = await pluginsOf(exports, { path, entry, host, owners });
     return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
   }
 

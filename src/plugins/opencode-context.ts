@@ -30,8 +30,9 @@ export function opencodeContext({ workspaceDir, logger, client }: OpencodeHost):
 }
 
 function logInto(logger: Logger) {
-  return async ({ body = {} }: { readonly body?: LogBody } = {}) => {
-    const { service = 'opencode', level = 'info', message = '', extra } = body;
+  // Older releases of opencode took the line itself.
+  return async (line: LogBody & { readonly body?: LogBody } = {}) => {
+    const { service = 'opencode', level = 'info', message = '', extra } = line.body ?? line;
     const known = level === 'debug' || level === 'info' || level === 'warn' || level === 'error' ? level : 'info';
     logger[known](`[${service}] ${message}`, extra);
     return { data: true };

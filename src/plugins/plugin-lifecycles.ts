@@ -55,6 +55,7 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
         ? (call, next) => passCall({ part, shownTo, calling: callingOf(call.run) }, call, next)
         : undefined,
     onShutdown: part.onShutdown,
+    ...part.runHooks?.(timeoutMs),
   };
 }
 

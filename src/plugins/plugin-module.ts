@@ -1,8 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { describeError } from '../errors.js';
 import { validatePlugin } from './check-plugin.js';
 import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
-import { factoriesOf, type OpencodeExport, type OpencodeSource, opencodePlugins } from './opencode.js';
+import {
+  disposeOf,
+  factoriesOf,
+  isServerModule,
+  type OpencodeExport,
+  type OpencodeSource,
+  opencodePlugins,
+} from './opencode.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { PluginInvalidError } from './plugin-error.js';
 
@@ -21,18 +29,49 @@ export async function pluginsOf(exports: ModuleExports, from: ModuleSource): Pro
   const exported = await defaultOf(exports);
   if (format === undefined && exported === undefined) return pluginsWithoutDefault(exports, from);
   if (format === undefined && isServerModule(exported)) return opencodePlugins(factoriesOf(exports), from);
+  if (format === 'plugin' || typeof exported !== 'function') return [await pluginOf(exported, from)];
+  const factory = exported as OpencodeExport['factory'];
+  return pluginsOfFactory(
+    factoriesOf(exports).find((it) => it.factory === factory) ?? { name: 'default', factory },
+    from,
+  );
+}
+
+/** Hooks of opencode, the events that most listen to, and the package that its plugins have their types from. */
+const OPENCODE =
+  /@opencode-ai\/plugin|(['"`])(?:tool\.execute\.(?:before|after)|tool\.definition|chat\.(?:message|params|headers)|experimental\.(?:chat|session)\.[\w.]+|session\.(?:created|error|idle|status)|permission\.ask|shell\.env)\1/;
+
+/** A factory may do something each time it is called: so what the text of its module tells is tried first. */
+async function namesOpencode(path: string): Promise<boolean> {
+  return OPENCODE.test(await readFile(path, 'utf8').catch(() => ''));
+}
+
+/** A default that made no plugin may make one for opencode, and the other way round: it is given something else. */
+async function pluginsOfFactory(made: OpencodeExport, from: ModuleSource): Promise<Plugin[]> {
+  const isNamed = await namesOpencode(from.path);
+  const asOpencode = () => opencodePlugins([{ ...made, isGuess: !isNamed }], from);
+  const asPlugin = async () => [await pluginOf(made.factory, from)];
+  const [first, second] = isNamed ? [asOpencode, asPlugin] : [asPlugin, asOpencode];
   try {
-    return [await pluginOf(exported, from)];
+    return await first();
   } catch (error) {
-    if (format === 'plugin' || typeof exported !== 'function') throw error;
-    const factory = factoriesOf(exports).find((it) => it.factory === exported);
-    return pluginsOfDefault({ factory, error }, from);
+    return await second().catch((also) => {
+      const [said, saidByOpencode] = (isNamed ? [also, error] : [error, also]).map(problemsIn);
+      if (`${said}` === `${saidByOpencode}`) throw error;
+      throw new PluginInvalidError([...(said ?? []), `as one for opencode: ${saidByOpencode?.join('; ')}`]);
+    });
   }
 }
 
-async function pluginOf(exported: unknown, { entry }: ModuleSource): Promise<Plugin> {
+async function pluginOf(exported: unknown, { entry, host }: ModuleSource): Promise<Plugin> {
   const value: unknown = typeof exported === 'function' ? await exported(copyData(entry.options)) : exported;
-  validatePlugin(value);
+  try {
+    validatePlugin(value);
+  } catch (error) {
+    // It may be for opencode, and is made once more then.
+    if (typeof exported === 'function') await disposeOf([value], host);
+    throw error;
+  }
   return value;
 }
 
@@ -44,26 +83,6 @@ async function pluginsWithoutDefault(exports: ModuleExports, from: ModuleSource)
     if (factories.length === 0) throw new PluginInvalidError(['it has no default export']);
     throw new PluginInvalidError(['it has no default export', ...problemsIn(error)]);
   }
-}
-
-/** A default that made no plugin may make one for opencode: that is given something else. */
-async function pluginsOfDefault({ factory, error }: Failed, from: ModuleSource): Promise<Plugin[]> {
-  try {
-    return await opencodePlugins(factory === undefined ? [] : [{ ...factory, isGuess: true }], from);
-  } catch (second) {
-    const [said, alsoSaid] = [problemsIn(error), problemsIn(second)];
-    if (`${said}` === `${alsoSaid}`) throw error;
-    throw new PluginInvalidError([...said, `as one for opencode: ${alsoSaid.join('; ')}`]);
-  }
-}
-
-interface Failed {
-  readonly factory: OpencodeExport | undefined;
-  readonly error: unknown;
-}
-
-function isServerModule(exported: unknown): boolean {
-  return typeof exported === 'object' && typeof (exported as { server?: unknown } | null)?.server === 'function';
 }
 
 function problemsIn(error: unknown): readonly string[] {

@@ -1,4 +1,5 @@
 import type { Awaitable } from '../internal/promise.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Tool } from '../tools/tool.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from './plugin.js';
 import { toTool } from './plugin-tool.js';
@@ -25,6 +26,8 @@ export interface PluginPart {
   readonly afterResponse?: ((response: { content: string; stopReason: string }) => Awaitable<void>) | undefined;
   readonly beforeTool?: ((call: PluginCall) => unknown) | undefined;
   readonly afterTool?: ((call: PluginCall, result: ToolExecutionResult) => unknown) | undefined;
+  /** What else it does in a run of an agent, with the time that each hook has. */
+  readonly runHooks?: ((timeoutMs: number) => Partial<AgentLifecycle>) | undefined;
 }
 
 /** What stands behind plugins that were made from another form. */

@@ -80,6 +80,20 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
     });
   });
 
+  test('no name that a model made up steers a terminal', async () => {
+    const buildContext = () => {
+      throw new Error('\u001b[2Jgone');
+    };
+    const { records } = await handled({ query: '[[\u001b]0;x\u0007]] [[a\u001b[2Jb\nc]]' }, { buildContext });
+
+    expect(records.map(({ message }) => message)).toEqual([
+      'Detected concepts in bash: a[2Jb\nc',
+      'BuildContext failed for [[a[2Jb\nc]]',
+      'Augmentation failed for bash: Error: [2Jgone',
+    ]);
+    expect(records[0]?.extra).toMatchObject({ concepts: ['a\u001b[2Jb\nc'] });
+  });
+
   test('a failed lookup, under another label', async () => {
     const { records } = await handled(
       { options: { query: '[[a]]' } },

@@ -128,6 +128,31 @@ describe('S2-6.3, S2-5.4: the time of all together', () => {
   });
 });
 
+test('S2-6.3: lookups that are done at once hold up neither the process nor the end of their time', async () => {
+  vi.useRealTimers();
+  const text = Array.from({ length: 2_000 }, (_, at) => `[[C${at}]]`).join(' ');
+  let count = 0;
+  let pauses = 0;
+  const beat = setInterval(() => void pauses++, 10);
+  const { received, log } = await augmentedRun(
+    { text },
+    {
+      timeouts: { totalMs: 200 },
+      buildContext() {
+        count += 1;
+        for (const until = performance.now() + 1; performance.now() < until; );
+        return 'known';
+      },
+    },
+  );
+  clearInterval(beat);
+
+  expect(received).toEqual([{ text }]);
+  expect(log.at(-1)?.message).toContain('took longer than 200 ms');
+  expect(count).toBeLessThan(1_000);
+  expect(pauses).toBeGreaterThan(2);
+});
+
 describe('S2-7.2: several concepts', () => {
   test('are looked up together, and stand in their order whoever comes first', async () => {
     const { state, buildContext } = slowly({ A: 800, B: 700, C: 600, D: 500 });

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod/v3';
 import { Agent } from '../../src/index.js';
 import { plugins } from '../../src/plugins/plugins.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
@@ -40,6 +42,24 @@ describe('a plugin for opencode', () => {
     ]);
   });
 
+  test.each([
+    ['before', 'output.args', 'was blocked by'],
+    ['after', 'output.output', 'result is withheld'],
+  ])('that leaves nothing where something was is named by its own hook: %s', async (when, member, content) => {
+    const { agent, model, log } = agentWith(
+      {
+        'm.mjs': `export const A = async () => ({ 'tool.execute.${when}'(_input, output) { ${member} = undefined; } });`,
+      },
+      { tools: [work] },
+    );
+    await agent.run('go');
+
+    expect(lastResult(model)).toEqual([{ content: expect.stringContaining(content), isError: true }]);
+    expect(log).toMatchObject([
+      { extra: { message: expect.stringMatching(`tool.execute.${when} leaves .* \`${member}\``) } },
+    ]);
+  });
+
   test('logs through its client, and its other hooks are named', async () => {
     const { agent, log } = runOf('env-guard');
     await agent.run('go');
@@ -47,11 +67,24 @@ describe('a plugin for opencode', () => {
     expect(log).toEqual([
       {
         level: 'warn',
-        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: event, chat.params.',
+        message: 'Plugin "env-guard/EnvGuard" has opencode hooks that are never called here: chat.params.',
         extra: undefined,
       },
       { level: 'info', message: '[env-guard] work', extra: { directory: process.cwd() } },
     ]);
+  });
+
+  test('may log as older releases of opencode let it', async () => {
+    const { agent, log } = agentWith(
+      {
+        'm.mjs':
+          "export const A = async ({ client }) => { await client.app.log({ level: 'warn', message: 'hey' }); return {}; };",
+      },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(log).toEqual([{ level: 'warn', message: '[opencode] hey', extra: undefined }]);
   });
 
   test('brings tools, and is disposed of when the agent is closed', async () => {
@@ -63,6 +96,8 @@ describe('a plugin for opencode', () => {
     ];
     const { agent, model, status } = runOf('word-tools', { script });
     await agent.run('go');
+    // Its default was tried as a plugin first.
+    expect(disposed.splice(0)).toEqual(['words']);
     await agent.close();
 
     expect(status().plugins.map(({ name }) => name)).toEqual(['word-tools/Words']);
@@ -161,6 +196,82 @@ describe('a plugin for opencode', () => {
     expect(status().plugins.map(({ name }) => name)).toEqual(['n']);
     expect(status().failures).toEqual([expect.stringMatching(new RegExp(`${folder}/m.mjs.*${problem}`))]);
   });
+});
+
+/** A schema as another release of zod would have made it. */
+function ofOldZod(schema: z.ZodType, notes: object): unknown {
+  return { ...schema, _zod: { ...schema._zod, processJSONSchema: undefined }, meta: () => notes };
+}
+
+/** What an agent offers, and what it gives to its model, of a plugin with this one tool. */
+async function runTool(tool: object, input: object) {
+  const text = moduleOf((() => ({ tool: { probe: tool } })) as never);
+  const { agent, model, status } = agentWith(
+    { 'm.mjs': text.replace('export default', 'export const A =') },
+    { script: [calls('probe', input), says('end')] },
+  );
+  await agent.run('go');
+  const results = model.requests[1]?.messages.findLast(({ role }) => role === 'tool')?.content;
+  return { schema: model.requests[0]?.tools[0]?.inputSchema, results, failures: status().failures };
+}
+
+describe('the arguments of its tools', () => {
+  const execute = async (args: unknown) => JSON.stringify(args);
+  const of = (content: unknown) => [expect.objectContaining({ content })];
+
+  test('may be of another release of zod than the one that is here', async () => {
+    const inner = z.object({ n: ofOldZod(z.number().min(2), { description: 'how many' }) as z.ZodType });
+    const args = { inner: ofOldZod(inner, { title: 'Inner', id: 'inner' }), times: z.number().default(3) };
+    const { schema, results } = await runTool({ description: 'Probes.', args, execute }, { inner: { n: 2 } });
+
+    expect(schema).toMatchObject({
+      properties: {
+        inner: { type: 'object', title: 'Inner', properties: { n: { minimum: 2, description: 'how many' } } },
+        times: { default: 3 },
+      },
+      required: ['inner'],
+    });
+    expect(schema).not.toHaveProperty('properties.inner.id');
+    expect(results).toEqual(of('{"inner":{"n":2},"times":3}'));
+  });
+
+  test('may be plain JSON Schemas, and all of them are required', async () => {
+    const args = { path: { type: 'string', description: 'Where.' } };
+    const { schema, results } = await runTool({ description: 'Probes.', args, execute }, {});
+
+    expect(schema).toEqual({ type: 'object', properties: args, required: ['path'] });
+    expect(results).toEqual(of(expect.stringContaining('arguments of "probe"')));
+  });
+
+  test.each([
+    ['no schemas', { a: 'string' }, '`a` is no schema of zod 4, and no JSON Schema'],
+    ['schemas of zod 3', { a: z3.string() }, '`a` is no schema of zod 4, and no JSON Schema'],
+    ['of several kinds', { a: z.string(), b: { type: 'string' } }, '`b` is no schema of zod 4 as the others are'],
+    ['such as JSON does not have', { a: z.date() }, 'Tool "probe" is not valid: its arguments have no JSON Schema'],
+  ])('refuse the plugin where they are %s', async (_title, args, problem) => {
+    const { failures } = await runTool({ description: 'Probes.', args, execute }, {});
+
+    expect(failures).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
+test('what its tools attach goes along with their text', async () => {
+  const attachments = [
+    { type: 'file', mime: 'image/png', url: 'data:image/png;base64,AAAA' },
+    { type: 'file', mime: 'text/csv', url: 'data:text/csv;base64,AAAA' },
+  ];
+  const execute = async () => ({ title: 'Shot', output: 'Here.', metadata: {}, attachments });
+  const { results } = await runTool({ description: 'Shoots.', execute }, {});
+
+  expect(results).toEqual([
+    expect.objectContaining({
+      content: [
+        { type: 'text', text: 'Here.' },
+        { type: 'image', image: 'data:image/png;base64,AAAA', mediaType: 'image/png' },
+        { type: 'file', data: 'data:text/csv;base64,AAAA', mediaType: 'text/csv' },
+      ],
+    }),
+  ]);
 });
 
 test('a client of the host takes the place of ours', async () => {

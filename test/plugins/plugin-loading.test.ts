@@ -70,7 +70,7 @@ describe('what is not used is ended', () => {
 
   test.each([
     ['a later plugin is missing and required', { 'a.mjs': disposable }, { path: 'none.mjs', required: true }],
-    ['it has the name of another', { 'a.mjs': disposable, 'b/a.mjs': disposable }, { path: 'b/a.mjs' }],
+    ['it is there already', { 'a.mjs': disposable }, { path: 'a.mjs' }],
   ])('a plugin for opencode, where %s', async (_title, files, entry) => {
     const ended: string[] = [];
     Object.assign(globalThis, { ended });
@@ -80,9 +80,45 @@ describe('what is not used is ended', () => {
     expect(ended).toEqual(['A']);
   });
 
+  const also = (text: string) => `${disposable}\nexport const B = ${text};`;
+
+  test.each([
+    ['another of its module throws', also("() => { throw new Error('no'); }"), ['A']],
+    [
+      'another has a hook that nobody knows',
+      also("() => ({ befor() {}, dispose() { ended.push('B'); throw 1; } })"),
+      ['B', 'A'],
+    ],
+    [
+      'another has a tool that is none',
+      also("() => ({ tool: { x: {} }, dispose() { ended.push('B'); } })"),
+      ['B', 'A'],
+    ],
+    [
+      'its default was first tried as a plugin',
+      'let n = 0; export default () => ({ event() {}, dispose: ((id) => () => ended.push(id))(++n) });',
+      [1],
+    ],
+    [
+      'it was there too late',
+      "export const A = async () => { await new Promise((done) => setTimeout(done, 600)); return { dispose: () => ended.push('A') }; };",
+      ['A'],
+    ],
+  ])('a plugin for opencode, where %s', async (_title, text, expected) => {
+    const ended: unknown[] = [];
+    Object.assign(globalThis, { ended });
+    const loaded = await loadPluginConfig({
+      config: [{ path: 'a.mjs' }],
+      workspaceDir: folderWith({ 'a.mjs': text }),
+    });
+    await loadPlugins(loaded as never, { logger: keptLog().logger, timeoutMs: 400 });
+
+    await expect.poll(() => ended).toEqual(expected);
+  });
+
   test('a plugin whose onInit took too long, once it is done', async () => {
-    const { files, order } = noting({ name: 'slow', hooks: { onInit: () => sleep(60) } });
-    const { agent, status } = agentWith(files, { script: script(), options: { timeoutMs: 20 } });
+    const { files, order } = noting({ name: 'slow', hooks: { onInit: () => sleep(600) } });
+    const { agent, status } = agentWith(files, { script: script(), options: { timeoutMs: 400 } });
     await agent.run('go');
     expect(status().plugins).toEqual([]);
     await expect.poll(() => order).toEqual(['slow begins', 'slow ends']);

@@ -58,6 +58,40 @@ describe('a default export that is a factory', () => {
   });
 });
 
+describe('a default whose module names something of opencode', () => {
+  test('is made once: a second time it may not be the same', async () => {
+    const { key, notes } = noteBoard();
+    const text = `export default async (context) => {
+      globalThis.${key}.push(typeof context.directory);
+      return globalThis.${key}.length > 1 ? {} : { 'chat.message': async () => {} };
+    };`;
+
+    expect(await load(text)).toEqual({ names: ['m/default'], failures: [], warnings: [] });
+    expect(notes).toEqual(['string']);
+  });
+
+  test('may be off', async () => {
+    const text = '/** @type {import("@opencode-ai/plugin").Plugin} */ export default async () => ({});';
+
+    expect(await load(text)).toMatchObject({ names: ['m/default'], failures: [] });
+  });
+
+  test.each([
+    ['', "return { name: 'made' };"],
+    [', and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
+  ])('may be a plugin all the same%s', async (_title, body) => {
+    const text = `// As 'tool.execute.before' there.\nexport default (options) => { ${body} };`;
+
+    expect(await load(text, { options: { n: 1 } })).toEqual({ names: ['made'], failures: [], warnings: [] });
+  });
+
+  test('is refused with both reasons where it is neither', async () => {
+    const { failures } = await load("// 'tool.execute.before'\nexport default () => ({ name: '', befor() {} });");
+
+    expect(failures).toEqual([expect.stringMatching(/`name` is no text.*as one for opencode: .*`befor`/)]);
+  });
+});
+
 describe('a module for opencode as it is published', () => {
   const hooks = "'tool.execute.before': async () => {}";
 
@@ -80,6 +114,17 @@ describe('a module for opencode as it is published', () => {
       'with several and constants',
       'export const B = () => ({}); export const n = 1; export const A = () => ({});',
       ['m/A', 'm/B'],
+    ],
+    ['with a server under a name', `export const A = { server: async () => ({ ${hooks} }) };`, ['m/A']],
+    [
+      'with a name and a version beside its hooks',
+      `export const A = () => ({ name: 'a', version: 1, ${hooks} });`,
+      ['m/A'],
+    ],
+    [
+      'with hooks that are of a class',
+      'class Hooks { event() {} } export default async () => new Hooks();',
+      ['m/default'],
     ],
     [
       'with the names of events as hooks',
@@ -121,6 +166,8 @@ describe('a module for opencode as it is published', () => {
       'a misspelt gate beside a plugin',
       "export const A = () => ({ 'tool.execute.befor'() {} }); export const B = () => ({});",
     ],
+    ['hooks for something else', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
+    ['a name alone', 'export const A = async () => ({ name: "a" });'],
     [
       'a function that throws',
       "export const A = async () => ({}); export const B = () => { throw new Error('broken'); };",
@@ -131,6 +178,15 @@ describe('a module for opencode as it is published', () => {
 
     expect(names).toEqual([]);
     expect(failures).toHaveLength(1);
+  });
+
+  test('may be called as another is', async () => {
+    const text = 'export const Plugin = async () => ({});';
+    const { agent, status } = agentWith({ 'one/main.mjs': text, 'two/main.mjs': text }, { script: script() });
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(status().plugins.map(({ name }) => name)).toEqual(['main/Plugin', 'two/main/Plugin']);
   });
 
   test('may be called index, as others are, and its name may be long', async () => {

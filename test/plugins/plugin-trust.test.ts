@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { says } from '../../src/testing/testing.js';
@@ -99,18 +99,20 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
   });
 
-  test.each(["import/* all of it */'./helper.mjs'", "import(/* now */ './helper.mjs')", "import './helper.js'"])(
-    'is asked about with what it imports, written as %s',
-    async (text) => {
-      const { folder } = workspace();
-      writeFileSync(join(folder, 'plugins/a.mjs'), text);
-      writeFileSync(join(folder, 'plugins/helper.ts'), '');
-      const { gate, asked } = gateOf(folder, () => true);
-      await found(folder, gate).agent.run('go');
+  test.each([
+    "import/* all of it */'./helper.mjs'",
+    "import './help%65r.mjs'",
+    "import(/* now */ './helper.mjs')",
+    "import './helper.js'",
+  ])('is asked about with what it imports, written as %s', async (text) => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), text);
+    writeFileSync(join(folder, 'plugins/helper.ts'), '');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
 
-      expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
-    },
-  );
+    expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
+  });
 
   test('is asked about with each file that an import without an extension may mean', async () => {
     const { folder } = workspace();
@@ -124,6 +126,59 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
       'plugins/helper.mjs',
       'plugins/helper.ts',
     ]);
+  });
+
+  test('is asked about with the code that it names in another way, and not with what it may write itself', async () => {
+    const { folder } = workspace();
+    writeFileSync(
+      join(folder, 'plugins/a.mjs'),
+      `new Worker(new URL('./helper.mjs?x=1', import.meta.url)); const notes = new URL('./notes.json', import.meta.url);
+       import data from './data.json' with { type: 'json' };`,
+    );
+    for (const name of ['notes.json', 'data.json']) writeFileSync(join(folder, 'plugins', name), '{}');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      'plugins/a.mjs',
+      'plugins/data.json',
+      'plugins/helper.mjs',
+    ]);
+  });
+
+  test.each([
+    ['its `main`', '{"main":"lib/one"}', ['lib/one.cjs', 'lib/two.cjs', 'package.json']],
+    ['an index, as it has no `main` yet', '{}', ['index.js', 'package.json']],
+    ['an index, as its manifest is none', '{', ['index.js', 'package.json']],
+  ])('is asked about with a folder that it imports: %s', async (_title, manifest, expected) => {
+    const { folder } = workspace();
+    const files = { 'package.json': manifest, 'lib/one.cjs': "require('./two.cjs')", 'lib/two.cjs': '' };
+    mkdirSync(join(folder, 'plugins/part/lib'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'plugins/part', name), text);
+    if (expected[0] === 'index.js') writeFileSync(join(folder, 'plugins/part/index.js'), '');
+    writeFileSync(join(folder, 'plugins/a.mjs'), "createRequire(import.meta.url)('x'); require('./part');");
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      'plugins/a.mjs',
+      ...expected.map((name) => `plugins/part/${name}`),
+    ]);
+  });
+
+  test('is asked about with what a link leads to and imports, in a workspace that is a link itself', async () => {
+    const { folder } = workspace();
+    const linked = join(folderWith(), 'linked');
+    symlinkSync(folder, linked);
+    mkdirSync(join(folder, 'shared'));
+    writeFileSync(join(folder, 'shared/a.mjs'), "import './part.mjs'; export default { name: 'a' };");
+    writeFileSync(join(folder, 'shared/part.mjs'), '');
+    rmSync(join(folder, 'plugins/a.mjs'));
+    symlinkSync('../shared/a.mjs', join(folder, 'plugins/a.mjs'));
+    const { gate, asked } = gateOf(linked, () => true);
+    await found(linked, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual(['shared/a.mjs', 'shared/part.mjs']);
   });
 
   test('names no plugin outside of the workspace', async () => {
