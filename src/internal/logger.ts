@@ -10,10 +10,15 @@ export interface Logger {
   error(message: string, details?: unknown): void;
 }
 
-/** The default: warnings and errors go to the console, the rest nowhere. */
+/** The default: warnings and errors go to the console, the rest nowhere. What a terminal would obey is left out of a message. */
 export const consoleLogger: Logger = {
   debug: () => {},
   info: () => {},
-  warn: (message, details) => console.warn(`[keelson] ${message}`, ...(details === undefined ? [] : [details])),
-  error: (message, details) => console.error(`[keelson] ${message}`, ...(details === undefined ? [] : [details])),
+  warn: (...entry) => console.warn(...lineOf(entry)),
+  error: (...entry) => console.error(...lineOf(entry)),
 };
+
+function lineOf([message, details]: readonly [message: string, details?: unknown]): unknown[] {
+  const line = `[keelson] ${message.replace(/(?![\n\t])\p{Cc}/gu, '')}`;
+  return details === undefined ? [line] : [line, details];
+}

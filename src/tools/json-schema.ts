@@ -7,7 +7,7 @@ const TARGET = { target: 'draft-2020-12' } as const;
 export function jsonSchemaOf(schema: StandardSchema): JsonSchema | undefined {
   const standard = schema['~standard'].jsonSchema;
   if (standard !== undefined) return standard.input(TARGET);
-  // Releases before the Standard JSON Schema extension: zod 4.1 and arktype 2.1 give it by a method.
+  // Releases before the Standard JSON Schema extension: some of zod and arktype give it by a method.
   const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
   return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
 }

@@ -71,6 +71,14 @@ describe('the logger of the console', () => {
       ['error', '[keelson] e', { more: 1 }],
     ]);
   });
+
+  test('prints nothing that a terminal would obey', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+
+    consoleLogger.warn('a tool named \u001b[2Jclear\u009b31m\r,\n\tas the model called it');
+
+    expect(warn).toHaveBeenCalledWith('[keelson] a tool named [2Jclear31m,\n\tas the model called it');
+  });
 });
 
 describe('isPromise', () => {
