@@ -14,8 +14,9 @@ const KEPT_ANSWERS = 500;
  * Compiles a matcher. Absent, empty or `*` is everything; letters, digits, `_`, `-`, spaces, `,` and `|` are a list of
  * exact names; whatever else is a regular expression. With Gemini it is always one. Gives the problem where it is none.
  */
-export function compileMatcher(matcher: string | undefined, dialect: HookDialect): Matcher | string {
-  if (matcher === undefined || matcher.trim() === '' || matcher === '*') return EVERYTHING;
+export function compileMatcher(given: string | undefined, dialect: HookDialect): Matcher | string {
+  const matcher = given?.trim() ?? '';
+  if (matcher === '' || matcher === '*') return EVERYTHING;
   if (dialect !== 'gemini' && /^[\w\- ,|]+$/.test(matcher)) return exactly(matcher.split(/[,|]/));
   try {
     return matching(new RegExp(matcher));

@@ -40,6 +40,9 @@ const OTHER_GATES: readonly string[] = [
   ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreCompact'],
 ];
 
+/** Where a matcher means something in their files. */
+const MATCHED: readonly HookEvent[] = ['session_start', 'before_tool', 'after_tool', 'session_end'];
+
 /** Where a hook stands in the file. */
 interface Place {
   readonly theirs: string;
@@ -90,7 +93,8 @@ function parseEvent(theirs: string, groups: unknown, source: HookSource): HookRe
     if (!isObject(group) || !Array.isArray(group.hooks)) {
       return refuse(source, `a group of \`hooks.${theirs}\` has no list of hooks`, event);
     }
-    const { matcher } = group;
+    // Where they do not look at a matcher, one that is wrong does no harm.
+    const matcher = MATCHED.includes(event) ? group.matcher : undefined;
     return group.hooks.flatMap((handler: unknown) => {
       index += 1;
       return handlerOf(handler, { theirs, event, matcher, index }, source);
@@ -160,12 +164,13 @@ function portable(command: unknown): unknown {
 }
 
 function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Place): string | undefined {
-  const { type = 'command', shell } = handler;
+  const { type = 'command', args, shell } = handler;
   if (type !== 'command') return `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
   for (const key of ['if', 'async', 'asyncRewake'] as const) {
     if (handler[key] !== undefined && handler[key] !== false) return `\`${key}\` is not supported`;
   }
-  if (shell !== undefined && shell !== 'bash') return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  if (args === undefined && shell !== undefined && shell !== 'bash')
+    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }
 
