@@ -38,7 +38,7 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
 /** Without a shell nobody else would put the folders in their places. */
 function expandFolders(text: string, hook: ShellHook, workspaceDir: string): string {
   return Object.entries(folderVariables(hook, workspaceDir)).reduce(
-    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, folder),
+    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, () => folder),
     text,
   );
 }

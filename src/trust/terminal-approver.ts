@@ -81,9 +81,8 @@ function describe(request: ApprovalRequest): string {
   return [`\nThe ${item.kind} ${visible(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
 }
 
-/** Control characters, and those that turn, hide or break the text around them, as their numbers. */
+/** Control characters, those that turn, hide or break the text around them, and other blanks, as their numbers. */
 function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
+  const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+  return text.replaceAll(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

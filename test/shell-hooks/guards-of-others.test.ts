@@ -1,5 +1,8 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
+import type { HookRegistration } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { claudeHooks, command } from './support/claude-file.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
@@ -105,4 +108,17 @@ test('what Stop tells the model has the agent go on, eight times at most', async
 
   expect(model.requests).toHaveLength(9);
   expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain('run the tests first');
+});
+
+test('the folder of a project may have any name', async () => {
+  const workspaceDir = join(lab.workspace, "$&$$'");
+  mkdirSync(workspaceDir);
+  const hook = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 2', `\${CLAUDE_PROJECT_DIR}`], dialect: 'claude' };
+  const hooks = hooksIn(lab, {
+    workspaceDir,
+    hooks: [{ event: 'before_tool', name: 'g', ...hook } as HookRegistration],
+  });
+  const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
+
+  expect((await hooks.runner.run(occasion)).reason).toBe(workspaceDir);
 });

@@ -68,7 +68,14 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   const screen = terminal();
   const item = place.hook({
     name: 'lint\u001b[2K',
-    args: ['\u001b[1A\u001b[2Kharmless', '\u202egnp.exe', 'a\nb', '\u200bx', `${'x'.repeat(2_000)}END`],
+    args: [
+      '\u001b[1A\u001b[2Kharmless',
+      '\u202egnp.exe',
+      'a\nb',
+      '\u200bx',
+      'b\u{e0100}\u2800\u00a0c',
+      `${'x'.repeat(2_000)}END`,
+    ],
     env: { 'MODE\u0007': 'fast\r' },
     reads: ['API_TOKEN'],
     details: { timeoutMs: 500 },
@@ -93,6 +100,7 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   const body = shown.slice(shown.indexOf('The hook'), shown.indexOf('Allow exactly'));
   expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(body).toContain(String.raw`\u{202e}gnp.exe`);
+  expect(body).toContain(String.raw`"b\u{e0100}\u{2800}\u{a0}c"`);
 });
 
 test('questions come one after another', async () => {
