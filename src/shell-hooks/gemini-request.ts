@@ -41,19 +41,23 @@ export function textOfResponse({ text, candidates }: JsonObject): string | undef
 
 /** The request with what a hook changed of it. Throws a `MessageInvalidError` where its messages cannot be sent. */
 export function applyGeminiRequest<R extends ModelRequest>(request: R, change: JsonObject): R {
-  const { messages, config } = change;
+  const { config } = change;
   const settings = isObject(config) ? settingsOf(config as JsonObject) : {};
   return {
     ...request,
-    ...(Array.isArray(messages) && { messages: applyMessages(request.messages, messages as JsonObject[]) }),
+    messages: changeMessages(request.messages, change),
     ...(Object.keys(settings).length > 0 && { settings: { ...request.settings, ...settings } }),
   };
 }
 
-/** A message that the hook left as it is keeps what a text does not show. */
-function applyMessages(before: readonly Message[], after: readonly JsonObject[]): readonly Message[] {
+/**
+ * The messages that a hook made of others. One that it left as it is keeps what a text does not show. Throws a
+ * `MessageInvalidError` where they cannot be sent.
+ */
+export function changeMessages(before: readonly Message[], change: JsonObject): readonly Message[] {
+  if (!Array.isArray(change.messages)) return before;
   const left = [...before];
-  const messages = after.map((message): Message => {
+  const messages = (change.messages as JsonObject[]).map((message): Message => {
     const content = contentOf(message);
     const same = left.findIndex((other) => ROLES[other.role] === message.role && textOf(other) === content);
     if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;

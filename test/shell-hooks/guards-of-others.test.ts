@@ -122,3 +122,22 @@ test('the folder of a project may have any name', async () => {
 
   expect((await hooks.runner.run(occasion)).reason).toBe(workspaceDir);
 });
+
+test('a hook of BeforeModel sees what the one before it took out, and does not bring it back', async () => {
+  const edits = (edit: string) => `node -e '
+    const { llm_request } = JSON.parse(require("fs").readFileSync(0));
+    const messages = llm_request.messages${edit};
+    console.log(JSON.stringify({ hookSpecificOutput: { llm_request: { messages } } }));'`;
+  const hooks = [
+    edits('.map((m) => ({ ...m, content: m.content.replace("sesame", "[secret]") }))'),
+    edits('.concat({ role: "user", content: "be brief" })'),
+  ];
+  lab.write('.gemini/settings.json', JSON.stringify({ hooks: { BeforeModel: hooks.map((text) => slow(text)) } }));
+  const { agent, model } = agentWith(lab, hooksIn(lab, { discover: ['gemini'], approve: () => true }), {
+    script: [says('ok')],
+    instructions: 'Serve.',
+  });
+  await agent.run('open sesame');
+
+  expect(model.requests[0]?.messages.map(textOf)).toEqual(['Serve.', 'open [secret]', 'be brief']);
+});
