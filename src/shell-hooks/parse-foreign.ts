@@ -169,8 +169,11 @@ function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Pl
   for (const key of ['if', 'async', 'asyncRewake'] as const) {
     if (handler[key] !== undefined && handler[key] !== false) return `\`${key}\` is not supported`;
   }
-  if (args === undefined && shell !== undefined && shell !== 'bash')
+  if (args === undefined && shell !== undefined && shell !== 'bash') {
     return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  }
+  // In a text for a shell it would be nothing, and `rm -r "$CLAUDE_PLUGIN_DATA/cache"` another folder.
+  if (JSON.stringify([handler.command, args]).includes('CLAUDE_PLUGIN_DATA')) return 'there is no `CLAUDE_PLUGIN_DATA`';
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }
 

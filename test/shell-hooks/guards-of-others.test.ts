@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
-import type { HookRegistration } from '../../src/shell-hooks/shell-hooks.js';
+import type { HookRegistration, ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { claudeHooks, command } from './support/claude-file.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
@@ -140,4 +140,25 @@ test('a hook of BeforeModel sees what the one before it took out, and does not b
   await agent.run('open sesame');
 
   expect(model.requests[0]?.messages.map(textOf)).toEqual(['Serve.', 'open [secret]', 'be brief']);
+});
+
+test('a file whose matchers name the tools of another program is spoken of once, where nobody says which those are', async () => {
+  const group = (matcher: string) => ({ matcher, ...command('exit 2') });
+  const said = async (matchers: readonly string[], options: ShellHooksOptions = {}) => {
+    const hooks = claudeHooks(lab, { PreToolUse: matchers.map(group) }, { toolNames: {}, ...options });
+    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+    return hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`);
+  };
+
+  expect(await said(['Bash', 'Edit|Write'])).toEqual(['warning tools-unnamed']);
+  expect(await said(['', '*', '.*', 'mcp__files__.*'])).toEqual([]);
+  expect(await said(['Bash'], { toolNames: { claude: {} } })).toEqual([]);
+});
+
+test('a command that needs a folder that there is none of is left out, and said', async () => {
+  const hooks = claude(command('rm -rf "$CLAUDE_PLUGIN_DATA/cache"; touch ran'));
+
+  expect(await runsPast(hooks)).toBe(1);
+  expect([hooks.status().hooks, lab.has('ran')]).toEqual([[], false]);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
