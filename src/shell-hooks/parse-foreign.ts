@@ -54,6 +54,11 @@ interface Place {
 /** Reads the `hooks` of a file of Claude Code, Codex or Gemini CLI. The rest of the file is not looked at. */
 export function parseForeignHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   const { hooks: map } = document;
+  const stray = Object.keys(document).find((key) => Object.hasOwn(eventsOf(source), key));
+  if (stray !== undefined) {
+    const message = `"${stray}" stands beside \`hooks\`, not in it: its hooks do not run.`;
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
+  }
   if (map === undefined) return { hooks: [] };
   if (!isObject(map)) {
     reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no object.' });
@@ -173,7 +178,10 @@ function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Pl
     return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
   }
   // In a text for a shell it would be nothing, and `rm -r "$CLAUDE_PLUGIN_DATA/cache"` another folder.
-  if (JSON.stringify([handler.command, args]).includes('CLAUDE_PLUGIN_DATA')) return 'there is no `CLAUDE_PLUGIN_DATA`';
+  const texts: unknown[] = [handler.command, ...(Array.isArray(args) ? args : [])];
+  if (texts.some((text) => typeof text === 'string' && text.includes('CLAUDE_PLUGIN_DATA'))) {
+    return 'there is no `CLAUDE_PLUGIN_DATA`';
+  }
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }
 

@@ -6,6 +6,7 @@ import { isInside, realLocation } from '../process/location.js';
 import { readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
 import { namesIn } from './command-words.js';
+import { isOwnPlace } from './own-place.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
 import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
@@ -101,7 +102,7 @@ class NamedPaths {
     for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
       if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
       for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
-      if (OWN_PLACE.test(resolve(this.realCwd, name))) refuseOwnPlace(name);
+      if (isOwnPlace(resolve(this.realCwd, name))) refuseOwnPlace(name);
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
   }
@@ -115,9 +116,6 @@ class NamedPaths {
     return read === given ? [given] : [given, read];
   }
 }
-
-/** Where a process finds its own folder: another place for each. */
-const OWN_PLACE = /^\/proc\/(?:.*\/)?cwd(?:\/|$)/;
 
 function refuseOwnPlace(name: string): never {
   throw new ItemUnboundError('outside', `"${name}" is another place for each process: name it from the workspace.`);

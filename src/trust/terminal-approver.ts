@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApprovalRequest, Approver } from './trust-decision.js';
 
 /** The terminal that asks. Default: standard input, and standard error, which leaves standard output alone. */
@@ -19,10 +20,25 @@ export function terminalApprover({
   let last: Promise<unknown> = Promise.resolve();
   return (request, { signal }) => {
     if (!input.isTTY || !output.isTTY) return false;
-    const asked = last.then(() => (signal.aborted ? false : question({ input, output, signal }, describe(request))));
+    const asked = last.then(async () => {
+      await discardTyped(input);
+      if (signal.aborted || input.readableEnded) return false;
+      return question({ input, output, signal }, describe(request));
+    });
     last = asked.catch(() => {});
     return asked;
   };
+}
+
+const DISCARD_MS = 50;
+
+/** What was typed before a question was seen is no answer to it. */
+async function discardTyped(input: Readable): Promise<void> {
+  const discard = () => {};
+  input.on('data', discard);
+  await sleep(DISCARD_MS);
+  input.off('data', discard);
+  input.pause();
 }
 
 interface Terminal {

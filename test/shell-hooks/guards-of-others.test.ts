@@ -162,3 +162,19 @@ test('a command that needs a folder that there is none of is left out, and said'
   expect([hooks.status().hooks, lab.has('ran')]).toEqual([[], false]);
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
+
+test.each([
+  ['native', '.keelson/hooks.json', 'before_tool'],
+  ['claude', '.claude/settings.json', 'PreToolUse'],
+  ['codex', '.codex/hooks.json', 'PreToolUse'],
+  ['gemini', '.gemini/settings.json', 'BeforeTool'],
+] as const)(
+  'guards that stand beside `hooks` in a file of %s are missed, and that is said',
+  async (dialect, path, event) => {
+    lab.write(path, JSON.stringify({ [event]: [command('exit 2')] }));
+    const hooks = hooksIn(lab, { discover: [dialect] });
+    await hooks.reload();
+
+    expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hooks-invalid' }]);
+  },
+);

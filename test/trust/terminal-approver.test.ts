@@ -53,6 +53,26 @@ test('the end of the input is a no, and so is whatever is no terminal', async ()
   expect(pipe.shown()).toBe('');
 });
 
+test('what was typed before the question is no answer to it', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  screen.input.write('y\n');
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  await sleep(50);
+  screen.input.write('n\n');
+
+  expect(await attempted).toBe('declined');
+});
+
+test('an input that ended before the question is a no', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  screen.input.end();
+
+  expect(await attempt(askOn(screen, place), place.hook())).toBe('declined');
+});
+
 test('when nobody answers in time, the question goes away', async () => {
   const place = makePlace();
   const screen = terminal();
