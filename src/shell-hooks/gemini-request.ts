@@ -1,3 +1,4 @@
+import type { JsonValue } from '../internal/json.js';
 import { checkMessages } from '../model/check-messages.js';
 import { type Message, textOf } from '../model/message.js';
 import type { ModelRequest, ModelResponse, ModelSettings } from '../model/model.js';
@@ -30,13 +31,14 @@ export function toGeminiResponse({ content, finishReason, usage }: ModelResponse
   };
 }
 
-/** The text of a response that a hook made up. */
+/** The text of a response that a hook made up; undefined where it has no parts. */
 export function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   if (typeof text === 'string') return text;
   const [candidate] = Array.isArray(candidates) ? candidates : [];
   const content = isObject(candidate) ? candidate.content : undefined;
-  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : undefined;
-  return parts?.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+  const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  if (parts.length === 0) return undefined;
+  return parts.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
 }
 
 /** The request with what a hook changed of it. Throws a `MessageInvalidError` where its messages cannot be sent. */
