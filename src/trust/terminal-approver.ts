@@ -11,7 +11,7 @@ export interface TerminalApproverOptions {
 
 /**
  * Asks on the terminal, one question after another. Only `y` and `yes` are a yes: Enter is a no, and so is whatever is
- * no terminal. Shows the whole command line, and no character that could change what is seen of it.
+ * no terminal, or was typed before. Shows the whole command line, and no character that could change what is seen of it.
  */
 export function terminalApprover({
   input = process.stdin,
@@ -22,7 +22,7 @@ export function terminalApprover({
     if (!input.isTTY || !output.isTTY) return false;
     const asked = last.then(async () => {
       await discardTyped(input);
-      if (signal.aborted || input.readableEnded) return false;
+      if (signal.aborted || !input.readable) return false;
       return question({ input, output, signal }, describe(request));
     });
     last = asked.catch(() => {});
