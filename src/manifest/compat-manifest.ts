@@ -116,6 +116,7 @@ async function readHooks(
       scope: 'workspace',
       source: join(root, path),
       extension,
+      hasData: format === 'claude',
       report,
     });
     for (const hook of parsed.hooks) {

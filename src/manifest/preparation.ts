@@ -150,7 +150,7 @@ function registrationsOf(
 ): readonly HookRegistration[] {
   const { name, source, root } = extension;
   // A shell looks the variable up by itself.
-  const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, data));
+  const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
   return extension.hooks.map(({ args, ...hook }) => ({
     ...(hook as HookRegistration),
     ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),

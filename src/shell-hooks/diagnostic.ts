@@ -1,4 +1,5 @@
 import type { Logger } from '../internal/logger.js';
+import { visibleText } from './hook-text.js';
 
 /** Something about hooks that somebody should know. */
 export interface HookDiagnostic {
@@ -26,7 +27,9 @@ export class Diagnostics {
     private readonly listener: Report | undefined,
   ) {}
 
-  readonly report: Report = (diagnostic) => {
+  readonly report: Report = (given) => {
+    // It may quote a file of the workspace, and be shown on a terminal.
+    const diagnostic = { ...given, message: visibleText(given.message), hook: given.hook && visibleText(given.hook) };
     this.kept.push(diagnostic);
     if (this.kept.length > 1_000) this.kept.shift();
     this.logger[METHODS[diagnostic.level]](diagnostic.message, diagnostic);

@@ -17,19 +17,25 @@ import { isObject, type JsonObject } from './json-object.js';
 const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
 const DECISIONS: readonly (string | undefined)[] = [undefined, 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];
 
-/** Reads a hook as Claude Code does: the exit code first, and standard output only with exit code 0. */
+/**
+ * Reads a hook as Claude Code does: the exit code first, and standard output only with exit code 0. A no stands whatever
+ * the exit code is.
+ */
 export function readClaude({ hook, result }: FinishedHook): HookReading {
   const { event } = hook;
   const problem = problemOf(result);
   if (result.outcome === 'exited' && result.exitCode === 2) {
     return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
   }
-  if (problem !== undefined) return failed(problem);
-  if (!result.stdout.trimStart().startsWith('{')) return { ...SILENT, effects: plainText(event, result.stdout) };
-  const { output, problem: bad = output && findBadOutput(output) } = parseOutput(result.stdout);
-  if (output === undefined) return failed(malformed(bad ?? 'it is empty'));
+  if (!result.stdout.trimStart().startsWith('{') || result.stdoutTruncated) {
+    return problem ? failed(problem) : { ...SILENT, effects: plainText(event, result.stdout) };
+  }
+  const { output, problem: unread = 'it is empty' } = parseOutput(result.stdout);
+  if (output === undefined) return failed(problem ?? malformed(unread));
+  const bad = findBadOutput(output);
+  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   const effects = effectsOf(output, event);
-  return bad === undefined ? { output, data: {}, effects } : failedWith(effects, malformed(bad));
+  return failure === undefined ? { output, data: {}, effects } : failedWith(effects, failure);
 }
 
 function findBadOutput(output: JsonObject): string | undefined {
@@ -72,10 +78,13 @@ function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
   const reason = textOf(specific.permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
   const refused = decision === 'deny' || decision === 'block' ? refusal(event, reason) : {};
   const context = textOf(specific.additionalContext);
-  const modelTexts = [...(refused.modelTexts ?? []), ...(context === undefined ? [] : [context])];
+  // At the end, what the model is told has it go on.
+  const again = event === 'after_agent' ? (refused.again ?? context) : undefined;
+  const modelTexts = [...(refused.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
   const user = textOf(output.systemMessage);
   return {
     ...refused,
+    ...(again !== undefined && { again }),
     ...(event === 'before_tool' && toolEffects(specific, decision, reason)),
     ...(event === 'after_tool' && outputEffects(specific)),
     ...(modelTexts.length > 0 && { modelTexts }),

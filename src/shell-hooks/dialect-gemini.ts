@@ -1,3 +1,4 @@
+import type { ProcessResult } from '../process/run-process.js';
 import { textOfResponse } from './gemini-request.js';
 import {
   type FinishedHook,
@@ -9,7 +10,7 @@ import {
   SILENT,
 } from './hook-effects.js';
 import type { HookEvent } from './hook-event.js';
-import { findBadField, parseOutput, textOf } from './hook-output.js';
+import { findBadField, type ParsedOutput, parseOutput, textOf } from './hook-output.js';
 import { malformed, problemOf } from './hook-problem.js';
 import { isObject, type JsonObject } from './json-object.js';
 
@@ -18,23 +19,46 @@ const UNSUPPORTED = ['tailToolCallRequest', 'clearContext'] as const;
 /** Where `continue: false` has no meaning. */
 const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
 
-/** Reads a hook as Gemini CLI documents it: exit code 2 blocks, and text that is no JSON is for the user. */
+/**
+ * Reads a hook as Gemini CLI does: exit code 2 blocks, and text that is no JSON is for the user. A no stands whatever the
+ * exit code is.
+ */
 export function readGemini({ hook, result }: FinishedHook): HookReading {
   const { event } = hook;
   const problem = problemOf(result);
   if (result.outcome === 'exited' && result.exitCode === 2) {
     return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
   }
-  if (problem !== undefined) return failed(problem);
-  const { output, problem: unread } = parseOutput(result.stdout);
+  const { output, problem: unread } = parseTold(result);
+  if (output === undefined && problem !== undefined) return failed(problem);
   if (unread !== undefined) return { ...SILENT, effects: { userText: result.stdout.trim() } };
   if (output === undefined) return SILENT;
   const specific = output.hookSpecificOutput ?? {};
   const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
+  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   const effects = effectsOf(output, specific as JsonObject, event);
-  if (bad !== undefined) return failedWith(effects, malformed(bad));
+  if (failure !== undefined) return failedWith(effects, failure);
   const ignored = UNSUPPORTED.filter((field) => Boolean((specific as JsonObject)[field]));
   return { output, data: {}, effects, ignored };
+}
+
+/** Where nothing stands on standard output, an object on standard error counts; other text there is a log. */
+function parseTold({ stdout, stderr, stdoutTruncated }: ProcessResult): ParsedOutput {
+  if (stdoutTruncated) return {};
+  const told = parseOutput(unquoted(stdout));
+  if (stdout.trim() !== '') return told;
+  const { problem: _log, ...noted } = parseOutput(stderr);
+  return noted;
+}
+
+/** JSON that was written as a text of JSON. */
+function unquoted(text: string): string {
+  if (!text.trimStart().startsWith('"')) return text;
+  try {
+    return String(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 function refusal(event: HookEvent, reason: string): HookEffects {

@@ -39,12 +39,11 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
 }
 
 /** What the model is sent: the instructions first. */
-function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
+export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
   return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
 }
 
-export function beforeModelFields(run: RunContext, messages: readonly Message[]): EventFields {
-  const sent = sentMessages(run, messages);
+export function beforeModelFields(run: RunContext, sent: readonly Message[]): EventFields {
   const gemini = () => ({ llm_request: toGeminiRequest(sent, run.model.id) });
   return { data: { messages: sent, model: run.model.id }, gemini };
 }

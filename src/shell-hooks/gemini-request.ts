@@ -1,3 +1,4 @@
+import type { JsonValue } from '../internal/json.js';
 import { checkMessages } from '../model/check-messages.js';
 import { type Message, textOf } from '../model/message.js';
 import type { ModelRequest, ModelResponse, ModelSettings } from '../model/model.js';
@@ -30,30 +31,35 @@ export function toGeminiResponse({ content, finishReason, usage }: ModelResponse
   };
 }
 
-/** The text of a response that a hook made up. */
+/** The text of a response that a hook made up; undefined where it has no parts. */
 export function textOfResponse({ text, candidates }: JsonObject): string | undefined {
   if (typeof text === 'string') return text;
   const [candidate] = Array.isArray(candidates) ? candidates : [];
   const content = isObject(candidate) ? candidate.content : undefined;
-  const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : undefined;
-  return parts?.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+  const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  if (parts.length === 0) return undefined;
+  return parts.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
 }
 
 /** The request with what a hook changed of it. Throws a `MessageInvalidError` where its messages cannot be sent. */
 export function applyGeminiRequest<R extends ModelRequest>(request: R, change: JsonObject): R {
-  const { messages, config } = change;
+  const { config } = change;
   const settings = isObject(config) ? settingsOf(config as JsonObject) : {};
   return {
     ...request,
-    ...(Array.isArray(messages) && { messages: applyMessages(request.messages, messages as JsonObject[]) }),
+    messages: changeMessages(request.messages, change),
     ...(Object.keys(settings).length > 0 && { settings: { ...request.settings, ...settings } }),
   };
 }
 
-/** A message that the hook left as it is keeps what a text does not show. */
-function applyMessages(before: readonly Message[], after: readonly JsonObject[]): readonly Message[] {
+/**
+ * The messages that a hook made of others. One that it left as it is keeps what a text does not show. Throws a
+ * `MessageInvalidError` where they cannot be sent.
+ */
+export function changeMessages(before: readonly Message[], change: JsonObject): readonly Message[] {
+  if (!Array.isArray(change.messages)) return before;
   const left = [...before];
-  const messages = after.map((message): Message => {
+  const messages = (change.messages as JsonObject[]).map((message): Message => {
     const content = contentOf(message);
     const same = left.findIndex((other) => ROLES[other.role] === message.role && textOf(other) === content);
     if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;

@@ -110,7 +110,8 @@ function eventProblems({ event }: HookRegistration): string[] {
 }
 
 function nameProblems({ name }: HookRegistration): string[] {
-  const isName = typeof name === 'string' && name !== '' && name.length <= 128 && !/\p{Cc}/u.test(name);
+  const isName =
+    typeof name === 'string' && name !== '' && name.length <= 128 && !/[\p{Cc}\p{Bidi_Control}]/u.test(name);
   return isName ? [] : ['`name` is no text of 1 to 128 characters without control characters'];
 }
 

@@ -66,9 +66,11 @@ export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
-/** A hook whose output is not valid: where it says no, that stands, whatever else is wrong with it. */
+/** A hook that went wrong: where it says no, that stands. One that says so and exits with an error did what it is for. */
 export function failedWith({ cancel, stop, ask, again, result }: HookEffects, problem: HookProblem): HookReading {
-  return { ...SILENT, effects: { cancel, stop, ask, again, result }, problem };
+  const effects = { cancel, stop, ask, again, result };
+  const saysNo = Object.values(effects).some((effect) => effect !== undefined);
+  return { ...SILENT, effects, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
 }
 
 /** What stands where a hook gave no reason. */

@@ -6,7 +6,7 @@ import type { HookDialect } from './hook-dialect.js';
 const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[]; extension: readonly string[] }>> = {
   native: { project: [], extension: [] },
   claude: { project: ['CLAUDE_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT'] },
-  codex: { project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT'] },
+  codex: { project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'] },
   gemini: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
 };
 
@@ -38,7 +38,7 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
 /** Without a shell nobody else would put the folders in their places. */
 function expandFolders(text: string, hook: ShellHook, workspaceDir: string): string {
   return Object.entries(folderVariables(hook, workspaceDir)).reduce(
-    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, folder),
+    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, () => folder),
     text,
   );
 }

@@ -10,13 +10,22 @@ const TEST = new Script('pattern.test(name)');
 const PATTERN_MS = [100, 500] as const;
 const KEPT_ANSWERS = 500;
 
+/** What is a list of names, and no pattern. */
+const LISTS: Readonly<Partial<Record<HookDialect, RegExp>>> = {
+  native: /^[\w\- ,|]+$/,
+  claude: /^[\w\- ,|]+$/,
+  codex: /^[\w|]+$/,
+};
+
 /**
  * Compiles a matcher. Absent, empty or `*` is everything; letters, digits, `_`, `-`, spaces, `,` and `|` are a list of
- * exact names; whatever else is a regular expression. With Gemini it is always one. Gives the problem where it is none.
+ * exact names; whatever else is a regular expression. With Codex it is one where it has a `-`, a space or a `,`, with
+ * Gemini always. Gives the problem where it is none.
  */
-export function compileMatcher(matcher: string | undefined, dialect: HookDialect): Matcher | string {
-  if (matcher === undefined || matcher.trim() === '' || matcher === '*') return EVERYTHING;
-  if (dialect !== 'gemini' && /^[\w\- ,|]+$/.test(matcher)) return exactly(matcher.split(/[,|]/));
+export function compileMatcher(given: string | undefined, dialect: HookDialect): Matcher | string {
+  const matcher = given?.trim() ?? '';
+  if (matcher === '' || matcher === '*') return EVERYTHING;
+  if (LISTS[dialect]?.test(matcher)) return exactly(matcher.split(/[,|]/));
   try {
     return matching(new RegExp(matcher));
   } catch (error) {

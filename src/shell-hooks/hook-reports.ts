@@ -4,6 +4,7 @@ import type { Report } from './diagnostic.js';
 import type { HookOutcome } from './event-progress.js';
 import type { ShellHook } from './hook-definition.js';
 import { isGateEvent } from './hook-event.js';
+import { visibleText } from './hook-text.js';
 import { redact } from './plain-json.js';
 
 /** Where reports go, and what they may not show. */
@@ -36,9 +37,11 @@ export class HookReports {
   outcome(hook: ShellHook, outcome: HookOutcome, timeoutMs: number): void {
     const { problem, status, exitCode, durationMs } = outcome;
     if (problem === undefined || problem.kind === 'aborted') return;
-    if (status === 'skipped') return this.skip(hook, problem.message);
+    // It quotes paths and what programs wrote, and may be shown on a terminal.
+    const message = visibleText(problem.message);
+    if (status === 'skipped') return this.skip(hook, message);
     const { logger } = this.options;
-    const what = problem.hint === undefined ? problem.message : `${problem.message}. ${problem.hint}`;
+    const what = problem.hint === undefined ? message : `${message}. ${visibleText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     if (problem.kind === 'timed-out') {
       logger.warn(`Hook "${hook.name}" took longer than ${timeoutMs} ms, and was ended.`, { ...details, timeoutMs });

@@ -179,6 +179,6 @@ function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   return hook.dialect !== 'native' && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
-function commandOf({ dialect, scope, source, extension, root, command, args }: ShellHook): string {
-  return JSON.stringify([dialect, scope, source, extension, root, command, args]);
+function commandOf({ dialect, scope, source, extension, root, command, args, env }: ShellHook): string {
+  return JSON.stringify([dialect, scope, source, extension, root, command, args, env]);
 }

@@ -11,6 +11,8 @@ export interface HookSource {
   readonly source?: string | undefined;
   readonly extension?: string | undefined;
   readonly root?: string | undefined;
+  /** Whether its hooks are given the folder that `CLAUDE_PLUGIN_DATA` names. */
+  readonly hasData?: boolean | undefined;
   readonly report: Report;
 }
 

@@ -6,12 +6,19 @@ import { type AssistantPart, type Message, textOf, toolCallsOf } from '../model/
 import type { ModelResponse } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterModelFields, beforeModelFields, beforeToolSelectionFields, sessionIdOf } from './event-fields.js';
+import {
+  afterModelFields,
+  beforeModelFields,
+  beforeToolSelectionFields,
+  sentMessages,
+  sessionIdOf,
+} from './event-fields.js';
 import type { HookEventResult } from './event-progress.js';
-import { applyGeminiRequest } from './gemini-request.js';
+import { applyGeminiRequest, changeMessages } from './gemini-request.js';
 import type { ToolChoiceLimit } from './hook-effects.js';
 import type { HookParts } from './hook-parts.js';
 import { hookMessage } from './hook-text.js';
+import type { JsonObject } from './json-object.js';
 import type { RunNotes } from './run-notes.js';
 
 /** `before_model`. What hooks say joins this very request. */
@@ -24,12 +31,22 @@ export async function beforeModel(
   const outcome = await parts.runner.run({
     event: 'before_model',
     sessionId: sessionIdOf(run),
-    value: undefined,
-    describe: () => beforeModelFields(run, messages),
+    value: sentMessages(run, messages),
+    describe: (sent) => beforeModelFields(run, sent),
+    rewrite: (sent, { geminiRequest }) => (geminiRequest === undefined ? sent : showChange(sent, geminiRequest)),
     signal: notes.signalOf(run),
   });
   notes.changes = outcome.model;
   return takeEntry(outcome, run, parts);
+}
+
+/** What the next hook sees of a change; of one that cannot be sent, nothing. */
+function showChange(sent: readonly Message[], change: JsonObject): readonly Message[] {
+  try {
+    return changeMessages(sent, change);
+  } catch {
+    return sent;
+  }
 }
 
 /** `before_tool_selection`. What hooks say joins this very request. */

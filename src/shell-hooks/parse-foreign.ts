@@ -40,6 +40,9 @@ const OTHER_GATES: readonly string[] = [
   ...['ConfigChange', 'Elicitation', 'PostToolBatch', 'PreCompact'],
 ];
 
+/** Where a matcher means something in their files. */
+const MATCHED: readonly HookEvent[] = ['session_start', 'before_tool', 'after_tool', 'session_end'];
+
 /** Where a hook stands in the file. */
 interface Place {
   readonly theirs: string;
@@ -51,6 +54,11 @@ interface Place {
 /** Reads the `hooks` of a file of Claude Code, Codex or Gemini CLI. The rest of the file is not looked at. */
 export function parseForeignHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   const { hooks: map } = document;
+  const stray = Object.keys(document).find((key) => Object.hasOwn(eventsOf(source), key));
+  if (stray !== undefined) {
+    const message = `"${stray}" stands beside \`hooks\`, not in it: its hooks do not run.`;
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
+  }
   if (map === undefined) return { hooks: [] };
   if (!isObject(map)) {
     reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no object.' });
@@ -90,7 +98,8 @@ function parseEvent(theirs: string, groups: unknown, source: HookSource): HookRe
     if (!isObject(group) || !Array.isArray(group.hooks)) {
       return refuse(source, `a group of \`hooks.${theirs}\` has no list of hooks`, event);
     }
-    const { matcher } = group;
+    // Where they do not look at a matcher, one that is wrong does no harm.
+    const matcher = MATCHED.includes(event) ? group.matcher : undefined;
     return group.hooks.flatMap((handler: unknown) => {
       index += 1;
       return handlerOf(handler, { theirs, event, matcher, index }, source);
@@ -125,7 +134,7 @@ function refuse(source: HookSource, problem: string, event: HookEvent): [] {
 
 function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegistration[] {
   const name = `${source.extension ?? source.dialect}:${place.theirs}#${place.index}`;
-  const problem = isObject(handler) ? unsupported(handler, place) : 'it is no object';
+  const problem = isObject(handler) ? unsupported(handler, place, source) : 'it is no object';
   if (!isObject(handler) || problem !== undefined) return refuse(source, `${name}: ${problem}`, place.event);
   const { command, args, timeout, onFailure } = handler;
   const { scope, extension, root, dialect } = source;
@@ -159,13 +168,24 @@ function portable(command: unknown): unknown {
   return typeof command === 'string' ? command.replaceAll(`\${/}`, '/') : command;
 }
 
-function unsupported(handler: Readonly<Record<string, unknown>>, { matcher }: Place): string | undefined {
-  const { type = 'command', shell } = handler;
+function unsupported(
+  handler: Readonly<Record<string, unknown>>,
+  { matcher }: Place,
+  { hasData }: HookSource,
+): string | undefined {
+  const { type = 'command', args, shell } = handler;
   if (type !== 'command') return `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
   for (const key of ['if', 'async', 'asyncRewake'] as const) {
     if (handler[key] !== undefined && handler[key] !== false) return `\`${key}\` is not supported`;
   }
-  if (shell !== undefined && shell !== 'bash') return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  if (args === undefined && shell !== undefined && shell !== 'bash') {
+    return `\`shell: ${JSON.stringify(shell)}\` is not supported`;
+  }
+  // In a text for a shell it would be nothing, and `rm -r "$CLAUDE_PLUGIN_DATA/cache"` another folder.
+  const texts: unknown[] = [handler.command, ...(Array.isArray(args) ? args : [])];
+  if (!hasData && texts.some((text) => typeof text === 'string' && text.includes('CLAUDE_PLUGIN_DATA'))) {
+    return 'there is no `CLAUDE_PLUGIN_DATA`';
+  }
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }
 

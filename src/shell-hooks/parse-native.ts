@@ -15,7 +15,12 @@ const ENTRY_KEYS: readonly string[] = [
  * events is the time of those that have none of their own.
  */
 export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
-  for (const key of Object.keys(document)) if (!KNOWN.includes(key)) ignore(source, key);
+  for (const key of Object.keys(document)) {
+    if (isHookEvent(key)) {
+      const message = `"${key}" stands beside \`hooks\`, not in it: its hooks were left out.`;
+      reportOn(source, { level: 'error', code: 'hooks-invalid', message });
+    } else if (!KNOWN.includes(key)) ignore(source, key);
+  }
   const { hooks } = document;
   if (hooks === undefined) return { hooks: [] };
   if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)) };

@@ -74,6 +74,8 @@ class ShellHooksLoader implements ShellHooks {
   private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
+  /** The files whose matchers were spoken of. */
+  private readonly explained = new Set<string | undefined>();
   private isLoaded = false;
   private unfollow = () => {};
 
@@ -111,8 +113,12 @@ class ShellHooksLoader implements ShellHooks {
     const { logger, signal } = host;
     const parts = { runner, logger, signal, notes: new SessionNotes(), runs: new RunNotebook() };
     const installation = new Installation(host, parts, this.registry);
-    installation.update();
-    this.unfollow = this.registry.onChange(() => installation.update());
+    const follow = () => {
+      installation.update();
+      this.explainNames();
+    };
+    follow();
+    this.unfollow = this.registry.onChange(follow);
   }
 
   async reload(): Promise<void> {
@@ -152,6 +158,19 @@ class ShellHooksLoader implements ShellHooks {
 
   revoke(digest: string): Promise<number> {
     return this.gate.revoke(digest);
+  }
+
+  /** A guard whose matcher names tools of another program looks idle, where it is for nothing. */
+  private explainNames(): void {
+    for (const hook of this.registry.list()) {
+      const { dialect, source, matcher = '*' } = hook;
+      const isNamed = hook.event.endsWith('_tool') && !/^\s*(?:\*|\.\*|mcp_.*|)\s*$/.test(matcher);
+      if (dialect === 'native' || !isNamed || this.settings.toolNames?.[dialect] || this.explained.has(source))
+        continue;
+      this.explained.add(source);
+      const message = `${source ?? hook.name}: its matchers are for the tools of ${dialect}; say in \`toolNames\` which of yours those are.`;
+      this.diagnostics.report({ level: 'warning', code: 'tools-unnamed', message, source });
+    }
   }
 
   private createGate(logger: Logger): TrustGate {

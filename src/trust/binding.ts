@@ -85,7 +85,8 @@ interface ProgramSearch {
 function findExecutable(item: TrustItem, { roots, ...search }: ProgramSearch): Executable | undefined {
   if (item.command === undefined) return undefined;
   const find = (command: string) => resolveExecutable({ ...search, command, exclude: [roots.named, roots.real] });
-  const named = item.root ? item.command.replaceAll(EXTENSION_PATH, item.root) : item.command;
+  const { root, command } = item;
+  const named = root ? command.replaceAll(EXTENSION_PATH, () => root) : command;
   const found = item.shell ? findShell(item.shell, find) : find(named);
   if (!('failure' in found)) return found;
   const { failure } = found;

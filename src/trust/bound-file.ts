@@ -15,6 +15,7 @@ import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describeError } from '../errors.js';
 import { isInside } from '../process/location.js';
+import { leadsByOwnPlace } from './own-place.js';
 import { ItemUnboundError } from './trust-error.js';
 import type { BindingLimits } from './trust-item.js';
 
@@ -149,6 +150,12 @@ export class BoundFolder {
 
   private resolve(path: string): string {
     const target = reading(path, () => realpathSync.native(path));
+    if (target !== path && leadsByOwnPlace(path)) {
+      throw new ItemUnboundError(
+        'outside',
+        `${path} leads by a folder of /proc, which is another one for each process.`,
+      );
+    }
     if (isInside(target, this.root)) return target;
     throw new ItemUnboundError('outside', `${path} leads to ${target}, which lies outside of ${this.root}.`);
   }

@@ -1,10 +1,12 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
+import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
 import { namesIn } from './command-words.js';
+import { isOwnPlace } from './own-place.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
 import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
@@ -94,16 +96,29 @@ class NamedPaths {
   }
 
   add(words: readonly string[]): void {
-    const { root = EXTENSION_PATH } = this.places;
     if (words.some(({ length }) => length > LONG_WORD)) {
       throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
     }
-    for (const name of words.flatMap((word) => namesIn(word.replaceAll(EXTENSION_PATH, root)))) {
+    for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
       if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
       for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
+      if (isOwnPlace(resolve(this.realCwd, name))) refuseOwnPlace(name);
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
   }
+
+  /** A word with the folder of the extension in it, and as a shell reads it that knows where home is. */
+  private readings(word: string): string[] {
+    const { root, cwd } = this.places;
+    const given = root === undefined ? word : word.replaceAll(EXTENSION_PATH, () => root);
+    const home = homeFolder() ?? '~';
+    const read = given.replace(/~\+(?=\/)/g, () => cwd).replace(/~(?=\/)|\$(?:HOME\b|\{HOME\})/g, () => home);
+    return read === given ? [given] : [given, read];
+  }
+}
+
+function refuseOwnPlace(name: string): never {
+  throw new ItemUnboundError('outside', `"${name}" is another place for each process: name it from the workspace.`);
 }
 
 /** A `..` after a link is one place for who reads the text, and another one for who follows the link. */

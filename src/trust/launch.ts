@@ -24,7 +24,7 @@ export function launchOf(located: LocatedItem, snapshot: string | undefined): Tr
   if (executable === undefined || item.command === undefined) return undefined;
   const move = (path: string) => moved(path, located, snapshot);
   const root = snapshot ?? item.root;
-  const expand = (text: string) => (root === undefined ? text : move(text.replaceAll(EXTENSION_PATH, root)));
+  const expand = (text: string) => (root === undefined ? text : move(text.replaceAll(EXTENSION_PATH, () => root)));
   const env = Object.fromEntries(Object.entries(item.env ?? {}).map(([name, value]) => [name, expand(value)]));
   const base = { command: move(executable.realPath), argv0: move(executable.path), cwd: move(located.cwd) };
   const args = (item.args ?? []).map(expand);

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApprovalRequest, Approver } from './trust-decision.js';
 
 /** The terminal that asks. Default: standard input, and standard error, which leaves standard output alone. */
@@ -10,7 +11,7 @@ export interface TerminalApproverOptions {
 
 /**
  * Asks on the terminal, one question after another. Only `y` and `yes` are a yes: Enter is a no, and so is whatever is
- * no terminal. Shows the whole command line, and no character that could change what is seen of it.
+ * no terminal, or was typed before. Shows the whole command line, and no character that could change what is seen of it.
  */
 export function terminalApprover({
   input = process.stdin,
@@ -19,10 +20,25 @@ export function terminalApprover({
   let last: Promise<unknown> = Promise.resolve();
   return (request, { signal }) => {
     if (!input.isTTY || !output.isTTY) return false;
-    const asked = last.then(() => (signal.aborted ? false : question({ input, output, signal }, describe(request))));
+    const asked = last.then(async () => {
+      await discardTyped(input);
+      if (signal.aborted || !input.readable) return false;
+      return question({ input, output, signal }, describe(request));
+    });
     last = asked.catch(() => {});
     return asked;
   };
+}
+
+const DISCARD_MS = 50;
+
+/** What was typed before a question was seen is no answer to it. */
+async function discardTyped(input: Readable): Promise<void> {
+  const discard = () => {};
+  input.on('data', discard);
+  await sleep(DISCARD_MS);
+  input.off('data', discard);
+  input.pause();
 }
 
 interface Terminal {
@@ -81,9 +97,8 @@ function describe(request: ApprovalRequest): string {
   return [`\nThe ${item.kind} ${visible(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
 }
 
-/** Control characters, and those that turn, hide or break the text around them, as their numbers. */
+/** Control characters, those that turn, hide or break the text around them, and other blanks, as their numbers. */
 function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-  });
+  const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+  return text.replaceAll(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

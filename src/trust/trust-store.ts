@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../errors.js';
@@ -11,6 +11,8 @@ import { TrustStoreError } from './trust-error.js';
 
 /** The name of the file in the folder of the user's state. */
 const TRUST_FILE = 'trusted-hooks.json';
+/** Larger than any: an approval takes less than a thousand. */
+const MOST_BYTES = 64 * 1024 * 1024;
 /** After this time a change gives the file another time of change, whatever the clock of its system counts in. */
 const SETTLED_NS = 2_000_000_000n;
 
@@ -136,14 +138,23 @@ export class TrustStore {
     }
   }
 
-  /** Nothing where others could have written it. */
+  /** Nothing where others could have written it. A pipe or a device is refused, and never keeps us waiting. */
   private readText(): string | undefined {
+    let file: number | undefined;
     try {
-      const isOpen = process.platform !== 'win32' && (statSync(this.path).mode & 0o022) !== 0;
-      return isOpen ? '' : readFileSync(this.path, 'utf8');
+      file = openSync(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > MOST_BYTES) {
+        throw new TrustStoreError(`${this.path} is no file of at most ${MOST_BYTES} bytes: remove it.`);
+      }
+      const isOpen = process.platform !== 'win32' && (found.mode & 0o022) !== 0;
+      return isOpen ? '' : readFileSync(file, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (cause instanceof TrustStoreError) throw cause;
       throw new TrustStoreError(`${this.path} could not be read: ${describeError(cause)}`, { cause });
+    } finally {
+      if (file !== undefined) closeSync(file);
     }
   }
 

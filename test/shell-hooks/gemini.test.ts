@@ -121,6 +121,13 @@ test('AfterModel replaces the text of a response', async () => {
   ).toBe('redacted');
 });
 
+test('a response without parts replaces nothing', async () => {
+  const none = { hookSpecificOutput: { llm_response: { candidates: [{ content: { role: 'model', parts: [] } }] } } };
+  const { agent } = agentWith(lab, gemini({ AfterModel: [answer(none)] }), { script: [says('fine')] });
+
+  expect((await agent.run('go')).text).toBe('fine');
+});
+
 test('names of tools are added together, and NONE wins over all', async () => {
   const limit = (toolConfig: object) => answer({ hookSpecificOutput: { toolConfig } });
   const tools = ['a', 'b', 'c'].map((name) => countingTool(name).tool);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { HookDialect } from '../../src/shell-hooks/hook-dialect.js';
 import { compileMatcher, type Matcher } from '../../src/shell-hooks/hook-matcher.js';
 
-const matches = (matcher: string | undefined, name: string, dialect: 'native' | 'claude' | 'gemini' = 'native') =>
+const matches = (matcher: string | undefined, name: string, dialect: HookDialect = 'native') =>
   (compileMatcher(matcher, dialect) as Matcher)([name]);
 
 test.each([undefined, '', '*', ' '])('a matcher of %j is for everything', (matcher) => {
@@ -27,6 +28,12 @@ test('with Gemini every matcher is a pattern, and what is none is a name', () =>
   expect(matches('Edit', 'MultiEdit', 'gemini')).toBe(true);
   expect(matches('write_(', 'write_(', 'gemini')).toBe(true);
   expect(matches('write_(', 'write_file', 'gemini')).toBe(false);
+});
+
+test('with Codex a name with a hyphen is a pattern, and one without is a name', () => {
+  expect(matches('mcp__brave-search', 'mcp__brave-search__query', 'codex')).toBe(true);
+  expect(matches('Bash|Edit', 'Edit', 'codex')).toBe(true);
+  expect(matches('Bash', 'BashOutput', 'codex')).toBe(false);
 });
 
 test('a pattern that runs away is stopped, and counts as a match', () => {

@@ -315,3 +315,30 @@ test('between the check and the start nobody else has their turn', async () => {
 
   expect([turns, runs()]).toEqual([[false, false, false], 3]);
 });
+
+test('nothing that a file of the workspace or a hook writes turns or clears a screen as it is reported', async () => {
+  const unseen = '\u001b[2J\u001b]0;x\u0007\u009b1A\u202e';
+  lab.write('.claude/settings.json', JSON.stringify({ hooks: { [`Pre${unseen}`]: [], [unseen]: 1 } }));
+  lab.write('.gemini/settings.json', `{"${unseen}`);
+  lab.write(
+    '.keelson/hooks.json',
+    JSON.stringify({ hooks: [{ event: 'before_tool', name: `a${unseen}`, command: 'x' }] }),
+  );
+  const says = {
+    event: 'before_tool',
+    name: 'loud',
+    command: 'sh',
+    args: ['-c', `printf '${unseen}no' >&2; exit 1`],
+  } as const;
+  const unread = { event: 'before_tool', name: 'gone', command: `./x${unseen}.sh`, scope: 'workspace' } as const;
+  const hooks = hooksIn(lab, { discover: ['claude', 'gemini', 'native'], hooks: [says, unread] });
+  await hooks.reload();
+  await hooks.runner.run({ event: 'before_tool', sessionId: 's', value: 0, describe: () => ({ data: {} }) });
+
+  const shown = [...hooks.status().diagnostics, ...lab.logs].map(({ message }) => message);
+  expect(hooks.status().diagnostics.map(({ code }) => code)).toEqual([
+    ...['event-unsupported', 'key-ignored', 'file-unreadable', 'hook-invalid', 'gate-broken'],
+  ]);
+  expect(shown.filter((message) => message.includes('"gone" was skipped'))).toHaveLength(1);
+  expect(shown.filter((message) => /[\p{Cc}\p{Cf}]/u.test(message))).toEqual([]);
+});

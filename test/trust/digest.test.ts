@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { digestOf } from '../../src/trust/binding.js';
 import { canonicalJson } from '../../src/trust/canonical-json.js';
 import { matchesPattern } from '../../src/trust/path-pattern.js';
 import type { TrustItem } from '../../src/trust/trust-item.js';
 import { script, write } from '../process/support/scratch.js';
-import { makeExtension, makePlace } from './support/place.js';
+import { attempt, makeExtension, makePlace } from './support/place.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -68,6 +68,7 @@ function reversed(value: unknown): unknown {
 }
 
 describe('a change of the bytes is found in a file that is named', () => {
+  afterEach(() => void vi.unstubAllEnvs());
   const ways: [string, Partial<TrustItem>][] = [
     ['as an argument', { command: 'node', args: ['src/x.js'] }],
     ['without its suffix', { command: 'node', args: ['./src/x'] }],
@@ -86,6 +87,9 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['behind a variable with a default', { shell: true, command: `node "\${PWD:-.}/src/x.js"` }],
     ['behind a substitution', { shell: true, command: 'node "$(pwd)/src/x.js"' }],
     ['behind substitutions', { shell: true, command: 'node "$(cd "$(pwd)" && pwd)/src/a, (1)=b c.js"' }],
+    ['from home', { shell: true, command: 'node ~/ws/src/x.js' }],
+    ['from home by its variable', { shell: true, command: `node "\${HOME}"/ws/src/x.js` }],
+    ['from the folder of the shell', { shell: true, command: 'node ~+/src/x.js' }],
     ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
     ['in quotes, with a blank', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
@@ -110,6 +114,7 @@ describe('a change of the bytes is found in a file that is named', () => {
   test.each(ways)('%s', async (_way, how) => {
     const place = makePlace();
     const { workspaceDir } = place;
+    vi.stubEnv('HOME', place.root);
     const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
     script(join(workspaceDir, 'src', 'first'), `#!${path} -x\n`);
     script(join(workspaceDir, 'src', 'second'), `#!/usr/bin/env ./src/first\n`);
@@ -207,6 +212,8 @@ test.each<[string, Partial<TrustItem>]>([
   ]),
   ['outside', { files: ['../secret'] }],
   ['outside', { files: ['/etc/passwd'] }],
+  ['outside', { args: ['/proc/self/cwd/hooks/lint.sh'] }],
+  ['outside', { shell: true, command: 'node --import=//proc/./$$/cwd/hooks/lint.sh' }],
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
@@ -235,6 +242,16 @@ test('a path that goes up from a link is refused: it is one file by its text, an
 
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
   await digestOf(place.hook({ args: ['hooks/../../nowhere', '...', 'a..b'] }), place.trustPlace());
+});
+
+test('a folder may have any name', async () => {
+  const place = makePlace();
+  const root = join(place.workspaceDir, "$&$$'");
+  const path = script(join(root, 'hook.sh'), '#!/bin/sh\necho "$1"\n');
+  const item = place.hook({ root, command: `\${extensionPath}/hook.sh`, args: [`\${extensionPath}`] });
+
+  expect(await attempt(place.gate(), item)).toContain(place.stateDir);
+  expect(place.asked[0]?.executable).toBe(path);
 });
 
 test('whoever else has something to do has their turn while many files are read', async () => {

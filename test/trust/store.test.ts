@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -8,6 +8,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +21,7 @@ import { OptionInvalidError } from '../../src/errors.js';
 import type { Approval } from '../../src/trust/approval.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { TrustStore } from '../../src/trust/trust-store.js';
+import { write } from '../process/support/scratch.js';
 import { allowed, makePlace, type Place } from './support/place.js';
 
 const program = fileURLToPath(new URL('fixtures/approve.ts', import.meta.url));
@@ -149,6 +151,23 @@ test('a file that others can write does not count', async () => {
 
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
+
+test.each<[string, (path: string) => void]>([
+  ['a pipe', (path) => void execFileSync('mkfifo', ['-m', '600', path])],
+  ['a device', (path) => symlinkSync('/dev/zero', path)],
+  ['a folder', (path) => void mkdirSync(path)],
+  ['a file without end', (path) => truncateSync(write(path, ''), 2 ** 32)],
+])(
+  '%s in the place of the file trusts nothing, and keeps nobody waiting',
+  async (_what, make) => {
+    const place = makePlace();
+    make(place.storePath);
+
+    expect(await place.gate().authorize(place.hook())).toMatchObject({ allowed: false, reason: 'store-failed' });
+    expect(place.asked).toEqual([]);
+  },
+  3_000,
+);
 
 test('keys such as __proto__ change no prototype', async () => {
   const place = makePlace();

@@ -53,6 +53,26 @@ test('the end of the input is a no, and so is whatever is no terminal', async ()
   expect(pipe.shown()).toBe('');
 });
 
+test('what was typed before the question is no answer to it', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  screen.input.write('y\n');
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  await sleep(50);
+  screen.input.write('n\n');
+
+  expect(await attempted).toBe('declined');
+});
+
+test('an input that ended before the question is a no', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  screen.input.end();
+
+  expect(await attempt(askOn(screen, place), place.hook())).toBe('declined');
+});
+
 test('when nobody answers in time, the question goes away', async () => {
   const place = makePlace();
   const screen = terminal();
@@ -68,7 +88,14 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   const screen = terminal();
   const item = place.hook({
     name: 'lint\u001b[2K',
-    args: ['\u001b[1A\u001b[2Kharmless', '\u202egnp.exe', 'a\nb', '\u200bx', `${'x'.repeat(2_000)}END`],
+    args: [
+      '\u001b[1A\u001b[2Kharmless',
+      '\u202egnp.exe',
+      'a\nb',
+      '\u200bx',
+      'b\u{e0100}\u2800\u00a0c',
+      `${'x'.repeat(2_000)}END`,
+    ],
     env: { 'MODE\u0007': 'fast\r' },
     reads: ['API_TOKEN'],
     details: { timeoutMs: 500 },
@@ -93,6 +120,7 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   const body = shown.slice(shown.indexOf('The hook'), shown.indexOf('Allow exactly'));
   expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(body).toContain(String.raw`\u{202e}gnp.exe`);
+  expect(body).toContain(String.raw`"b\u{e0100}\u{2800}\u{a0}c"`);
 });
 
 test('questions come one after another', async () => {

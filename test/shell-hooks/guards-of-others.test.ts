@@ -1,0 +1,180 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/index.js';
+import type { HookRegistration, ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
+import { calls, says } from '../../src/testing/testing.js';
+import { claudeHooks, command } from './support/claude-file.js';
+import { agentWith, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
+
+// Guards as people have published them, and what keeps them from being dropped without a word.
+const lab = useHookLab();
+
+const deny = { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } };
+const no = JSON.stringify({ decision: 'deny', reason: 'not here' });
+const prints = (text: string, more = '') => `cat > /dev/null; printf '%s' '${text}'${more}`;
+
+const claude = (...groups: object[]) => claudeHooks(lab, { PreToolUse: groups });
+
+function gemini(...groups: object[]) {
+  lab.write('.gemini/settings.json', JSON.stringify({ hooks: { BeforeTool: groups } }));
+  return hooksIn(lab, { discover: ['gemini'], approve: () => true });
+}
+const slow = (text: string, more: object = {}) => command(text, { timeout: 5_000, ...more });
+
+async function runsPast(hooks: ReturnType<typeof hooksIn>): Promise<number> {
+  const { tool, inputs } = countingTool('run_command');
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  await agentWith(lab, hooks, { script, tools: [tool] }).agent.run('go');
+  return inputs.length;
+}
+
+describe('a guard that says no and exits with an error', () => {
+  test.each([
+    ['Claude Code', () => claude(command(prints(JSON.stringify(deny), '; exit 1')))],
+    ['Gemini CLI', () => gemini(slow(prints(no, '; exit 3')))],
+  ])('has said no, in a file of %s, and is not reported as broken', async (_whose, make) => {
+    const hooks = make();
+
+    expect(await runsPast(hooks)).toBe(0);
+    expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([0]);
+    expect(hooks.status().diagnostics.filter(({ code }) => code === 'gate-broken')).toEqual([]);
+  });
+
+  test('has said no also where it then hangs', async () => {
+    expect(await runsPast(claude(command(prints(JSON.stringify(deny), '; sleep 60'), { timeout: 0.3 })))).toBe(0);
+  });
+
+  test('is heard in its no alone: an exit code of 1 is an error otherwise', async () => {
+    const rewrites = { hookSpecificOutput: { updatedInput: { command: 'rm' }, additionalContext: 'psst' } };
+    const hooks = claude(command(prints(JSON.stringify(rewrites), '; exit 1')));
+    const { tool, inputs } = countingTool('run_command');
+    const script = [calls('run_command', { command: 'ls' }), says('ok')];
+    const { agent, model } = agentWith(lab, hooks, { script, tools: [tool] });
+    await agent.run('go');
+
+    expect(inputs).toEqual([{ command: 'ls' }]);
+    expect(JSON.stringify(model.requests)).not.toContain('psst');
+    expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([1]);
+  });
+});
+
+test('a hook of Gemini CLI may write its JSON as a text of JSON', async () => {
+  expect(await runsPast(gemini(slow(prints(JSON.stringify(no)))))).toBe(0);
+});
+
+test('a hook of Gemini CLI may write its JSON on standard error, where nothing else is read', async () => {
+  expect(await runsPast(gemini(slow(`${prints(no)} >&2`)))).toBe(0);
+  expect(await runsPast(gemini(slow(`${prints('{}')}; ${prints(no)} >&2`)))).toBe(1);
+  expect(await runsPast(gemini(slow('echo "a log" >&2')))).toBe(1);
+  expect(lab.logged('error')).toEqual([]);
+});
+
+test('one command with other variables is another hook', async () => {
+  const guard = 'if [ "$MODE" = strict ]; then echo no >&2; exit 2; fi';
+
+  expect(await runsPast(gemini(slow(guard, { env: { MODE: 'lax' } }), slow(guard, { env: { MODE: 'strict' } })))).toBe(
+    0,
+  );
+});
+
+test('blanks around a matcher mean nothing', async () => {
+  const guard = { matcher: ' run_command ', ...slow('exit 2') };
+
+  expect(await runsPast(gemini(guard))).toBe(0);
+  expect(await runsPast(gemini({ matcher: ' * ', ...slow('exit 2') }))).toBe(0);
+});
+
+test('a matcher that is wrong does no harm where nobody looks at it', async () => {
+  const hooks = claudeHooks(lab, { UserPromptSubmit: [{ matcher: '**', ...command('exit 2') }] });
+  const { agent } = agentWith(lab, hooks, { script: [says('ok')] });
+
+  await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED' });
+});
+
+test('the shell of a hook means nothing where no shell reads it', async () => {
+  const guard = { type: 'command', command: 'sh', args: ['-c', 'exit 2'], shell: 'powershell', timeout: 5 };
+
+  expect(await runsPast(claude({ hooks: [guard] }))).toBe(0);
+});
+
+test('what Stop tells the model has the agent go on, eight times at most', async () => {
+  const told = { hookSpecificOutput: { hookEventName: 'Stop', additionalContext: 'run the tests first' } };
+  const { agent, model } = agentWith(lab, claudeHooks(lab, { Stop: [command(prints(JSON.stringify(told)))] }), {
+    script: says('done') as never,
+    maxTurns: 50,
+  });
+  await agent.run('go');
+
+  expect(model.requests).toHaveLength(9);
+  expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain('run the tests first');
+});
+
+test('the folder of a project may have any name', async () => {
+  const workspaceDir = join(lab.workspace, "$&$$'");
+  mkdirSync(workspaceDir);
+  const hook = { command: 'sh', args: ['-c', 'echo "$0" >&2; exit 2', `\${CLAUDE_PROJECT_DIR}`], dialect: 'claude' };
+  const hooks = hooksIn(lab, {
+    workspaceDir,
+    hooks: [{ event: 'before_tool', name: 'g', ...hook } as HookRegistration],
+  });
+  const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
+
+  expect((await hooks.runner.run(occasion)).reason).toBe(workspaceDir);
+});
+
+test('a hook of BeforeModel sees what the one before it took out, and does not bring it back', async () => {
+  const edits = (edit: string) => `node -e '
+    const { llm_request } = JSON.parse(require("fs").readFileSync(0));
+    const messages = llm_request.messages${edit};
+    console.log(JSON.stringify({ hookSpecificOutput: { llm_request: { messages } } }));'`;
+  const hooks = [
+    edits('.map((m) => ({ ...m, content: m.content.replace("sesame", "[secret]") }))'),
+    edits('.concat({ role: "user", content: "be brief" })'),
+  ];
+  lab.write('.gemini/settings.json', JSON.stringify({ hooks: { BeforeModel: hooks.map((text) => slow(text)) } }));
+  const { agent, model } = agentWith(lab, hooksIn(lab, { discover: ['gemini'], approve: () => true }), {
+    script: [says('ok')],
+    instructions: 'Serve.',
+  });
+  await agent.run('open sesame');
+
+  expect(model.requests[0]?.messages.map(textOf)).toEqual(['Serve.', 'open [secret]', 'be brief']);
+});
+
+test('a file whose matchers name the tools of another program is spoken of once, where nobody says which those are', async () => {
+  const group = (matcher: string) => ({ matcher, ...command('exit 2') });
+  const said = async (matchers: readonly string[], options: ShellHooksOptions = {}) => {
+    const hooks = claudeHooks(lab, { PreToolUse: matchers.map(group) }, { toolNames: {}, ...options });
+    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+    return hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`);
+  };
+
+  expect(await said(['Bash', 'Edit|Write'])).toEqual(['warning tools-unnamed']);
+  expect(await said(['', '*', '.*', 'mcp__files__.*'])).toEqual([]);
+  expect(await said(['Bash'], { toolNames: { claude: {} } })).toEqual([]);
+});
+
+test('a command that needs a folder that there is none of is left out, and said', async () => {
+  const hooks = claude(command('rm -rf "$CLAUDE_PLUGIN_DATA/cache"; touch ran'));
+
+  expect(await runsPast(hooks)).toBe(1);
+  expect([hooks.status().hooks, lab.has('ran')]).toEqual([[], false]);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
+});
+
+test.each([
+  ['native', '.keelson/hooks.json', 'before_tool'],
+  ['claude', '.claude/settings.json', 'PreToolUse'],
+  ['codex', '.codex/hooks.json', 'PreToolUse'],
+  ['gemini', '.gemini/settings.json', 'BeforeTool'],
+] as const)(
+  'guards that stand beside `hooks` in a file of %s are missed, and that is said',
+  async (dialect, path, event) => {
+    lab.write(path, JSON.stringify({ [event]: [command('exit 2')] }));
+    const hooks = hooksIn(lab, { discover: [dialect] });
+    await hooks.reload();
+
+    expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hooks-invalid' }]);
+  },
+);
