@@ -20,18 +20,18 @@ export interface EnvironmentSource {
 
 /** The environment of a program from the workspace: a short list of names, and what it was given. */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
-  return compose(source, (folded) => isListed(folded, INHERITED));
+  return compose(source, (name) => isListed(name, INHERITED));
 }
 
 /** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
 export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {
   const secret = withheld.length === 0 ? CREDENTIALS : listOf([...CREDENTIAL_NAMES, ...withheld]);
-  return compose(source, (folded) => !isListed(folded, secret));
+  return compose(source, (name) => !isListed(name, secret));
 }
 
 /** Whether a variable can make another program run than the one that was meant: no item may set it. */
 export function isRefusedName(name: string): boolean {
-  return isListed(fold(name), REFUSED);
+  return isListed(name, REFUSED);
 }
 
 /** Whether a variable can have this name at all. */
@@ -39,17 +39,16 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (folded: string) => boolean) {
+function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
   const entries: [string, string][] = [];
-  const add = (name: string, folded: string, value: string | undefined) => {
-    if (value !== undefined) entries.push([name, folded === 'PATH' ? safePath(value, exclude) : value]);
+  const add = (name: string, value: string | undefined) => {
+    if (value !== undefined) entries.push([name, fold(name) === 'PATH' ? safePath(value, exclude) : value]);
   };
   for (const name of Object.getOwnPropertyNames(parent)) {
-    const folded = fold(name);
     // What is withheld is not even read: each look at `process.env` asks the system.
-    if (isKept(folded)) add(name, folded, parent[name]);
+    if (isKept(name)) add(name, parent[name]);
   }
-  for (const name of Object.keys(additions)) add(name, fold(name), additions[name]);
+  for (const name of Object.keys(additions)) add(name, additions[name]);
   // All at once: an object that grew by so many names would be slow to read.
   return Object.fromEntries(entries);
 }
@@ -63,10 +62,20 @@ function fold(name: string): string {
 interface NameList {
   readonly whole: ReadonlySet<string>;
   readonly starts: readonly string[];
+  /** What was found of names before: an environment has much the same ones each time. */
+  readonly known: Map<string, boolean>;
 }
 
-function isListed(folded: string, { whole, starts }: NameList): boolean {
-  return whole.has(folded) || starts.some((start) => folded.startsWith(start));
+const MANY_NAMES = 1_000;
+
+function isListed(name: string, { whole, starts, known }: NameList): boolean {
+  const before = known.get(name);
+  if (before !== undefined) return before;
+  const folded = fold(name);
+  const listed = whole.has(folded) || starts.some((start) => folded.startsWith(start));
+  if (known.size >= MANY_NAMES) known.clear();
+  known.set(name, listed);
+  return listed;
 }
 
 function listOf(names: readonly string[]): NameList {
@@ -74,5 +83,6 @@ function listOf(names: readonly string[]): NameList {
   return {
     whole: new Set(folded.filter((name) => !name.endsWith('*'))),
     starts: folded.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
+    known: new Map(),
   };
 }

@@ -83,19 +83,19 @@ const MANY_PATHS = 100;
 const knownEntries = new Map<string, readonly string[]>();
 
 /**
- * Looked up once for each PATH: whoever could make an entry lead elsewhere later could as well put a program into it, and
- * where the program itself lies is looked at each time.
+ * Looked up once for each PATH: whoever could make an entry or a folder lead elsewhere later could as well put a program
+ * into it, and where the program itself lies is looked at each time.
  */
 function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
-  const roots = [...exclude, ...exclude.map((folder) => realLocation(folder))];
-  const key = JSON.stringify([path, roots]);
-  const known = knownEntries.get(key) ?? findSafeEntries(path, roots);
+  const key = [path, ...exclude].join('\0');
+  const known = knownEntries.get(key) ?? findSafeEntries(path, exclude);
   if (knownEntries.size >= MANY_PATHS) knownEntries.clear();
   knownEntries.set(key, known);
   return known;
 }
 
-function findSafeEntries(path: string, roots: readonly string[]): string[] {
+function findSafeEntries(path: string, exclude: readonly string[]): string[] {
+  const roots = [...exclude, ...exclude.map((folder) => realLocation(folder))];
   return path.split(delimiter).filter((entry) => {
     if (!isAbsolute(entry)) return false;
     const places = [resolve(entry), realLocation(entry)];

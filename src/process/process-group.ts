@@ -5,7 +5,7 @@ import { createDeferred } from '../internal/promise.js';
 import { killAtHostExit } from './host-exit.js';
 import { killTree } from './kill-tree.js';
 import { OutputTail } from './output.js';
-import { explainSpawnError, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
+import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
 /** As `spawn` of node:child_process, as far as it is used here. */
 export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
@@ -71,14 +71,14 @@ export class ProcessGroup {
       const child = (options.spawn ?? spawn)(command, [...args], {
         ...(cwd !== undefined && { cwd }),
         ...(argv0 !== undefined && { argv0 }),
-        env: { ...env },
+        env,
         detached: process.platform !== 'win32',
         stdio: 'pipe',
         windowsHide: true,
       });
       return new ProcessGroup(child, options);
     } catch (error) {
-      return explainSpawnError(error, command);
+      return explainStart(error, options);
     }
   }
 
@@ -103,7 +103,7 @@ export class ProcessGroup {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
     child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
     child.on('error', (error) => {
-      if (child.pid === undefined) this.settle(explainSpawnError(error, this.options.command));
+      if (child.pid === undefined) this.settle(explainStart(error, this.options));
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };

@@ -39,7 +39,7 @@ const NAME_START = isWindows ? 1 : 0;
  * that a start would not wait for as well, and at once: in between nothing can change.
  */
 export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined {
-  return findBadText(target) ?? findBadCwd(target.cwd) ?? findBadExecutable(target.command);
+  return findBadText(target) ?? findBadExecutable(target.command);
 }
 
 function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnFailure | undefined {
@@ -54,11 +54,6 @@ function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnF
     return bad('A variable has no name, or one with = in it', 'It would be another variable: rename it.');
   }
   return undefined;
-}
-
-function findBadCwd(cwd: string | undefined): SpawnFailure | undefined {
-  if (cwd === undefined || isFolder(cwd)) return undefined;
-  return failure('cwd-missing', `There is no folder ${cwd}`, 'Run it in one that exists.');
 }
 
 /** Whether a path is a folder, with links followed. */
@@ -82,17 +77,28 @@ export function findBadExecutable(path: string): SpawnFailure | undefined {
     if (found.isDirectory()) return failure('is-directory', `${path} is a folder`, 'Name the program in it.');
     if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0) return failure('not-executable', `${path} is not executable`, `chmod +x ${path}`);
-    return findBadFormat(path);
+    return findBadFormat(path, found);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
+const MANY_BINARIES = 100;
+/** Programs that are no text, by path, with what shows that a file is another one: those are not read again. */
+const knownBinaries = new Map<string, string>();
+
 /** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
-function findBadFormat(path: string): SpawnFailure | undefined {
+function findBadFormat(path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): SpawnFailure | undefined {
+  const state = [dev, ino, size, mtimeMs, ctimeMs].join();
+  if (knownBinaries.get(path) === state) return undefined;
   const line = readLine(path, 'latin1');
+  if (line === undefined) return undefined;
   // By the rule of shells: a text has no NUL in its first line.
-  if (line === undefined || line.includes('\0')) return undefined;
+  if (line.includes('\0')) {
+    if (knownBinaries.size >= MANY_BINARIES) knownBinaries.clear();
+    knownBinaries.set(path, state);
+    return undefined;
+  }
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
@@ -146,6 +152,12 @@ const EXPLANATIONS: Readonly<Record<string, readonly [SpawnFailureCode, string]>
 export function explainSpawnError(error: unknown, command: string): SpawnFailure {
   const [code, hint] = EXPLANATIONS[(error as NodeJS.ErrnoException)?.code ?? ''] ?? ['other', 'Read the message.'];
   return failure(code, `${command} could not be started: ${describeError(error)}`, hint);
+}
+
+/** What an error of the start of a target says: the system does not tell a folder that is missing from a program. */
+export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget, 'command' | 'cwd'>): SpawnFailure {
+  if (cwd === undefined || isFolder(cwd)) return explainSpawnError(error, command);
+  return failure('cwd-missing', `There is no folder ${cwd}`, 'Run it in one that exists.');
 }
 
 /** A failure as plain data. */

@@ -5,7 +5,8 @@ import type { ShellHook } from './hook-definition.js';
 /** What the environment of a hook is made of beside its own definition. */
 export interface HookEnvironmentSource {
   readonly workspaceDir: string;
-  readonly appName: string;
+  /** What the names of its variables begin with. */
+  readonly prefix: string;
   readonly sessionId: string;
   /** Whether hooks of the user's get the credentials of model providers too. */
   readonly inheritEnv: boolean;
@@ -27,10 +28,14 @@ export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source:
   return userEnvironment({ ...base, additions });
 }
 
-function dialectVariables({ dialect, event }: ShellHook, { appName, workspaceDir, sessionId }: HookEnvironmentSource) {
+/** The name of an application as the start of names of variables. */
+export function variablePrefix(appName: string): string {
+  return appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}
+
+function dialectVariables({ dialect, event }: ShellHook, { prefix, workspaceDir, sessionId }: HookEnvironmentSource) {
   if (dialect === 'gemini') return { GEMINI_SESSION_ID: sessionId, pathSeparator: '/' };
   if (dialect !== 'native') return {};
-  const prefix = appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
   return {
     [`${prefix}_PROJECT_DIR`]: workspaceDir,
     [`${prefix}_SESSION_ID`]: sessionId,

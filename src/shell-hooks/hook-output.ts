@@ -10,6 +10,7 @@ export interface ParsedOutput {
 
 /** Reads one JSON object, or nothing at all. Keys that would reach a prototype are dropped. */
 export function parseOutput(stdout: string): ParsedOutput {
+  if (stdout === '') return {};
   const text = stdout.replace(/^\uFEFF/, '').trim();
   if (text === '') return {};
   try {

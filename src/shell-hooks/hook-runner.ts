@@ -9,7 +9,7 @@ import { readHook } from './dialect.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import type { ShellHook } from './hook-definition.js';
 import { failed, type HookReading, SILENT } from './hook-effects.js';
-import { hookEnvironment } from './hook-environment.js';
+import { hookEnvironment, variablePrefix } from './hook-environment.js';
 import { hookInput, shownToolName } from './hook-input.js';
 import { denialOf, HookPermits } from './hook-permit.js';
 import type { HookProblem } from './hook-problem.js';
@@ -51,11 +51,13 @@ export class HookRunner {
   private readonly permits: HookPermits;
   private readonly reports: HookReports;
   private readonly clock: Clock;
+  private readonly prefix: string;
 
   constructor(private readonly options: HookRunnerOptions) {
     this.permits = new HookPermits(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
+    this.prefix = variablePrefix(options.appName);
   }
 
   /** The hooks that would run, in order. */
@@ -123,7 +125,7 @@ export class HookRunner {
     let stdin: string | undefined;
     const start = {
       ...{ hook, verified, signal },
-      env: hookEnvironment(hook, verified, { ...options, sessionId }),
+      env: hookEnvironment(hook, verified, { ...options, sessionId, prefix: this.prefix }),
       // While the program starts, which takes longer.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
