@@ -13,7 +13,7 @@ import { hookEnvironment, variablePrefix } from './hook-environment.js';
 import { hookInput, shownToolName } from './hook-input.js';
 import { denialOf, HookPermits } from './hook-permit.js';
 import type { HookProblem } from './hook-problem.js';
-import { startHook } from './hook-process.js';
+import { type HookMachine, startHook } from './hook-process.js';
 import type { HookRegistry } from './hook-registry.js';
 import { HookReports } from './hook-reports.js';
 import { visibleText } from './hook-text.js';
@@ -52,12 +52,15 @@ export class HookRunner {
   private readonly reports: HookReports;
   private readonly clock: Clock;
   private readonly prefix: string;
+  private readonly machine: HookMachine;
 
   constructor(private readonly options: HookRunnerOptions) {
     this.permits = new HookPermits(options.gate, options.workspaceDir);
     this.reports = new HookReports(options);
     this.clock = options.clock ?? systemClock;
     this.prefix = variablePrefix(options.appName);
+    const { workspaceDir, spawn, report } = options;
+    this.machine = { workspaceDir, spawn, report, clock: this.clock };
   }
 
   /** The hooks that would run, in order. */
@@ -116,7 +119,8 @@ export class HookRunner {
   }
 
   private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
-    const { options } = this;
+    const { options, prefix } = this;
+    const { workspaceDir, inheritEnv, redact } = options;
     const { sessionId, signal } = progress.occasion;
     const fields = progress.occasion.describe(progress.value);
     // From here to the start as little as can be: what was verified has no time to change.
@@ -125,13 +129,12 @@ export class HookRunner {
     let stdin: string | undefined;
     const start = {
       ...{ hook, verified, signal },
-      env: hookEnvironment(hook, verified, { ...options, sessionId, prefix: this.prefix }),
+      env: hookEnvironment(hook, verified, { workspaceDir, inheritEnv, sessionId, prefix }),
       // While the program starts, which takes longer.
       stdin: () => (stdin ??= this.inputOf(hook, progress, fields)),
       timeoutMs: hook.timeout ?? options.timeoutMs(),
     };
-    const result = await startHook(start, { ...options, clock: this.clock, spawn: options.spawn });
-    const { redact } = options;
+    const result = await startHook(start, this.machine);
     return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
   }
 
