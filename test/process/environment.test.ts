@@ -78,6 +78,9 @@ describe('E8: no item may set', () => {
       'npm_config_registry',
     ],
     ...['HOME', 'home', 'USERPROFILE', 'XDG_CONFIG_HOME', 'SHELL', 'MAKEFILES', 'TAR_OPTIONS'],
+    'RIPGREP_CONFIG_PATH',
+    'TS_NODE_PROJECT',
+    'VIMINIT',
   ])('%s', (name) => {
     expect(isRefusedName(name)).toBe(true);
   });
