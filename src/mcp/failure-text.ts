@@ -76,8 +76,9 @@ function meaningOf(status: number): string {
 
 /** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
 function detailsOf(error: unknown): string {
-  const text = JSON.stringify((error as { data?: unknown } | undefined)?.data);
-  return text === undefined ? '' : ` ${text.slice(0, MAX_DETAILS)}`;
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: unknown };
+  // Some servers write an empty text or null where they have nothing to add.
+  return typeof code === 'number' && data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';
 }
 
 /** What the SDK puts in front of the server's own words. */

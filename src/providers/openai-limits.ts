@@ -2,6 +2,8 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_ID = 40;
 const LONGEST_NAME = 64;
+/** What a made id begins with; one that came so is made anew too, or two calls might have the same. */
+const MADE = 'call_made_short_';
 
 /**
  * A conversation whose calls OpenAI does not refuse for the ids and names that the model of another server gave them,
@@ -11,8 +13,8 @@ export function withinLimits(messages: readonly WireObject[]): readonly WireObje
   const shortIds = new Map<string, string>();
   const idOf = (given: unknown) => {
     const id = textOr(given);
-    if (id.length <= LONGEST_ID) return id;
-    if (!shortIds.has(id)) shortIds.set(id, `call_made_short_${shortIds.size + 1}`);
+    if (id.length <= LONGEST_ID && !id.startsWith(MADE)) return id;
+    if (!shortIds.has(id)) shortIds.set(id, `${MADE}${shortIds.size + 1}`);
     return shortIds.get(id);
   };
   return messages.map((message) => {

@@ -1,8 +1,11 @@
 import type { JsonSchema } from '../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from './wire.js';
 
-const MAX_DEPTH = 100;
-const MAX_ALTERNATIVES = 100;
+const MAX_DEPTH = 20;
+/** In characters, of all that is put together: references let a small schema say the same thousands of times. */
+const MAX_WORK = 1_000_000;
+/** What a name counts, however short. */
+const NAME_WORK = 20;
 /** Of what is made of one property, and of what is told in words. */
 const MAX_TEXT = 10_000;
 /** What leads into alternatives that are not at the root any more. */
@@ -15,10 +18,9 @@ const LOST_REFERENCE = /"\$ref":"#\/(?:allOf|anyOf|oneOf|not)\//;
  */
 export function toolParameters(schema: JsonSchema): WireObject {
   const { $ref, allOf, anyOf, oneOf, enum: values, not, ...rest } = schema;
-  const refused = defined({ allOf, anyOf, oneOf, enum: values, not });
-  const isPlain = $ref === undefined && Object.keys(refused).length === 0;
+  const refused = defined({ $ref, allOf, anyOf, oneOf, enum: values, not });
   // OpenAI insists on properties, also for a tool without arguments.
-  if (isPlain) return { properties: {}, ...schema, type: 'object' };
+  if (Object.keys(refused).length === 0) return { properties: {}, ...schema, type: 'object' };
   const { properties, required } = new FieldCollector(schema).collect(schema, 0);
   return defined({
     ...rest,
@@ -49,11 +51,12 @@ const NONE: Fields = { properties: new Map(), required: new Set() };
 /** Puts together what the parts of a schema say of an object's fields. Bounded, whatever leads where in it. */
 class FieldCollector {
   private readonly known = new Map<object, Fields>();
+  private work = 0;
 
   constructor(private readonly root: JsonSchema) {}
 
   collect(schema: unknown, depth: number): Fields {
-    if (!isObject(schema) || depth > MAX_DEPTH) return NONE;
+    if (!isObject(schema) || depth > MAX_DEPTH || this.work > MAX_WORK) return NONE;
     const known = this.known.get(schema);
     if (known !== undefined) return known;
     // What leads back to itself has nothing to add.
@@ -61,17 +64,36 @@ class FieldCollector {
     const inner = (part: unknown) => this.collect(part, depth + 1);
     const { $ref, allOf, anyOf, oneOf } = schema;
     const all = [ownFields(schema), inner(this.target($ref)), ...(Array.isArray(allOf) ? allOf.map(inner) : [])];
-    const fields = allFields([...all, this.alternatives(anyOf, inner), this.alternatives(oneOf, inner)]);
+    const fields = this.together([...all, this.alternatives(anyOf, inner), this.alternatives(oneOf, inner)]);
     this.known.set(schema, fields);
     return fields;
   }
 
   private alternatives(schemas: unknown, collect: (schema: unknown) => Fields): Fields {
-    const found = Array.isArray(schemas) && schemas.length <= MAX_ALTERNATIVES ? schemas.filter(canBeObject) : [];
+    const found = Array.isArray(schemas) ? schemas.filter(canBeObject) : [];
     const [first, ...others] = found.map(collect);
     if (first === undefined) return NONE;
     const required = [...first.required].filter((name) => others.every((fields) => fields.required.has(name)));
-    return { properties: joined([first, ...others], 'anyOf'), required: new Set(required) };
+    return { properties: this.joined([first, ...others], 'anyOf'), required: new Set(required) };
+  }
+
+  private together(parts: readonly Fields[]): Fields {
+    const required = new Set(parts.flatMap(({ required }) => [...required]));
+    return { properties: this.joined(parts, 'allOf'), required };
+  }
+
+  private joined(parts: readonly Fields[], keyword: 'allOf' | 'anyOf'): ReadonlyMap<string, unknown> {
+    const found = new Map<string, Map<string, unknown>>();
+    for (const { properties, required } of parts) {
+      this.work += required.size * NAME_WORK;
+      for (const [name, schema] of properties) {
+        const text = JSON.stringify(schema) ?? '';
+        this.work += text.length + NAME_WORK;
+        const different = found.get(name) ?? new Map<string, unknown>();
+        found.set(name, different.set(text, schema));
+      }
+    }
+    return new Map([...found].map(([name, different]) => [name, oneOfAll(different, keyword)]));
   }
 
   private target(reference: unknown): unknown {
@@ -79,8 +101,17 @@ class FieldCollector {
     return textOr(reference)
       .slice(2)
       .split('/')
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+      .map((step) => decoded(step).replaceAll('~1', '/').replaceAll('~0', '~'))
       .reduce<unknown>((node, step) => (isNode(node) && Object.hasOwn(node, step) ? node[step] : undefined), this.root);
+  }
+}
+
+/** Generated names such as `Page<Item>` are written as in an address. */
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
   }
 }
 
@@ -95,24 +126,9 @@ function ownFields({ properties, required }: WireObject): Fields {
   };
 }
 
-function allFields(parts: readonly Fields[]): Fields {
-  return { properties: joined(parts, 'allOf'), required: new Set(parts.flatMap(({ required }) => [...required])) };
-}
-
 /** Null, say, is no alternative for arguments. */
 function canBeObject(schema: unknown): boolean {
   return schema !== false && (!isObject(schema) || [schema.type ?? 'object'].flat().includes('object'));
-}
-
-function joined(parts: readonly Fields[], keyword: 'allOf' | 'anyOf'): ReadonlyMap<string, unknown> {
-  const found = new Map<string, Map<string, unknown>>();
-  for (const { properties } of parts) {
-    for (const [name, schema] of properties) {
-      const different = found.get(name) ?? new Map<string, unknown>();
-      found.set(name, different.set(JSON.stringify(schema), schema));
-    }
-  }
-  return new Map([...found].map(([name, different]) => [name, oneOfAll(different, keyword)]));
 }
 
 /** By their texts, so that what is the same counts once. */

@@ -32,7 +32,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
 
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
   const parameters = toolParameters(withoutDialect(inputSchema));
-  return { type: 'function', function: { name, description, parameters } };
+  return { type: 'function', function: { name, description: wellFormed(description), parameters } };
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {

@@ -197,6 +197,13 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
     expect(content.length).toBeLessThan(1_200);
   });
 
+  test.each(['', null])('the server says %j beside its message, which is nothing', async (data) => {
+    const results = { t: { error: { code: -32_602, message: 'no such tool', data } } };
+    const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
+
+    expect((await call(mcp, 't')).content).toMatch(/: no such tool$/);
+  });
+
   test('it takes too long', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { raw: raw({ log }) }, timeouts: { callMs: 100 } });

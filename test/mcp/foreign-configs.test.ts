@@ -55,6 +55,17 @@ test.each<[string, object, readonly unknown[]]>([
     { mcpServers: { a: { serverUrl: 'https://example.com/mcp', headers: { A: 'b' }, disabledTools: [] } } },
     [['a', 'https://example.com/mcp', []]],
   ],
+  [
+    'two programs in one, which say the same in two ways',
+    {
+      a: { url: 'https://example.com/', serverUrl: 'https://example.org/' },
+      b: { command: 'npx', includeTools: ['look', 'wipe'], tools: ['look'] },
+    },
+    [
+      ['a', 'https://example.com/', ['"serverUrl" is ignored']],
+      ['b', 'npx', ['"tools" is ignored']],
+    ],
+  ],
   ['Copilot', { mcpServers: { a: { type: 'local', command: 'node', args: [], tools: ['*'] } } }, [['a', 'node', []]]],
   [
     'programs that write null where there is nothing',

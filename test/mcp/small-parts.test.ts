@@ -126,6 +126,7 @@ test('what steers a terminal, turns the text around or cannot be seen is taken o
     'read a \u0645\u06cc\u200c\u062e',
   );
   expect(plainText('x'.repeat(5), 3)).toBe('xxx… (5 characters)');
+  expect(plainText('🚢🚢', 3)).toBe('🚢… (4 characters)');
 });
 
 test('the servers are told the version of the package', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FilePart, UserMessage } from '../../src/model/message.js';
 import type { ModelResponse } from '../../src/model/model.js';
+import { toWireContent } from '../../src/providers/openai-content.js';
 import { exchange, sentBody, streamedExchange } from '../support/openai-exchange.js';
 import { chunk } from '../support/openai-reply.js';
 
@@ -136,4 +137,12 @@ describe('what is sent', () => {
     expect(await sentContent({ type: 'text', text: 'Hi' }, { type: 'text', text: '' })).toBe('Hi');
     expect(await sentContent({ type: 'text', text: '' })).toBe('');
   });
+});
+
+test('a text of many megabytes keeps nobody waiting', () => {
+  const data = btoa('x'.repeat(24_000_000));
+  const started = performance.now();
+
+  expect(toWireContent([{ type: 'file', data, mediaType: 'text/plain' }], 'gpt-5-mini')).toHaveLength(1);
+  expect(performance.now() - started).toBeLessThan(1_500);
 });

@@ -182,10 +182,12 @@ test('half an emoji, as a cut leaves it, is not sent: it would be refused, and e
     { role: 'tool', content: [result(`Seen ${half}`), result([{ type: 'text', text: half }], { id: 'call_2' })] },
   ];
 
-  const text = JSON.stringify(await sent(messages));
+  const tools = [{ name: 'look', description: `Sees ${half}`, inputSchema: {} }];
+
+  const text = JSON.stringify(await sentBody({ messages, tools }));
 
   expect(text).not.toMatch(/\\ud[89a-f]/i);
-  expect(text.match(/\uFFFD/g)).toHaveLength(7);
+  expect(text.match(/\uFFFD/g)).toHaveLength(8);
   expect(text.match(/🚢/gu)).toHaveLength(2);
 });
 

@@ -74,6 +74,29 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
       { anyOf: [{ properties: { a: text } }, { properties: { b: { $ref: '#/anyOf/0/properties/a' } } }] },
       { properties: { a: text, b: {} } },
     ],
+    [
+      'a reference may be written as in an address',
+      { $ref: '#/$defs/Page%3CItem%3E', $defs: { 'Page<Item>': { properties: { a: text } } } },
+      { $defs: { 'Page<Item>': { properties: { a: text } } }, properties: { a: text } },
+    ],
+    [
+      'a reference that is written wrong leads nowhere',
+      { $ref: '#/$defs/%', $defs: { a: { properties: { a: text } } } },
+      { $defs: { a: { properties: { a: text } } }, properties: {} },
+    ],
+    [
+      'many alternatives are put together as few are',
+      {
+        anyOf: Array.from({ length: 300 }, (_, at) => ({
+          properties: { [`p${at}`]: text, id: text },
+          required: ['id'],
+        })),
+      },
+      {
+        properties: { id: text, ...Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`p${at}`, text])) },
+        required: ['id'],
+      },
+    ],
     ['a loop ends', { anyOf: [{ $ref: '#' }, { $ref: '#/nowhere' }] }, { properties: {} }],
     [
       'a list of kinds is that of an object',
@@ -89,6 +112,28 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
     const parameters = toolParameters({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}')] });
 
     expect(JSON.stringify(parameters.properties)).toBe('{"__proto__":{"type":"string"}}');
+  });
+
+  test('says in words what else is said where a reference leads', () => {
+    const $defs = { record: { type: 'object', additionalProperties: text } };
+
+    expect(toolParameters({ $ref: '#/$defs/record', $defs })).toEqual({
+      ...{ $defs, type: 'object', properties: {} },
+      description: 'The arguments match this JSON Schema as well: {"$ref":"#/$defs/record"}',
+    });
+  });
+
+  test.each(['properties', 'required'])('keeps nobody waiting who is told the same %s again and again', (keyword) => {
+    const names = Array.from({ length: 5_000 }, (_, at) => `p${at}`);
+    const base = { properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
+    const $defs = { base: { [keyword]: base[keyword as keyof typeof base] } };
+    const again = names.map((name) => ({ $ref: '#/$defs/base', properties: { [`${name}-too`]: {} } }));
+    const started = performance.now();
+
+    expect(fields({ $defs, properties: { own: text }, allOf: again, anyOf: again })).toMatchObject({
+      ...{ type: 'object', properties: { own: text } },
+    });
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   test('keeps nobody waiting, however its parts refer to each other', () => {

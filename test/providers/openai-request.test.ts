@@ -134,6 +134,7 @@ describe('tools', () => {
 
 describe('a conversation that came from another server', () => {
   const long = `call_${'x'.repeat(60)}`;
+  const made = 'call_made_short_1';
   const called = (id: string, name: string) => ({ type: 'tool-call' as const, id, name, input: {} });
   const result = (id: string) => ({ type: 'tool-result' as const, id, name: 'add', content: '3' });
   const messages = [
@@ -151,9 +152,21 @@ describe('a conversation that came from another server', () => {
   ];
 
   test('has ids and names that OpenAI takes, each result with the id of its call', async () => {
-    const ids = ['call_made_short_1', 'call_made_short_2', 'c'];
+    const ids = [made, 'call_made_short_2', 'c'];
 
     expect(await askedOfOpenAI({ messages })).toMatchObject({ messages: sent(ids, 'ns_add__x__') });
+  });
+
+  test('pairs no call with the result of another, whatever ids came', async () => {
+    const last = { role: 'assistant' as const, content: [called(made, 'add')] };
+    const results = { role: 'tool' as const, content: [result(made)] };
+    const body = await askedOfOpenAI({ messages: [...messages, last, results] });
+
+    expect((body as { messages: unknown }).messages).toMatchObject([
+      ...sent([made, 'call_made_short_2', 'c'], 'ns_add__x__'),
+      { tool_calls: [{ id: 'call_made_short_3' }] },
+      { tool_call_id: 'call_made_short_3' },
+    ]);
   });
 
   test('goes to another server as it came, since an id may say something there', async () => {
