@@ -41,18 +41,20 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 }
 
 /**
- * What other programs call by other names: the address, and which tools to offer or to leave out. One that is there under
+ * What other programs call by other names: the address, whether it counts, and which tools to offer or to leave out. One that is there under
  * both names stays as it is, and is told. Some write null where there is nothing.
  */
 function translate(fields: Fields): Fields {
   const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  const { serverUrl, tools, disabledTools, ...ours } = given;
+  const { serverUrl, tools, disabledTools, enabled, ...ours } = given;
   return {
     ...ours,
     ...(tools !== undefined && {
       [isTexts(tools) && ours.includeTools === undefined ? 'includeTools' : 'tools']: tools,
     }),
     ...(serverUrl !== undefined && { [ours.url === undefined ? 'url' : 'serverUrl']: serverUrl }),
+    ...(enabled !== undefined &&
+      (typeof enabled === 'boolean' ? { disabled: ours.disabled || !enabled } : { enabled })),
     ...(disabledTools !== undefined && { excludeTools: [ours.excludeTools ?? [], disabledTools].flat() }),
   };
 }

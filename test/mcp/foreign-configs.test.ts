@@ -112,6 +112,24 @@ test('tools are offered and left out as other programs say it', async () => {
   expect(stateOf(mcp, 'wrong')).toBe('invalid');
 });
 
+test('a server that is not enabled is not started', async () => {
+  const path = join(temporaryFolder(), 'mcp.json');
+  const server = raw();
+  const mcpServers = {
+    on: { ...server, enabled: true },
+    off: { ...server, enabled: false },
+    both: { ...server, enabled: true, disabled: true },
+  };
+  writeFileSync(path, JSON.stringify({ mcpServers }));
+  const { mcp } = await connected({ configFiles: [path] });
+
+  expect(mcp.status().map(({ name, state }) => [name, state])).toEqual([
+    ['on', 'connected'],
+    ['off', 'disabled'],
+    ['both', 'disabled'],
+  ]);
+});
+
 test('the folder that is worked in is known by the name that editors have for it', async () => {
   const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
   const path = join(workspaceDir, 'mcp.json');
