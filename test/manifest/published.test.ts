@@ -145,6 +145,7 @@ describe('a Claude Code plugin as it is published', () => {
       'commands/review.md':
         '---\nname: other\ndescription: Reviews.\n---\nReview $ARGUMENTS by $' + '{CLAUDE_PLUGIN_ROOT}.',
       'commands/git/commit.md': '# Commits it\n\nCommit.',
+      'commands/lined.md': '----\nLined.',
       'commands/deploy.md': '---\ndescription: Deploys.\ndisable-model-invocation: true\n---\nDeploy.',
       'commands/notes.txt': 'None.',
       'commands/empty.md': '',
@@ -160,6 +161,7 @@ describe('a Claude Code plugin as it is published', () => {
       ['p:taken', 'Does taken.', false],
       ['p:deploy', 'Deploys.', true],
       ['p:git-commit', 'Commits it', false],
+      ['p:lined', 'Lined.', false],
       ['p:review', 'Reviews.', false],
       ['p:more', 'More.', false],
     ]);
