@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { write } from '../process/support/scratch.js';
 import { echoServer, makePlace, type Place } from './support/place.js';
 
@@ -171,6 +172,23 @@ describe('a Claude Code plugin as it is published', () => {
       'warning .claude-plugin/plugin.json',
       ...['error commands/empty.md', 'error commands/loop.md', 'error commands/out.md', 'warning commands/taken.md'],
     ]);
+  });
+
+  test('of a workspace is looked at once for all of its skills', async () => {
+    const { workspaceDir, userDir, yes, load } = makePlace();
+    const root = join(workspaceDir, '.app/extensions/q');
+    write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
+    for (const at of [1, 2, 3]) write(join(root, `commands/${at}.md`), 'Do it.');
+    const gate = createTrustGate({ workspaceDir, appName: 'app', stateDir: userDir, approve: yes });
+    const judged: string[] = [];
+    const authorize: typeof gate.authorize = (item) => {
+      judged.push(item.kind);
+      return gate.authorize(item);
+    };
+    const { loader } = await load({ ...both, gate: { ...gate, authorize, verify: (it) => gate.verify(it) } });
+
+    expect(loader.status().skills).toEqual(['q:1', 'q:2', 'q:3']);
+    expect(judged).toEqual(['skill']);
   });
 
   test('finds a folder for what it keeps, wherever it names it, and the one of a workspace finds its own', async () => {
