@@ -70,7 +70,8 @@ class JsonFiles {
 
   constructor(private readonly root: string) {}
 
-  async read(path: string): Promise<JsonValue | undefined> {
+  /** What is twice in it is a warning, unless said otherwise. */
+  async read(path: string, repeated = this.warnings): Promise<JsonValue | undefined> {
     const found = await readBytes(join(this.root, path), MAX_JSON_BYTES);
     if ('problem' in found) {
       if (!found.isAbsent) this.problems.push({ path, message: found.problem });
@@ -81,7 +82,7 @@ class JsonFiles {
       return undefined;
     }
     const parsed = parseJsonObject(found.bytes);
-    const [told, said] = 'value' in parsed ? [this.warnings, parsed.repeated] : [this.problems, parsed.problems];
+    const [told, said] = 'value' in parsed ? [repeated, parsed.repeated] : [this.problems, parsed.problems];
     told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
@@ -129,7 +130,7 @@ async function readHooks(
     }
   };
   for (const path of new Set(compat.hookFiles)) {
-    const value = await files.read(path);
+    const value = await files.read(path, files.problems);
     if (value !== undefined) take(value, path);
   }
   for (const value of compat.inlineHooks) take(value, 'hooks');
