@@ -239,6 +239,19 @@ describe('a Claude Code plugin as it is published', () => {
     expect(existsSync(join(place.userDir, 'extension-data'))).toBe(false);
   });
 
+  test('tells a path that leads out of it from one that is not there', async () => {
+    const place = makePlace();
+    const manifest = { name: 'p', version: '1.0.0', skills: ['./out', './none'] };
+    files(place, 'p', { '.claude-plugin/plugin.json': manifest });
+    symlinkSync(place.root, join(place.userDir, 'extensions/p/out'));
+
+    const { loader } = await place.load(both);
+
+    expect(loader.status().diagnostics).toMatchObject([
+      { problems: [{ message: '"out" leads out of the folder, or nowhere' }, { message: '"none" is not there' }] },
+    ]);
+  });
+
   test('tells of each part that is passed over, also where its manifest does not name it', async () => {
     const place = makePlace();
     files(place, 'p', {
