@@ -13,7 +13,7 @@ import type { ReadManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
-import { isObject, type JsonDocument, parseJsonObject } from './strict-json.js';
+import { isObject, type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
 
 /** A manifest of another program, and where it lies. */
 export interface CompatSource {
@@ -22,8 +22,6 @@ export interface CompatSource {
   readonly format: Exclude<ManifestFormat, 'native'>;
   readonly workspaceDir: string;
 }
-
-const MAX_BYTES = 1_048_576;
 
 /** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
 export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
@@ -72,8 +70,9 @@ class JsonFiles {
 
   constructor(private readonly root: string) {}
 
-  async read(path: string): Promise<JsonValue | undefined> {
-    const found = await readBytes(join(this.root, path), MAX_BYTES);
+  /** What is twice in it is a warning, unless said otherwise. */
+  async read(path: string, repeated = this.warnings): Promise<JsonValue | undefined> {
+    const found = await readBytes(join(this.root, path), MAX_JSON_BYTES);
     if ('problem' in found) {
       if (!found.isAbsent) this.problems.push({ path, message: found.problem });
       return undefined;
@@ -83,7 +82,7 @@ class JsonFiles {
       return undefined;
     }
     const parsed = parseJsonObject(found.bytes);
-    const [told, said] = 'value' in parsed ? [this.warnings, parsed.repeated] : [this.problems, parsed.problems];
+    const [told, said] = 'value' in parsed ? [repeated, parsed.repeated] : [this.problems, parsed.problems];
     told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
@@ -131,7 +130,7 @@ async function readHooks(
     }
   };
   for (const path of new Set(compat.hookFiles)) {
-    const value = await files.read(path);
+    const value = await files.read(path, files.problems);
     if (value !== undefined) take(value, path);
   }
   for (const value of compat.inlineHooks) take(value, 'hooks');

@@ -6,7 +6,7 @@ import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from 
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from './manifest-problem.js';
 import { type ReadManifest, readNativeManifest } from './native-manifest.js';
 import { missingPaths, resolveInside } from './relative-path.js';
-import { type JsonDocument, type ParsedJson, parseJsonObject } from './strict-json.js';
+import { type JsonDocument, MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {
@@ -22,7 +22,6 @@ export interface FolderResult {
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-const MAX_BYTES = 1_048_576;
 const FILES: readonly (readonly [ManifestFormat, string])[] = [
   ['native', 'manifest.json'],
   ['gemini', 'gemini-extension.json'],
@@ -55,7 +54,7 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
 
 /** Undefined where there is no such file. */
 async function readManifestFile(root: string, file: string): Promise<ParsedJson | undefined> {
-  const read = await readBytes(join(root, file), MAX_BYTES);
+  const read = await readBytes(join(root, file), MAX_JSON_BYTES);
   if ('problem' in read) return read.isAbsent ? undefined : { problems: [{ path: '', message: read.problem }] };
   if ((await resolveInside(root, file)) === undefined) {
     return { problems: [{ path: '', message: 'it leads out of the folder of the extension' }] };

@@ -107,7 +107,7 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
   const findSettings = createReferenceFinder(extension.settings);
   for (const { path, command } of await findSkills(extension, root)) {
     const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
-    const loaded = await loadFolderSkill({ ...place, extension: name });
+    const loaded = await loadFolderSkill({ ...place, extension: name }, { root });
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;

@@ -19,7 +19,7 @@ const KEY_WITHOUT_SPACE = /^([A-Za-z_][\w-]*):(\S.*)$/s;
 const QUOTED = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?=\s+#|$)/s;
 const INDENTED = /^[ \t]+\S/;
 /** Begins a text block: its style, and what becomes of the empty lines behind it. */
-const TEXT_BLOCK = /^([|>])[0-9]*([+-]?)[0-9]*\s*(?:#.*)?$/;
+const TEXT_BLOCK = /^([|>])[0-9]?([+-]?)[0-9]?\s*(?:#.*)?$/;
 
 /**
  * Reads the part of YAML that skills are written in: texts (plain, quoted, over several lines, `|` and `>`), lists and
@@ -157,7 +157,7 @@ function withoutComment(text: string): string {
 }
 
 function splitList(text: string): string[] {
-  const items = text.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^,])+/gs) ?? [];
+  const items = text.match(/\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(?=,|$)|[^,]+/gs) ?? [];
   return items.map((item) => item.trim()).filter((item) => item !== '');
 }
 

@@ -32,12 +32,17 @@ export function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Those of the paths that a key of a manifest names where there is nothing in the folder. */
+/** Those of the paths that a key of a manifest names which lead to nothing in the folder. */
 export async function missingPaths(
   root: string,
   { paths, key }: { readonly paths: readonly string[]; readonly key: string },
 ): Promise<readonly ManifestProblem[]> {
-  const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
-  const missing = paths.filter((_, index) => found[index] === undefined);
-  return missing.map((path) => ({ path: key, message: `${JSON.stringify(path)} is not there` }));
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      if ((await resolveInside(root, path)) !== undefined) return [];
+      const what = (await isThere(join(root, path))) ? 'leads out of the folder, or nowhere' : 'is not there';
+      return [{ path: key, message: `${JSON.stringify(path)} ${what}` }];
+    }),
+  );
+  return found.flat();
 }

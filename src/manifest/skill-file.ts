@@ -41,12 +41,12 @@ export function readSkillFile(text: string, folderName: string): SkillReading {
   return 'problem' in read ? { problems: [{ path: '', message: read.problem }] } : skillOf(read, folderName);
 }
 
-/** Reads a command of Claude Code: its file names it, and without a description its first line stands for one. */
+/** Reads a command of Claude Code: its file names it, and without a description its first line of words stands for one. */
 export function readCommandFile(text: string, name: string): SkillReading {
-  const read = readFrontMatter(text.trimStart().startsWith('---') ? text : `---\n---\n${text}`);
+  const read = readFrontMatter(/^\s*---[ \t]*[\r\n]/.test(text) ? text : `---\n---\n${text}`);
   if ('problem' in read) return { problems: [{ path: '', message: read.problem }] };
   const { fields, body } = read;
-  const [first = ''] = body.split('\n', 1);
+  const first = body.split('\n').find((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
   const description = textIn(fields.get('description')) || first.replace(/^[#\s]+/, '');
   return skillOf({ fields: new Map(fields).set('name', name).set('description', description), body }, name);
 }

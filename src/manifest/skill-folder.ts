@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { replaceTexts } from './compat-text.js';
 import type { ExtensionScope } from './extension.js';
 import { readText } from './file-text.js';
-import type { GatedFolder } from './gated-folder.js';
+import type { GatedFolder, OpenedFolder } from './gated-folder.js';
 import { SkillUnavailableError } from './manifest-error.js';
 import type { ManifestDiagnostic, ManifestProblem } from './manifest-problem.js';
 import { problemsText } from './manifest-problem.js';
@@ -77,13 +77,16 @@ function commandsAt(path: string): readonly CommandFile[] {
   return path.endsWith('.md') ? [{ file: path, name: basename(path, '.md') }] : [];
 }
 
-/** Opens a skill: its catalogue entry now, its text when it is used. */
-export async function loadFolderSkill(place: SkillPlace): Promise<{
+/** Opens a skill: its catalogue entry now, from a folder that may be open already, and its text when it is used. */
+export async function loadFolderSkill(
+  place: SkillPlace,
+  folder?: OpenedFolder,
+): Promise<{
   readonly entry?: SkillEntry;
   readonly isDenied?: boolean;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }> {
-  const opened = await read(place);
+  const opened = await read(place, folder ?? (await place.gated.open()));
   if ('problem' in opened) {
     const level = opened.isDenied ? 'warning' : 'error';
     return {
@@ -110,8 +113,10 @@ function parse(text: string, { folder, command }: SkillPlace) {
   return command === undefined ? readSkillFile(text, basename(folder)) : readCommandFile(text, command.name);
 }
 
-async function read({ gated, path, command }: SkillPlace): Promise<SkillText | { problem: string; isDenied: boolean }> {
-  const opened = await gated.open();
+async function read(
+  { path, command }: SkillPlace,
+  opened: OpenedFolder,
+): Promise<SkillText | { problem: string; isDenied: boolean }> {
   if ('problem' in opened) return opened;
   const folder = path === '.' ? opened.root : await resolveInside(opened.root, path);
   const name = command === undefined ? SKILL_FILE : basename(command.file);
@@ -131,7 +136,7 @@ interface SkillText {
 }
 
 async function activate(place: SkillPlace, name: string) {
-  const opened = await read(place);
+  const opened = await read(place, await place.gated.open());
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
   const { skill } = parse(opened.text, place);
   if (skill === undefined) throw new SkillUnavailableError(name, 'its file is not valid any more');

@@ -2,6 +2,8 @@ import type { JsonValue } from '../internal/json.js';
 import { type ManifestProblem, pathText } from './manifest-problem.js';
 
 const MAX_DEPTH = 64;
+/** No manifest that anybody wrote is longer. */
+export const MAX_JSON_BYTES = 1_048_576;
 
 /** A JSON object, or what is wrong with the text. */
 export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
@@ -13,8 +15,9 @@ export interface JsonDocument {
   readonly repeated: readonly ManifestProblem[];
 }
 
-/** Reads bytes as one JSON object in UTF-8, without a byte order mark, at most 64 deep and without `__proto__`. */
+/** Reads bytes as one JSON object in UTF-8, without a byte order mark, at most 1 MiB long and 64 deep, without `__proto__`. */
 export function parseJsonObject(bytes: Uint8Array): ParsedJson {
+  if (bytes.length > MAX_JSON_BYTES) return wrong(`it has ${bytes.length} bytes, more than ${MAX_JSON_BYTES}`);
   const text = decode(bytes);
   if (typeof text !== 'string') return wrong(text.problem);
   if (text.trim() === '') return wrong('it is empty');

@@ -148,7 +148,13 @@ class PluginLoading {
     const host = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
     const owners = new Map(this.plugins.map((other) => [other.plugin.name, other.path]));
     const plugins = await pluginsOf(exports, { path, entry, host, owners });
-    return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
+    try {
+      return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
+    } catch (error) {
+      // One of its tools cannot be used.
+      await this.end(plugins.map(({ name, hooks }) => ({ plugin: { name, hooks }, part: partOf({ name, hooks }) })));
+      throw error;
+    }
   }
 
   /** Throws where the plugin cannot stand beside those that are loaded. Adds its tools to the owners'. */

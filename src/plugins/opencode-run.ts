@@ -92,14 +92,15 @@ function textOf(parts: readonly MessagePart[]): string {
 async function passSystem(request: ModelCallRequest, { name, hooks, timeoutMs }: OpencodeRun) {
   const { run, messages } = request;
   const [before, rest] = divide(messages);
-  const output = { system: before };
+  const output = { system: [...before] };
   const what = `experimental.chat.system.transform of plugin "${name}"`;
   try {
     const given = { sessionID: sessionOf(run), model: modelOf(request.model) };
     const asked = () => hooks['experimental.chat.system.transform']?.(given, output) as Promise<void>;
     await callInTime(what, asked, callingOf(run, timeoutMs));
     const content = output.system.filter((text) => typeof text === 'string' && text !== '').join('\n');
-    return content === '' ? request : { ...request, messages: [{ role: 'system', content } as const, ...rest] };
+    if (content === '' || content === before.join('\n')) return request;
+    return { ...request, messages: [{ role: 'system', content } as const, ...rest] };
   } catch (error) {
     run.signal.throwIfAborted();
     logFailure(run, `${what} failed, and is passed over.`, error);

@@ -24,8 +24,8 @@ export function opencodeTools(
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]) =>
       defineTool({
+        ...(await schemasOf(name, tool ?? {})),
         ...{ name, description: tool.description, origin: `plugin ${from.plugin}` },
-        ...(await schemasOf(name, tool)),
         async execute(input, context) {
           return outputOf(await tool.execute(input, contextOf(context, from.workspaceDir)));
         },

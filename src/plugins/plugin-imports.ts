@@ -1,8 +1,11 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { readBytes } from '../process/file-bytes.js';
 import { PluginUntrustedError } from './plugin-error.js';
 
 const MOST_FILES = 1_000;
+const MOST_NAMES = 10_000;
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
  * A file and all that it imports by a relative path, as far as its text tells. Code that it names in another way counts
@@ -11,30 +14,42 @@ const MOST_FILES = 1_000;
 export async function filesOf(path: string, workspaceDir: string): Promise<string[]> {
   const found = new Set([path]);
   const root = await realpath(workspaceDir);
+  let names = 0;
+  let bytes = 0;
   for (const file of found) {
     if (found.size > MOST_FILES) throw new PluginUntrustedError(path, `it imports more than ${MOST_FILES} files`);
     if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
-    const text = await readFile(file, 'utf8').catch(() => '');
+    const read = await readBytes(file, MOST_BYTES - bytes);
+    if ('problem' in read) throw new PluginUntrustedError(path, `${file} cannot be looked through: ${read.problem}`);
+    bytes += read.bytes.length;
     // Some look from where a link is, others from where it leads: told below the workspace as it was given.
     const real = resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
     const folders = [...new Set([dirname(file), dirname(real)])];
-    for (const [named, isImport] of namesIn(text)) {
-      const files = await Promise.all(folders.map((folder) => filesAt(resolve(folder, named))));
+    const named = namesIn(read.bytes.toString());
+    names += named.size;
+    if (names > MOST_NAMES) throw new PluginUntrustedError(path, `it names more than ${MOST_NAMES} files`);
+    for (const [name, isImport] of named) {
+      const files = await Promise.all(folders.map((folder) => filesAt(resolve(folder, name))));
       for (const it of files.flat()) if (isImport || !it.endsWith('.json')) found.add(it);
     }
   }
   return [...found];
 }
 
+/** A relative path that is imported, or that stands first in a call; comments may stand before it. */
 const NAME =
-  /\b(from|import|require|resolve|URL|Worker|fork)\s*(?:(?:\(|\/\*[^*]{0,500}\*\/)\s*){0,20}(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\2/g;
+  /(?:\b(from|import|require)|[\w$)\]])\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\2/g;
+/** No code, but the place where something is. */
+const FOLDER = /(?:^|\/)\.{0,2}$/;
 
 /** The relative paths in a text, each with whether it is imported. */
 function namesIn(text: string): Map<string, boolean> {
   const names = new Map<string, boolean>();
-  for (const [, by = '', , name = ''] of text.matchAll(NAME)) {
+  for (const [, by, , name = ''] of text.matchAll(NAME)) {
+    const isImport = by !== undefined;
     const path = name.replace(/[?#].*$/, '');
-    for (const it of [path, decoded(path)]) names.set(it, /from|import|require/.test(by) || names.get(it) === true);
+    if (!isImport && FOLDER.test(path)) continue;
+    for (const it of [name, path, decoded(path)]) names.set(it, isImport || names.get(it) === true);
   }
   return names;
 }
@@ -56,9 +71,9 @@ async function filesAt(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) return filesNamed(path);
   const manifest = join(path, 'package.json');
-  const text = await readFile(manifest, 'utf8').catch(() => undefined);
-  if (text === undefined) return filesNamed(path);
-  const named = await Promise.all(mainsOf(text).map((main) => filesNamed(resolve(path, main))));
+  const read = await readBytes(manifest, MOST_BYTES);
+  if ('problem' in read) return filesNamed(path);
+  const named = await Promise.all(mainsOf(read.bytes.toString()).map((main) => filesNamed(resolve(path, main))));
   return [...(await filesNamed(path)), manifest, ...named.flat()];
 }
 

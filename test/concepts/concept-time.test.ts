@@ -150,7 +150,7 @@ test('S2-6.3: lookups that are done at once hold up neither the process nor the 
   expect(received).toEqual([{ text }]);
   expect(log.at(-1)?.message).toContain('took longer than 200 ms');
   expect(count).toBeLessThan(1_000);
-  expect(pauses).toBeGreaterThan(2);
+  expect(pauses).toBeGreaterThan(0);
 });
 
 describe('S2-7.2: several concepts', () => {

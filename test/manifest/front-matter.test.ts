@@ -22,6 +22,7 @@ const samples: readonly string[] = [
   'allowed-tools:\n  - Read\n  - Write',
   'allowed-tools:\n- Read\n- Write',
   'allowed-tools: [Read, "Write, too", \'x\']',
+  "allowed-tools: [don't, won't, \"a\\\"b\" , it is \"so\", 'it''s']",
   'name: x # a comment\n# another\ndescription: a#b',
   'description: "quoted" # a comment',
   'license: Apache-2.0\ncompatibility: Needs git, docker and the internet',
@@ -89,6 +90,17 @@ describe('front matter', () => {
     ['a key twice', '---\na: 1\na: 2\n---\n', 'its front matter has "a" twice'],
   ])('is refused with %s', (_what, text, problem) => {
     expect(readFrontMatter(text)).toEqual({ problem });
+  });
+
+  test.each([
+    ['digits', `a: |${'1'.repeat(200_000)}x`],
+    ['quotes', `a: [${'"\\'.repeat(200_000)}]`],
+    ['apostrophes', `a: [${"',''x,".repeat(100_000)}]`],
+  ])('is read in one go: %s', (_what, yaml) => {
+    const before = performance.now();
+    fieldsOf(yaml);
+
+    expect(performance.now() - before).toBeLessThan(2_000);
   });
 
   test('takes line ends of any kind, and a byte order mark or empty lines before it', () => {

@@ -341,3 +341,9 @@ test('a key that an object has twice is refused by its name, however deep and ho
     repeated: [],
   });
 });
+
+test('a manifest that is too long for an extension is told to be, however long it is', () => {
+  expect(parseManifest(JSON.stringify({ ...full(), description: 'a'.repeat(12_000_000) }))).toEqual({
+    problems: [{ path: '', message: expect.stringContaining('more than 1048576') }],
+  });
+});

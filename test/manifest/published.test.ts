@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/index.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { write } from '../process/support/scratch.js';
 import { echoServer, makePlace, type Place } from './support/place.js';
 
@@ -145,6 +146,7 @@ describe('a Claude Code plugin as it is published', () => {
       'commands/review.md':
         '---\nname: other\ndescription: Reviews.\n---\nReview $ARGUMENTS by $' + '{CLAUDE_PLUGIN_ROOT}.',
       'commands/git/commit.md': '# Commits it\n\nCommit.',
+      'commands/lined.md': '----\nLined.',
       'commands/deploy.md': '---\ndescription: Deploys.\ndisable-model-invocation: true\n---\nDeploy.',
       'commands/notes.txt': 'None.',
       'commands/empty.md': '',
@@ -160,6 +162,7 @@ describe('a Claude Code plugin as it is published', () => {
       ['p:taken', 'Does taken.', false],
       ['p:deploy', 'Deploys.', true],
       ['p:git-commit', 'Commits it', false],
+      ['p:lined', 'Lined.', false],
       ['p:review', 'Reviews.', false],
       ['p:more', 'More.', false],
     ]);
@@ -169,6 +172,23 @@ describe('a Claude Code plugin as it is published', () => {
       'warning .claude-plugin/plugin.json',
       ...['error commands/empty.md', 'error commands/loop.md', 'error commands/out.md', 'warning commands/taken.md'],
     ]);
+  });
+
+  test('of a workspace is looked at once for all of its skills', async () => {
+    const { workspaceDir, userDir, yes, load } = makePlace();
+    const root = join(workspaceDir, '.app/extensions/q');
+    write(join(root, '.claude-plugin/plugin.json'), '{"name":"q","version":"1.0.0"}');
+    for (const at of [1, 2, 3]) write(join(root, `commands/${at}.md`), 'Do it.');
+    const gate = createTrustGate({ workspaceDir, appName: 'app', stateDir: userDir, approve: yes });
+    const judged: string[] = [];
+    const authorize: typeof gate.authorize = (item) => {
+      judged.push(item.kind);
+      return gate.authorize(item);
+    };
+    const { loader } = await load({ ...both, gate: { ...gate, authorize, verify: (it) => gate.verify(it) } });
+
+    expect(loader.status().skills).toEqual(['q:1', 'q:2', 'q:3']);
+    expect(judged).toEqual(['skill']);
   });
 
   test('finds a folder for what it keeps, wherever it names it, and the one of a workspace finds its own', async () => {
@@ -217,6 +237,19 @@ describe('a Claude Code plugin as it is published', () => {
     await place.load(both);
 
     expect(existsSync(join(place.userDir, 'extension-data'))).toBe(false);
+  });
+
+  test('tells a path that leads out of it from one that is not there', async () => {
+    const place = makePlace();
+    const manifest = { name: 'p', version: '1.0.0', skills: ['./out', './none'] };
+    files(place, 'p', { '.claude-plugin/plugin.json': manifest });
+    symlinkSync(place.root, join(place.userDir, 'extensions/p/out'));
+
+    const { loader } = await place.load(both);
+
+    expect(loader.status().diagnostics).toMatchObject([
+      { problems: [{ message: '"out" leads out of the folder, or nowhere' }, { message: '"none" is not there' }] },
+    ]);
   });
 
   test('tells of each part that is passed over, also where its manifest does not name it', async () => {
@@ -318,7 +351,7 @@ describe('what another program writes in another way than it should', () => {
     [
       'hooks of one event twice',
       claude({}, { 'hooks/hooks.json': '{"hooks":{"Stop":[],"St\\u006fp":[]}}' }),
-      'warning hooks/hooks.json Stop: it is there twice in one object: only the last one counts',
+      'error hooks/hooks.json Stop: it is there twice in one object: only the last one counts',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
   ])('is told: %s', async (_what, run, line) => {

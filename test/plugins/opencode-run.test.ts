@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
+import { Agent, type AgentLifecycle } from '../../src/index.js';
 import { plugins } from '../../src/plugins/plugins.js';
 import { says, scriptedModel } from '../../src/testing/testing.js';
 import { unhandledDuring } from '../agent/support/settle.js';
@@ -7,7 +7,7 @@ import { keptLog } from '../concepts/support/augmented-run.js';
 import { folderWith, noteBoard } from './support/plugin-folder.js';
 
 /** An agent with one module for opencode, whose hooks may note things. */
-function agentFor(hooks: string, script = [says('end')]) {
+function agentFor(hooks: string, script = [says('end')], lifecycle: readonly AgentLifecycle[] = []) {
   const { key, notes } = noteBoard();
   const workspaceDir = folderWith({
     'm.mjs': `const notes = globalThis.${key}; export const A = async ({ client }) => ({ ${hooks} });`,
@@ -20,6 +20,7 @@ function agentFor(hooks: string, script = [says('end')]) {
     instructions: 'Be brief.',
     loaders: [plugins({ config: [{ path: 'm.mjs' }], workspaceDir })],
     logger,
+    lifecycle,
   });
   return { agent, model, notes, log: lines, workspaceDir };
 }
@@ -124,6 +125,18 @@ describe('`experimental.chat.system.transform`', () => {
       { role: 'user', content: 'go' },
     ]);
     expect(log).toHaveLength(text.includes('throw') ? 1 : 0);
+  });
+
+  test('that changes nothing leaves several of them apart', async () => {
+    const other: AgentLifecycle = {
+      name: 'other',
+      wrapModelCall: (request, next) =>
+        next({ ...request, messages: [{ role: 'system', content: 'First.' }, ...request.messages] }),
+    };
+    const { agent, model } = agentFor(hook('() => {}'), [says('end')], [other]);
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual(['First.', 'Be brief.', 'go']);
   });
 
   test('is told of the session and the model', async () => {

@@ -181,6 +181,7 @@ describe('a plugin for opencode', () => {
       "export const A = async () => ({ tool: { x: { description: 'x' } } });",
       'execute',
     ],
+    ['with no tool where one is named', 'export const A = async () => ({ tool: { x: null } });', 'Tool "x".*execute'],
     [
       'with a tool that is none',
       "export const A = async () => ({ tool: { x: { description: 'x', args: { a: 1 }, execute() {} } } });",

@@ -104,6 +104,11 @@ describe('what is not used is ended', () => {
       "export const A = async () => { await new Promise((done) => setTimeout(done, 600)); return { dispose: () => ended.push('A') }; };",
       ['A'],
     ],
+    [
+      'it is none, and one of its tools is none either',
+      "export default { name: 'a', tools: [{ name: 'x' }], hooks: { onShutdown: () => ended.push('a') } };",
+      ['a'],
+    ],
   ])('a plugin for opencode, where %s', async (_title, text, expected) => {
     const ended: unknown[] = [];
     Object.assign(globalThis, { ended });

@@ -103,6 +103,9 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "import/* all of it */'./helper.mjs'",
     "import './help%65r.mjs'",
     "import(/* now */ './helper.mjs')",
+    "import(/** @type {x} **/ './helper.mjs')",
+    "import(// now\n './helper.mjs')",
+    "const load = createRequire(import.meta.url); load('./helper.mjs')",
     "import './helper.js'",
   ])('is asked about with what it imports, written as %s', async (text) => {
     const { folder } = workspace();
@@ -164,6 +167,33 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
       'plugins/a.mjs',
       ...expected.map((name) => `plugins/part/${name}`),
     ]);
+  });
+
+  test('may name the folders that it lies in, also outside of the workspace', async () => {
+    const outer = folderWith({ 'index.js': '', 'ws/index.js': '' });
+    const folder = join(outer, 'ws');
+    writeFileSync(
+      join(folder, 'master-mind.plugins.mjs'),
+      `new URL('..', import.meta.url); new URL('./', import.meta.url); export default [];`,
+    );
+    const { gate, asked } = gateOf(folder, () => true);
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(asked[0]?.files.map(({ path }) => path)).toEqual(['master-mind.plugins.mjs']);
+  });
+
+  test.each([
+    ['more than 10000 files', () => Array.from({ length: 10_001 }, (_, at) => `import './${at}';`).join('\n')],
+    ['bytes', () => ' '.repeat(17 * 1024 * 1024)],
+  ])('is refused where looking through it would take too long: %s', async (problem, textOf) => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), textOf());
+    const { agent, status } = found(folder, gateOf(folder, () => true).gate);
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining(problem)] });
   });
 
   test('is asked about with what a link leads to and imports, in a workspace that is a link itself', async () => {
