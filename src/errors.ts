@@ -230,7 +230,8 @@ export function describeError(error: unknown): string {
     if (error instanceof Error || typeof (error as Error | undefined)?.stack === 'string') {
       // An AggregateError, such as of a connection that was refused, may have no message of its own.
       const { message, name, errors } = error as Error & Partial<AggregateError>;
-      return String(message || errors?.map?.(describeError).join('; ') || name);
+      const text = message || errors?.map?.(describeError).join('; ') || name;
+      if (text) return String(text);
     }
     return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
   } catch {

@@ -106,7 +106,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
   if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
   if (instructions !== undefined && typeof instructions !== 'string') {
-    refuse('instructions', instructions, 'it is text');
+    refuse('instructions', instructions, 'give a text');
   }
   return {
     agent: name,
@@ -163,7 +163,7 @@ function refuse(option: string, value: unknown, expected: string): never {
 
 /** Throws where a value is no object, or has a member that nobody reads. */
 function checkMembers(option: string, value: object, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) refuse(option, value, 'it is an object');
+  if (typeof value !== 'object' || value === null) refuse(option, value, 'give an object');
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const path = option === 'options' ? key : `${option}.${key}`;

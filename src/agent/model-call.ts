@@ -131,6 +131,7 @@ async function generateInTime(
   // Without a part to wait for, the first part is the response itself.
   const watched = run.config.timeouts.firstPartMs === undefined ? {} : { onPart };
   try {
+    if (stop.stopped) throw stop.reason;
     return await stop.race(call({ ...request, ...watched, signal: stop.signal }));
   } finally {
     stop.release();

@@ -1,5 +1,6 @@
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
+import type { JsonSchema } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
@@ -217,7 +218,11 @@ function withAdditions(tool: Tool, input: unknown, additions: Readonly<Record<st
 }
 
 /** Whether a schema forbids further properties, by itself or by one that it is put together from, such as a union's. */
-function isClosed({ additionalProperties, unevaluatedProperties, anyOf, oneOf, allOf }: Tool['inputSchema']): boolean {
+function isClosed(schema: JsonSchema, defs = schema.$defs as JsonSchema | undefined): boolean {
+  const { $ref, additionalProperties, unevaluatedProperties, anyOf, oneOf, allOf } = schema;
   if (additionalProperties === false || unevaluatedProperties === false) return true;
-  return [anyOf, oneOf, allOf].flat().some((member) => Boolean(member) && isClosed(member as Tool['inputSchema']));
+  // `#/$defs/name`. Names inside of what a name stands for are not followed: they may lead in a circle.
+  const named = defs?.[`${$ref}`.slice(8)];
+  const members = [named, anyOf, oneOf, allOf].flat();
+  return members.some((member) => Boolean(member) && isClosed(member as JsonSchema, named ? undefined : defs));
 }

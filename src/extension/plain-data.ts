@@ -15,7 +15,8 @@ function copyInto<T>(value: T, copies: Map<object, object>): T {
   const open: [from: object, to: object][] = [];
   const copyOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;
-    if (part instanceof Uint8Array) return part.slice();
+    // The `slice` of a Buffer is a view of the same bytes.
+    if (part instanceof Uint8Array) return Uint8Array.prototype.slice.call(part);
     const made = copies.get(part) ?? emptyLike(part);
     if (made === undefined) return part;
     if (!copies.has(part)) open.push([part, made]);

@@ -10,7 +10,7 @@ export interface Logger {
   error(message: string, details?: unknown): void;
 }
 
-/** The default: warnings and errors go to the console, the rest nowhere. What a terminal would obey is left out of a message. */
+/** The default: warnings and errors go to the console, the rest nowhere. What a terminal would obey is left out of a text. */
 export const consoleLogger: Logger = {
   debug: () => {},
   info: () => {},
@@ -19,6 +19,7 @@ export const consoleLogger: Logger = {
 };
 
 function lineOf([message, details]: readonly [message: string, details?: unknown]): unknown[] {
-  const line = `[keelson] ${message.replace(/(?![\n\t])\p{Cc}/gu, '')}`;
-  return details === undefined ? [line] : [line, details];
+  // A message may be anything where no types are checked, such as an error.
+  const parts = [`[keelson] ${message}`, ...(details === undefined ? [] : [details])];
+  return parts.map((part) => (typeof part === 'string' ? part.replace(/(?![\n\t])\p{Cc}/gu, '') : part));
 }

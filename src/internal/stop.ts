@@ -41,7 +41,7 @@ export class Stop {
 
   /** Stops when `signal` aborts, with its reason. */
   follow(signal: AbortSignal | undefined): void {
-    if (signal === undefined) return;
+    if (!signal) return;
     if (signal.aborted) return this.stop(signal.reason);
     const onAbort = () => this.stop(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });

@@ -41,7 +41,9 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
 /** `wrapToolCall`: around each tool call. */
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  call: ({ lifecycle }, call, next) => lifecycle.wrapToolCall?.(call as never, next as never),
+  // A hook outside this one may have written another name into the very request that it was given.
+  call: ({ lifecycle }, call, next) =>
+    lifecycle.wrapToolCall?.((call.tool?.name === call.name ? call : withTool(call, call.run)) as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
   accept(value, site, { id }) {
     if (isToolResult(value)) return wholeResult(value);
@@ -56,8 +58,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
     }
     // Who judges a call by its tool must see the one that will run, whatever the hook gave.
-    const tool = run.tools.find(({ name }) => name === after.name);
-    return tool === after.tool ? after : { ...after, tool };
+    return withTool(after, run);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
@@ -70,6 +71,11 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
   },
 };
+
+function withTool(call: ToolCallRequest, { tools }: Pick<HookSite['run'], 'tools'>): ToolCallRequest {
+  const tool = tools.find(({ name }) => name === call.name);
+  return tool === call.tool ? call : { ...call, tool };
+}
 
 function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
   if (before.name === after.name && before.additions === after.additions) {

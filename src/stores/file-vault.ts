@@ -113,7 +113,17 @@ export class FileVault<State> {
     }
   }
 
+  /** Where the disk refuses what many wrote, each is tried alone: a read does not fail with the write beside it. */
   private async work(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
+    try {
+      await this.workAtOnce(name, jobs);
+    } catch (error) {
+      if (jobs.length === 1 || error instanceof KeelsonError) throw error;
+      for (const job of jobs) await this.workAtOnce(name, [job]).catch(job.reject);
+    }
+  }
+
+  private async workAtOnce(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
     const { form, clock } = this.options;
     const cached = this.cache.take(name);
     const lock = await lockFolder(join(this.folder, name), {

@@ -81,6 +81,11 @@ describe('an agent with an option that it cannot have is not made', () => {
     expect(make({ timeouts: { runMs: '5' } })).toThrow('it is "5"');
   });
 
+  test('and it is said what to give', () => {
+    expect(make({ instructions: 5 })).toThrow('it is 5; give a text');
+    expect(make({ settings: null })).toThrow('it is null; give an object');
+  });
+
   test('no options at all', () => {
     expect(() => new Agent(undefined as unknown as AgentOptions)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }),

@@ -51,3 +51,21 @@ test.each<[string, RunOptions]>([
     expect(getEventListeners(mine.signal, 'abort')).toEqual([]);
   },
 );
+
+test.each<[string, unknown, string]>([
+  ['is aborted already is not made', AbortSignal.abort('too late'), 'Model "scripted" failed: too late'],
+  ['is null is made', null, 'answer'],
+])('a call with a signal of a wrap that %s', async (_title, signal, outcome) => {
+  const model = scriptedModel('answer');
+  const wrap: AgentLifecycle = {
+    wrapModelCall: (request, next) => next({ ...request, signal: signal as AbortSignal | undefined }),
+  };
+
+  const said = await new Agent({ model, lifecycle: [wrap] }).run('go').then(
+    ({ text }) => text,
+    ({ message }) => message,
+  );
+
+  expect(said).toBe(outcome);
+  expect(model.requests).toHaveLength(outcome === 'answer' ? 1 : 0);
+});

@@ -141,6 +141,17 @@ describe('rule 6: arguments are checked', () => {
     ['a union of strict objects', false, z.union([strict, z.strictObject({ b: z.number() })])],
     ['a choice of strict objects', false, { oneOf: [closed] }],
     ['a union inside of a sum', false, { allOf: [{}, { anyOf: [{ type: 'object' }, closed] }] }],
+    [
+      'a union of names',
+      false,
+      z.union([z.object({ a: z.number() }).meta({ id: 'Open' }), strict.meta({ id: 'Strict' })]),
+    ],
+    ['a name', false, { $ref: '#/$defs/A', $defs: { A: { ...closed, allOf: [{ $ref: '#/$defs/A' }] } } }],
+    [
+      'names that lead in a circle',
+      true,
+      { anyOf: [{ $ref: '#/$defs/A' }], $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } },
+    ],
     ['unevaluated properties', false, { properties: { a: {} }, unevaluatedProperties: false }],
   ])('additions to %s join: %s', async (_title, joins, input) => {
     const seen: unknown[] = [];

@@ -288,6 +288,25 @@ describe('the tool that a wrap sees', () => {
     expect(seen).toEqual([echo]);
     expect(resultsIn(messages)).toEqual({ call_1: 'mine' });
   });
+
+  test('is the one that will run, also where a wrap around it wrote another name into its own request', async () => {
+    const seen: unknown[] = [];
+    const renaming: AgentLifecycle = { wrapToolCall: (call, next) => next(Object.assign(call, { name: 'other' })) };
+    const inner: AgentLifecycle = {
+      wrapToolCall(call, next) {
+        seen.push(call.tool?.name);
+        return next();
+      },
+    };
+    const agent = new Agent({
+      model: scriptedModel([calls('echo', { text: 'mine' }), 'done']),
+      tools: [echo, named('other')],
+      lifecycle: [renaming, inner],
+    });
+
+    expect(resultsIn((await agent.run('go')).messages)).toEqual({ call_1: 'ran other' });
+    expect(seen).toEqual(['other']);
+  });
 });
 
 describe('the tools of a lifecycle', () => {

@@ -162,6 +162,17 @@ describe('onInputMessages', () => {
     expect((deep.content[1] as { image: Uint8Array }).image[0]).toBe(1);
   });
 
+  test('bytes that an extension changes in place do not change those that were given, be they a Buffer', async () => {
+    const given = Buffer.from('picture');
+    const onInputMessages = ([first]: Message[]) => {
+      ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image.fill(0);
+    };
+    const { agent } = lab([{ id: 'x', onInputMessages }]);
+    await agent.run({ role: 'user', content: [{ type: 'image', image: given }] });
+
+    expect(given.toString()).toBe('picture');
+  });
+
   test('messages of another realm are copied too', async () => {
     const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
     const onInputMessages = ([first]: Message[]) => {

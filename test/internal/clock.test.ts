@@ -75,9 +75,18 @@ describe('the logger of the console', () => {
   test('prints nothing that a terminal would obey', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 
-    consoleLogger.warn('a tool named \u001b[2Jclear\u009b31m\r,\n\tas the model called it');
+    consoleLogger.warn('a tool named \u001b[2Jclear\u009b31m\r,\n\tas the model called it', 'and \u001b[31mred');
 
-    expect(warn).toHaveBeenCalledWith('[keelson] a tool named [2Jclear31m,\n\tas the model called it');
+    expect(warn).toHaveBeenCalledWith('[keelson] a tool named [2Jclear31m,\n\tas the model called it', 'and [31mred');
+  });
+
+  test('prints what is no text, as a tool in JavaScript may give it', () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+
+    consoleLogger.error(new TypeError('down') as unknown as string);
+    consoleLogger.error(undefined as unknown as string, undefined);
+
+    expect(error.mock.calls).toEqual([['[keelson] TypeError: down'], ['[keelson] undefined']]);
   });
 });
 

@@ -50,6 +50,13 @@ describe('a ModelError', () => {
     expect(new ModelError('m', runInNewContext(code)).message).toBe('Model "m" failed: down');
   });
 
+  test.each<[object, string]>([
+    [{ stack: 'LAMP', code: 3 }, '{"stack":"LAMP","code":3}'],
+    [{ stack: 'x', name: 'NoSpace' }, 'NoSpace'],
+  ])('says what is in %j, which is no error for all its stack', (cause, text) => {
+    expect(new ModelError('m', cause).message).toBe(`Model "m" failed: ${text}`);
+  });
+
   test('goes through JSON with its message, its code and what it carries', () => {
     const cause = { status: 429, retryAfterMs: 5, headers: new Map() };
 

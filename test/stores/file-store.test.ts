@@ -245,6 +245,18 @@ describe('what goes wrong', () => {
     expect(reading.lines).toEqual(Array(2).fill({ revision: 1, length: 50_000, value: 50_000 }));
   });
 
+  test.skipIf(process.platform === 'win32')(
+    'a read does not fail with a write beside it that does not fit',
+    async () => {
+      const folder = await temporaryFolder();
+      await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: 'kept' }, policy);
+      const working = startStoreProcess({ folder, task: 'read-and-write', name: 's', count: 1, limitKb: 30 });
+
+      expect(await working.ended).toBe(0);
+      expect(working.lines).toEqual(['kept', 'kept', 'ERR_STORE_FAILED', 'kept']);
+    },
+  );
+
   test('an id that is no text is a typed error', async () => {
     const folder = await temporaryFolder();
     const id = undefined as unknown as string;

@@ -35,7 +35,7 @@ export function startStoreProcess<Line>(order: {
   };
   reader.on('line', (line) => {
     const said = JSON.parse(line);
-    if (!('started' in said)) lines.push(said);
+    if (said?.started === undefined) lines.push(said);
     wake();
   });
   const closed = Promise.all([once(reader, 'close'), once(child, 'exit')]);
