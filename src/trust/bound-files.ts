@@ -1,12 +1,12 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
 import { namesIn } from './command-words.js';
-import { isOwnPlace } from './own-place.js';
+import { leadsByOwnPlace } from './own-place.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
 import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
@@ -42,6 +42,7 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
   const paths = new NamedPaths(places, realLocation(places.cwd));
   paths.add([item.command ?? '', ...(item.args ?? [])]);
   for (const path of paths.list) {
+    paths.checkFolder(dirname(path));
     const found = findNamed(path, places);
     if (found === undefined) continue;
     const bound = await bindNamed(found, { around, extension });
@@ -77,6 +78,9 @@ const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 /** What Node and `python -m` find a script under without its being written. */
 const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts', '.py', '/__main__.py'];
 
+/** What a shell puts the home folder in the place of, whoever's it says it is. */
+const AT_HOME = /~[\w.-]*(?=\/)|\$(?:HOME\b|\{HOME\b[^{}]*\})/g;
+
 const MANY_PATHS = 16_000;
 /** No system starts a program with a longer argument: Linux takes 128 KiB. */
 const LONG_WORD = 131_072;
@@ -84,6 +88,7 @@ const LONG_WORD = 131_072;
 /** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
 class NamedPaths {
   readonly list = new Set<string>();
+  private readonly folders = new Set<string>();
   private readonly bases: readonly string[];
 
   /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
@@ -102,9 +107,17 @@ class NamedPaths {
     for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
       if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
       for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
-      if (isOwnPlace(resolve(this.realCwd, name))) refuseOwnPlace(name);
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
+  }
+
+  /** Also where nothing lies there for us: it may for the program. */
+  checkFolder(folder: string): void {
+    if (this.folders.has(folder)) return;
+    if (leadsByOwnPlace(folder)) {
+      throw new ItemUnboundError('outside', `${folder} is another place for each process: name it from the workspace.`);
+    }
+    this.folders.add(folder);
   }
 
   /** A word with the folder of the extension in it, and as a shell reads it that knows where home is. */
@@ -112,13 +125,9 @@ class NamedPaths {
     const { root, cwd } = this.places;
     const given = root === undefined ? word : word.replaceAll(EXTENSION_PATH, () => root);
     const home = homeFolder() ?? '~';
-    const read = given.replace(/~\+(?=\/)/g, () => cwd).replace(/~(?=\/)|\$(?:HOME\b|\{HOME\})/g, () => home);
+    const read = given.replace(/~\+(?=\/)/g, () => cwd).replace(AT_HOME, () => home);
     return read === given ? [given] : [given, read];
   }
-}
-
-function refuseOwnPlace(name: string): never {
-  throw new ItemUnboundError('outside', `"${name}" is another place for each process: name it from the workspace.`);
 }
 
 /** A `..` after a link is one place for who reads the text, and another one for who follows the link. */
