@@ -17,6 +17,8 @@ export interface FilePlaces {
   readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
   /** The folder of the extension, without links. */
   readonly root: string | undefined;
+  /** A folder beside which the copy of the extension will lie that is started in its place. */
+  readonly copy: string | undefined;
   readonly cwd: string;
   readonly limits: BindingLimits;
 }
@@ -90,14 +92,18 @@ class NamedPaths {
   readonly list = new Set<string>();
   private readonly folders = new Set<string>();
   private readonly bases: readonly string[];
+  /** Those in the copy of the extension: what leads out of it leads elsewhere. */
+  private readonly moved: readonly string[];
 
   /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
   constructor(
     private readonly places: FilePlaces,
     private readonly realCwd: string,
   ) {
-    const { cwd, around, root } = places;
-    this.bases = [...new Set([cwd, realCwd, around.real, root ?? around.real])];
+    const { cwd, around, root = around.real, copy } = places;
+    this.bases = [...new Set([cwd, realCwd, around.real, root])];
+    const inside = copy === undefined ? [] : this.bases.filter((base) => isInside(base, root));
+    this.moved = inside.map((base) => join(copy ?? '', relative(root, base)));
   }
 
   add(words: readonly string[]): void {
@@ -105,8 +111,10 @@ class NamedPaths {
       throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
     }
     for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
-      if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
-      for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
+      const isClimbing = /(^|\/)\.\.(\/|$)/.test(name);
+      if (isClimbing) refuseDetour(this.realCwd, name);
+      const bases = isClimbing ? [...this.bases, ...this.moved] : this.bases;
+      for (const base of bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
   }
@@ -120,13 +128,13 @@ class NamedPaths {
     this.folders.add(folder);
   }
 
-  /** A word with the folder of the extension in it, and as a shell reads it that knows where home is. */
+  /** A word with the folder of the extension or its copy in it, and as a shell reads it that knows where home is. */
   private readings(word: string): string[] {
-    const { root, cwd } = this.places;
-    const given = root === undefined ? word : word.replaceAll(EXTENSION_PATH, () => root);
+    const { root = EXTENSION_PATH, copy = root } = this.places;
     const home = homeFolder() ?? '~';
-    const read = given.replace(/~\+(?=\/)/g, () => cwd).replace(AT_HOME, () => home);
-    return read === given ? [given] : [given, read];
+    const given = [root, copy].map((folder) => word.replaceAll(EXTENSION_PATH, () => folder));
+    const read = given.map((text) => text.replace(/~\+(?=\/)/g, '.').replace(AT_HOME, () => home));
+    return [...new Set([...given, ...read])];
   }
 }
 
