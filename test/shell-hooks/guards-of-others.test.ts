@@ -204,6 +204,15 @@ test('a command that needs a folder that there is none of is left out, and said'
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
 
+test('so is one in a file of Codex, by the name that Codex has for that folder', async () => {
+  const hook = command('rm -rf "$PLUGIN_DATA/cache"; touch ran');
+  lab.write('.codex/hooks.json', JSON.stringify({ hooks: { PreToolUse: [hook] } }));
+  const hooks = hooksIn(lab, { discover: ['codex'], approve: () => true });
+
+  expect([await runsPast(hooks), lab.has('ran')]).toEqual([1, false]);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
+});
+
 test.each([
   ['native', '.keelson/hooks.json', 'before_tool'],
   ['claude', '.claude/settings.json', 'PreToolUse'],
