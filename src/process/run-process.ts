@@ -115,6 +115,8 @@ async function start(options: RunProcessOptions): Promise<Outcome> {
 function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, stop: (why: Cause) => void): () => void {
   const timer = clock.setTimeout(() => stop('timed-out'), timeoutMs);
   const onAbort = () => stop('aborted');
+  // While it was started, or its input made.
+  if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return () => {
     clock.clearTimeout(timer);

@@ -34,8 +34,9 @@ export function readClaude({ hook, result }: FinishedHook): HookReading {
   if (output === undefined) return failed(problem ?? malformed(unread));
   const bad = findBadOutput(output);
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  const effects = effectsOf(output, event);
-  return failure === undefined ? { output, data: {}, effects } : failedWith(effects, failure);
+  const no = refusalOf(output, event);
+  if (failure !== undefined) return failedWith(no, failure);
+  return { output, data: {}, effects: { ...no, ...effectsOf(output, event, no) } };
 }
 
 function findBadOutput(output: JsonObject): string | undefined {
@@ -72,33 +73,33 @@ function decisionOf(output: JsonObject): string | undefined {
   return textOf(specific.permissionDecision) ?? textOf(output.decision);
 }
 
-function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
-  const specific = (output.hookSpecificOutput ?? {}) as JsonObject;
+/** What of it is a no. `allow` has no effect: no hook takes back what something else refuses. */
+function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
+  const { permissionDecisionReason } = (output.hookSpecificOutput ?? {}) as JsonObject;
   const decision = decisionOf(output);
-  const reason = textOf(specific.permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
-  const refused = decision === 'deny' || decision === 'block' ? refusal(event, reason) : {};
-  const context = textOf(specific.additionalContext);
-  // At the end, what the model is told has it go on.
-  const again = event === 'after_agent' ? (refused.again ?? context) : undefined;
-  const modelTexts = [...(refused.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
-  const user = textOf(output.systemMessage);
+  const reason = textOf(permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
+  const asks = event === 'before_tool' && (decision === 'ask' || decision === 'defer');
   return {
-    ...refused,
-    ...(again !== undefined && { again }),
-    ...(event === 'before_tool' && toolEffects(specific, decision, reason)),
-    ...(event === 'after_tool' && outputEffects(specific)),
-    ...(modelTexts.length > 0 && { modelTexts }),
-    ...(user !== undefined && { userText: user }),
+    ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),
+    ...(asks && { ask: reason }),
     ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? NO_REASON }),
   };
 }
 
-/** `allow` has no effect: no hook takes back what something else refuses. */
-function toolEffects(specific: JsonObject, decision: string | undefined, reason: string): HookEffects {
-  const { updatedInput } = specific;
+/** What it wants beside a no. */
+function effectsOf(output: JsonObject, event: HookEvent, no: HookEffects): HookEffects {
+  const { additionalContext, updatedInput, ...specific } = (output.hookSpecificOutput ?? {}) as JsonObject;
+  const context = textOf(additionalContext);
+  // At the end, what the model is told has it go on.
+  const again = event === 'after_agent' ? (no.again ?? context) : undefined;
+  const modelTexts = [...(no.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
+  const user = textOf(output.systemMessage);
   return {
-    ...((decision === 'ask' || decision === 'defer') && { ask: reason }),
-    ...(isObject(updatedInput) && { input: updatedInput as JsonObject }),
+    ...(again !== undefined && { again }),
+    ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
+    ...(event === 'after_tool' && outputEffects(specific)),
+    ...(modelTexts.length > 0 && { modelTexts }),
+    ...(user !== undefined && { userText: user }),
   };
 }
 

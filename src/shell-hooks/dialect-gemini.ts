@@ -36,8 +36,9 @@ export function readGemini({ hook, result }: FinishedHook): HookReading {
   const specific = output.hookSpecificOutput ?? {};
   const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  const effects = effectsOf(output, specific as JsonObject, event);
-  if (failure !== undefined) return failedWith(effects, failure);
+  const no = refusalOf(output, event);
+  if (failure !== undefined) return failedWith(no, failure);
+  const effects = { ...effectsOf(output, specific as JsonObject, event), ...no };
   const ignored = UNSUPPORTED.filter((field) => Boolean((specific as JsonObject)[field]));
   return { output, data: {}, effects, ignored };
 }
@@ -68,19 +69,26 @@ function refusal(event: HookEvent, reason: string): HookEffects {
   return { cancel: reason };
 }
 
-function effectsOf(output: JsonObject, specific: JsonObject, event: HookEvent): HookEffects {
+/** What of it is a no. */
+function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
   const decision = textOf(output.decision);
   const reason = textOf(output.reason) ?? NO_REASON;
-  const context = textOf(specific.additionalContext);
-  const user = textOf(output.systemMessage);
   const stops = output.continue === false && !UNSTOPPABLE.includes(event);
   return {
-    ...specificEffects(specific, event),
     ...((decision === 'deny' || decision === 'block') && refusal(event, reason)),
     ...(decision === 'ask' && event === 'before_tool' && { ask: reason }),
+    ...(stops && { stop: textOf(output.stopReason) ?? reason }),
+  };
+}
+
+/** What it wants beside a no. */
+function effectsOf(output: JsonObject, specific: JsonObject, event: HookEvent): HookEffects {
+  const context = textOf(specific.additionalContext);
+  const user = textOf(output.systemMessage);
+  return {
+    ...specificEffects(specific, event),
     ...(context !== undefined && { modelTexts: [context] }),
     ...(user !== undefined && { userText: user }),
-    ...(stops && { stop: textOf(output.stopReason) ?? textOf(output.reason) ?? NO_REASON }),
   };
 }
 
@@ -97,10 +105,10 @@ function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
   };
 }
 
-const MODES = { NONE: 'none', ANY: 'any', AUTO: 'auto' } as const;
+const MODES: Readonly<Record<string, 'none' | 'any' | 'auto'>> = { NONE: 'none', ANY: 'any', AUTO: 'auto' };
 
 function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects {
-  const known = MODES[String(mode).toUpperCase() as keyof typeof MODES] ?? 'auto';
+  const known = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? 'auto';
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true } };
 }

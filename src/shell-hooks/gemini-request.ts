@@ -38,7 +38,13 @@ export function textOfResponse({ text, candidates }: JsonObject): string | undef
   const content = isObject(candidate) ? candidate.content : undefined;
   const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
   if (parts.length === 0) return undefined;
-  return parts.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+  return parts.map(textOfPart).join('');
+}
+
+/** Of what is no text nothing: not all that JSON holds can be made one. */
+function textOfPart(part: JsonValue): string {
+  const text = isObject(part) ? part.text : part;
+  return typeof text === 'string' ? text : '';
 }
 
 /** The request with what a hook changed of it. Throws a `MessageInvalidError` where its messages cannot be sent. */
@@ -72,8 +78,7 @@ export function changeMessages(before: readonly Message[], change: JsonObject): 
 
 function contentOf({ content }: JsonObject): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.map((part) => (isObject(part) ? String(part.text ?? '') : String(part))).join('');
+  return Array.isArray(content) ? content.map(textOfPart).join('') : '';
 }
 
 const NUMBERS = { temperature: 'temperature', topP: 'topP', maxOutputTokens: 'maxOutputTokens' } as const;
@@ -83,6 +88,6 @@ function settingsOf(config: JsonObject): ModelSettings {
   const { stopSequences } = config;
   return {
     ...Object.fromEntries(numbers.map(([name, setting]) => [setting, config[name]])),
-    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.map(String) }),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.filter((text) => typeof text === 'string') }),
   };
 }

@@ -66,11 +66,10 @@ export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
-/** A hook that went wrong: where it says no, that stands. One that says so and exits with an error did what it is for. */
-export function failedWith({ cancel, stop, ask, again, result }: HookEffects, problem: HookProblem): HookReading {
-  const effects = { cancel, stop, ask, again, result };
-  const saysNo = Object.values(effects).some((effect) => effect !== undefined);
-  return { ...SILENT, effects, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
+/** A hook that went wrong: where it said no, that stands. One that did and exits with an error did what it is for. */
+export function failedWith(no: HookEffects, problem: HookProblem): HookReading {
+  const saysNo = Object.keys(no).length > 0;
+  return { ...SILENT, effects: no, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
 }
 
 /** What stands where a hook gave no reason. */

@@ -171,7 +171,7 @@ function portable(command: unknown): unknown {
 function unsupported(
   handler: Readonly<Record<string, unknown>>,
   { matcher }: Place,
-  { hasData }: HookSource,
+  { hasData, dialect }: HookSource,
 ): string | undefined {
   const { type = 'command', args, shell } = handler;
   if (type !== 'command') return `\`type: ${JSON.stringify(type)}\` is not supported, only "command"`;
@@ -183,8 +183,9 @@ function unsupported(
   }
   // In a text for a shell it would be nothing, and `rm -r "$CLAUDE_PLUGIN_DATA/cache"` another folder.
   const texts: unknown[] = [handler.command, ...(Array.isArray(args) ? args : [])];
-  if (!hasData && texts.some((text) => typeof text === 'string' && text.includes('CLAUDE_PLUGIN_DATA'))) {
-    return 'there is no `CLAUDE_PLUGIN_DATA`';
+  const variable = dialect === 'codex' ? 'PLUGIN_DATA' : 'CLAUDE_PLUGIN_DATA';
+  if (!hasData && texts.some((text) => typeof text === 'string' && text.includes(variable))) {
+    return `there is no \`${variable}\``;
   }
   return matcher !== undefined && typeof matcher !== 'string' ? 'its `matcher` is no text' : undefined;
 }

@@ -5,6 +5,7 @@ import { isInside, realLocation } from '../process/location.js';
 import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
+import { copyPath } from './copy-path.js';
 import { baseOf, resolveScope, type Workspace } from './item-scope.js';
 import { ItemUnboundError } from './trust-error.js';
 import { EXTENSION_PATH, type TrustItem, type TrustPlace, type TrustScope } from './trust-item.js';
@@ -53,7 +54,9 @@ export async function bindItem(item: TrustItem, place: TrustPlace, sink?: FileSi
     scope === 'user' && source !== undefined
       ? ({ in: 'definition', named: dirname(item.source ?? source), real: dirname(source) } as const)
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
-  const bound = await bindFiles(item, { around, root, cwd, limits: place.limits }, sink);
+  // Its digest is not known yet, and where `..` leads from there does not depend on it.
+  const copy = root === undefined ? undefined : copyPath('0'.repeat(64), place.stateDir);
+  const bound = await bindFiles(item, { around, root, copy, cwd, limits: place.limits }, sink);
   const document = {
     ...definitionOf(item),
     ...{ scope, source, root, files: bound.files },

@@ -1,12 +1,12 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../errors.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
 import { namesIn } from './command-words.js';
-import { isOwnPlace } from './own-place.js';
+import { leadsByOwnPlace } from './own-place.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
 import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
@@ -17,6 +17,8 @@ export interface FilePlaces {
   readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
   /** The folder of the extension, without links. */
   readonly root: string | undefined;
+  /** A folder beside which the copy of the extension will lie that is started in its place. */
+  readonly copy: string | undefined;
   readonly cwd: string;
   readonly limits: BindingLimits;
 }
@@ -42,6 +44,7 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
   const paths = new NamedPaths(places, realLocation(places.cwd));
   paths.add([item.command ?? '', ...(item.args ?? [])]);
   for (const path of paths.list) {
+    paths.checkFolder(dirname(path));
     const found = findNamed(path, places);
     if (found === undefined) continue;
     const bound = await bindNamed(found, { around, extension });
@@ -77,6 +80,9 @@ const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 /** What Node and `python -m` find a script under without its being written. */
 const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts', '.py', '/__main__.py'];
 
+/** What a shell puts the home folder in the place of, whoever's it says it is. */
+const AT_HOME = /~[\w.-]*(?=\/)|\$(?:HOME\b|\{HOME\b[^{}]*\})/g;
+
 const MANY_PATHS = 16_000;
 /** No system starts a program with a longer argument: Linux takes 128 KiB. */
 const LONG_WORD = 131_072;
@@ -84,15 +90,20 @@ const LONG_WORD = 131_072;
 /** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
 class NamedPaths {
   readonly list = new Set<string>();
+  private readonly folders = new Set<string>();
   private readonly bases: readonly string[];
+  /** Those in the copy of the extension: what leads out of it leads elsewhere. */
+  private readonly moved: readonly string[];
 
   /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
   constructor(
     private readonly places: FilePlaces,
     private readonly realCwd: string,
   ) {
-    const { cwd, around, root } = places;
-    this.bases = [...new Set([cwd, realCwd, around.real, root ?? around.real])];
+    const { cwd, around, root = around.real, copy } = places;
+    this.bases = [...new Set([cwd, realCwd, around.real, root])];
+    const inside = copy === undefined ? [] : this.bases.filter((base) => isInside(base, root));
+    this.moved = inside.map((base) => join(copy ?? '', relative(root, base)));
   }
 
   add(words: readonly string[]): void {
@@ -100,25 +111,31 @@ class NamedPaths {
       throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
     }
     for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
-      if (/(^|\/)\.\.(\/|$)/.test(name)) refuseDetour(this.realCwd, name);
-      for (const base of this.bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
-      if (isOwnPlace(resolve(this.realCwd, name))) refuseOwnPlace(name);
+      const isClimbing = /(^|\/)\.\.(\/|$)/.test(name);
+      if (isClimbing) refuseDetour(this.realCwd, name);
+      const bases = isClimbing ? [...this.bases, ...this.moved] : this.bases;
+      for (const base of bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
       if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
     }
   }
 
-  /** A word with the folder of the extension in it, and as a shell reads it that knows where home is. */
-  private readings(word: string): string[] {
-    const { root, cwd } = this.places;
-    const given = root === undefined ? word : word.replaceAll(EXTENSION_PATH, () => root);
-    const home = homeFolder() ?? '~';
-    const read = given.replace(/~\+(?=\/)/g, () => cwd).replace(/~(?=\/)|\$(?:HOME\b|\{HOME\})/g, () => home);
-    return read === given ? [given] : [given, read];
+  /** Also where nothing lies there for us: it may for the program. */
+  checkFolder(folder: string): void {
+    if (this.folders.has(folder)) return;
+    if (leadsByOwnPlace(folder)) {
+      throw new ItemUnboundError('outside', `${folder} is another place for each process: name it from the workspace.`);
+    }
+    this.folders.add(folder);
   }
-}
 
-function refuseOwnPlace(name: string): never {
-  throw new ItemUnboundError('outside', `"${name}" is another place for each process: name it from the workspace.`);
+  /** A word with the folder of the extension or its copy in it, and as a shell reads it that knows where home is. */
+  private readings(word: string): string[] {
+    const { root = EXTENSION_PATH, copy = root } = this.places;
+    const home = homeFolder() ?? '~';
+    const given = [root, copy].map((folder) => word.replaceAll(EXTENSION_PATH, () => folder));
+    const read = given.map((text) => text.replace(/~\+(?=\/)/g, '.').replace(AT_HOME, () => home));
+    return [...new Set([...given, ...read])];
+  }
 }
 
 /** A `..` after a link is one place for who reads the text, and another one for who follows the link. */

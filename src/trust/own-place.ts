@@ -1,37 +1,36 @@
-import { readlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Where a process finds its own folder: another place for each. */
 const OWN_PLACE = /^\/proc\/(?:.*\/)?cwd(?:\/|$)/;
-/** More than any path has names, with 40 links on its way. */
-const MOST_STEPS = 100_000;
+/** As many as Linux follows on one way. */
+const MOST_LINKS = 40;
 
-/** Whether the text of an absolute path names what is another place for each process. */
-export function isOwnPlace(path: string): boolean {
-  return OWN_PLACE.test(path);
-}
-
-/** Whether an absolute path leads by such a place, through whatever links. */
+/** Whether an absolute path leads by such a place, through whatever links, also where nothing is there for us. */
 export function leadsByOwnPlace(path: string): boolean {
   const left = path.split('/').reverse();
   let at = '/';
-  for (let steps = 0; left.length > 0; steps += 1) {
+  for (let links = 0; left.length > 0 && links <= MOST_LINKS; ) {
     const name = left.pop();
-    if (steps > MOST_STEPS) return true;
     if (name === '' || name === '.') continue;
     const next = name === '..' ? dirname(at) : `${at === '/' ? '' : at}/${name}`;
-    if (isOwnPlace(next)) return true;
+    if (OWN_PLACE.test(next)) return true;
     const target = name === '..' ? undefined : readLink(next);
-    if (target !== undefined) left.push(...target.split('/').reverse());
-    if (target === undefined) at = next;
-    else if (target.startsWith('/')) at = '/';
+    if (target === undefined) {
+      at = next;
+      continue;
+    }
+    links += 1;
+    left.push(...target.split('/').reverse());
+    if (target.startsWith('/')) at = '/';
   }
   return false;
 }
 
 function readLink(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    // Most are none: no error is made for each of them.
+    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
     return undefined;
   }

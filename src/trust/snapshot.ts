@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { realLocation } from '../process/location.js';
 import { type Binding, bindItem } from './binding.js';
 import { BindingBudget, type BoundFile, BoundFolder } from './bound-file.js';
 import { canonicalJson } from './canonical-json.js';
+import { copiesIn, copyPath } from './copy-path.js';
 import type { TrustPlace } from './trust-item.js';
 
 /**
@@ -12,7 +12,7 @@ import type { TrustPlace } from './trust-item.js';
  * very bytes that are hashed, and compared again each time. Undefined where the extension has changed meanwhile.
  */
 export async function openSnapshot(binding: Binding, place: TrustPlace): Promise<string | undefined> {
-  const folder = snapshotPath(binding.digest, place.stateDir);
+  const folder = copyPath(binding.digest, place.stateDir);
   if (await isIntact(folder, binding, place)) return inUse(folder);
   const draft = join(dirname(folder), `new-${randomUUID()}`);
   try {
@@ -44,7 +44,7 @@ function isMoved(from: string, to: string): Promise<boolean> {
 
 /** Removes what was kept for an approval. */
 export async function removeSnapshot(digest: string, stateDir: string): Promise<void> {
-  await removeFolder(snapshotPath(digest, stateDir));
+  await removeFolder(copyPath(digest, stateDir));
 }
 
 const DAY_MS = 86_400_000;
@@ -72,14 +72,6 @@ async function inUse(folder: string): Promise<string> {
   const now = new Date();
   await utimes(folder, now, now).catch(() => {});
   return folder;
-}
-
-function snapshotPath(digest: string, stateDir: string): string {
-  return join(copiesIn(stateDir), digest.replace(/^sha256:/, ''));
-}
-
-function copiesIn(stateDir: string): string {
-  return join(realLocation(stateDir), 'approved');
 }
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {

@@ -21,9 +21,12 @@ export function terminalApprover({
   return (request, { signal }) => {
     if (!input.isTTY || !output.isTTY) return false;
     const asked = last.then(async () => {
-      await discardTyped(input);
-      if (signal.aborted || !input.readable) return false;
-      return question({ input, output, signal }, describe(request));
+      if (signal.aborted) return false;
+      const isStopped = await discardTyped(input);
+      if (!isStopped && !signal.aborted && input.readable)
+        return question({ input, output, signal }, describe(request));
+      setRaw(input, false);
+      return false;
     });
     last = asked.catch(() => {});
     return asked;
@@ -32,13 +35,25 @@ export function terminalApprover({
 
 const DISCARD_MS = 50;
 
-/** What was typed before a question was seen is no answer to it. */
-async function discardTyped(input: Readable): Promise<void> {
-  const discard = () => {};
+/**
+ * What was typed before a question was seen is no answer to it, also where Enter is missing: only in raw mode is that
+ * handed over. Gives whether Ctrl-C was among it, which is a no.
+ */
+async function discardTyped(input: Readable): Promise<boolean> {
+  let isStopped = false;
+  const discard = (typed: Buffer | string) => {
+    isStopped ||= typed.includes('\u0003');
+  };
+  setRaw(input, true);
   input.on('data', discard);
   await sleep(DISCARD_MS);
   input.off('data', discard);
   input.pause();
+  return isStopped;
+}
+
+function setRaw(input: Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }, isRaw: boolean): void {
+  input.setRawMode?.(isRaw);
 }
 
 interface Terminal {

@@ -46,7 +46,7 @@ export class TrustStore {
 
   /** Stores an approval in the place of any other of the same item. Returns those that it replaces. */
   async approve(approval: Approval): Promise<readonly Approval[]> {
-    return this.replace((other) => identityText(other) === identityText(approval), [approval]);
+    return this.replace((other) => identityText(other) === identityText(approval), [structuredClone(approval)]);
   }
 
   /** Takes approvals back, by digest or by a choice of one's own. Returns those that are gone. */

@@ -27,6 +27,18 @@ test('what a program reads, writes and returns is passed on', async () => {
   });
 });
 
+test('an abort while the input is made ends the program', async () => {
+  const controller = new AbortController();
+  const stdin = () => {
+    controller.abort();
+    return '';
+  };
+
+  const { outcome } = await sh('exec sleep 30', { stdin, signal: controller.signal, timeoutMs: 5_000 });
+
+  expect(outcome).toBe('aborted');
+});
+
 test('an input that is made while the program starts is made once it has a process, and read', async () => {
   const order: string[] = [];
   const { stdout } = await sh('cat', {

@@ -59,6 +59,47 @@ describe('a guard that says no and exits with an error', () => {
   });
 });
 
+async function askedAfter(hooks: ReturnType<typeof hooksIn>): Promise<string> {
+  const { tool } = countingTool('run_command');
+  const script = [calls('run_command', { command: 'ls' }), says('ok')];
+  const { agent, model } = agentWith(lab, hooks, { script, tools: [tool] });
+  await agent.run('go');
+  return JSON.stringify(model.requests.at(-1)?.messages);
+}
+
+test.each(['', '; exit 1', '; kill -9 $$'])(
+  'a no to a result is told to the model, whatever else is wrong with the hook: %j',
+  async (end) => {
+    const text = prints(JSON.stringify({ decision: 'block', reason: 'the tests fail', systemMessage: 5 }), end);
+
+    expect(await askedAfter(claudeHooks(lab, { PostToolUse: [command(text)] }))).toContain('the tests fail');
+  },
+);
+
+test('an exit code of 1 is no no: what such a hook rewrites, or tells the model at the end, does not count', async () => {
+  const rewritten = { hookSpecificOutput: { updatedToolOutput: 'psst', tool_output: 'psst' } };
+  const told = { hookSpecificOutput: { additionalContext: 'psst' } };
+  const hooks = claudeHooks(lab, {
+    PostToolUse: [command(prints(JSON.stringify(rewritten), '; exit 1'))],
+    Stop: [command(prints(JSON.stringify(told), '; exit 1'))],
+  });
+
+  expect(await askedAfter(hooks)).not.toContain('psst');
+  expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([1, 1]);
+});
+
+test('a no of a hook of Gemini CLI stands beside what is no text', async () => {
+  const odd = { toString: 1 };
+  const response = { llm_response: { candidates: [{ content: { parts: [odd, { text: odd }] } }] } };
+  const text = prints(JSON.stringify({ decision: 'deny', reason: 'not now', hookSpecificOutput: response }));
+  lab.write('.gemini/settings.json', JSON.stringify({ hooks: { BeforeModel: [slow(text)] } }));
+  const { agent } = agentWith(lab, hooksIn(lab, { discover: ['gemini'], approve: () => true }), {
+    script: [says('ok')],
+  });
+
+  await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED' });
+});
+
 test('a hook of Gemini CLI may write its JSON as a text of JSON', async () => {
   expect(await runsPast(gemini(slow(prints(JSON.stringify(no)))))).toBe(0);
 });
@@ -160,6 +201,15 @@ test('a command that needs a folder that there is none of is left out, and said'
 
   expect(await runsPast(hooks)).toBe(1);
   expect([hooks.status().hooks, lab.has('ran')]).toEqual([[], false]);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
+});
+
+test('so is one in a file of Codex, by the name that Codex has for that folder', async () => {
+  const hook = command('rm -rf "$PLUGIN_DATA/cache"; touch ran');
+  lab.write('.codex/hooks.json', JSON.stringify({ hooks: { PreToolUse: [hook] } }));
+  const hooks = hooksIn(lab, { discover: ['codex'], approve: () => true });
+
+  expect([await runsPast(hooks), lab.has('ran')]).toEqual([1, false]);
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
 

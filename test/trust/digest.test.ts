@@ -89,6 +89,8 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['behind substitutions', { shell: true, command: 'node "$(cd "$(pwd)" && pwd)/src/a, (1)=b c.js"' }],
     ['from home', { shell: true, command: 'node ~/ws/src/x.js' }],
     ['from home by its variable', { shell: true, command: `node "\${HOME}"/ws/src/x.js` }],
+    ['from home by a changed variable', { shell: true, command: `node \${HOME%/}/ws/src/x.js` }],
+    ['from the home of a name', { shell: true, command: 'node ~some-body/ws/src/x.js' }],
     ['from the folder of the shell', { shell: true, command: 'node ~+/src/x.js' }],
     ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],

@@ -33,6 +33,15 @@ const approval = (name: string): Approval => ({
 const storeOf = ({ stateDir, workspaceDir, logger }: Place) => new TrustStore({ stateDir, workspaceDir, logger });
 const namesIn = async (store: TrustStore) => (await store.list()).map(({ name }) => name);
 
+test('an approval is what it was when it was given, whatever becomes of the object', async () => {
+  const store = storeOf(makePlace());
+  const given = { ...approval('a') };
+  await store.approve(given);
+  given.name = 'b';
+
+  expect(await namesIn(store)).toEqual(['a']);
+});
+
 test('the file is the only one, is the user’s alone, and says what was approved', async () => {
   const place = makePlace();
   const stateDir = join(place.root, 'home', 'deep', '.new');

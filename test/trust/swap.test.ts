@@ -249,3 +249,19 @@ test('several processes that make one copy at once all get it', async () => {
   expect(new Set(results.map((result) => verified(result).root)).size).toBe(1);
   expect(readdirSync(join(place.stateDir, 'approved'))).toHaveLength(1);
 });
+
+test.each([
+  [['../../../ws/src/x.sh']],
+  [[`\${extensionPath}/../../../ws/src/x.sh`]],
+  [['-c', '. "$extensionPath"/../../../ws/src/x.sh']],
+  [['-c', '. ~+/../../../ws/src/x.sh']],
+])('a script that leads out of the copy of an extension is bound where it leads to from there: %j', async (args) => {
+  const place = makePlace();
+  const gate = place.gate({ stateDir: join(place.root, 'state') });
+  const path = write(join(place.workspaceDir, 'src', 'x.sh'), 'echo good\n');
+  const { item } = makeExtension(place);
+  const decision = allowed(await gate.authorize({ ...item, command: 'sh', args }));
+  write(path, 'echo evil\n');
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+});

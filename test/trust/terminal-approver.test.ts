@@ -65,6 +65,36 @@ test('what was typed before the question is no answer to it', async () => {
   expect(await attempted).toBe('declined');
 });
 
+test('what was typed before without Enter is no beginning of an answer', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  // As a terminal does: it keeps a line that is not complete until somebody wants single characters.
+  let line = 'y';
+  Object.assign(screen.input, {
+    setRawMode: (isRaw: boolean) => {
+      if (isRaw && line !== '') screen.input.write(line);
+      line = '';
+    },
+  });
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  await sleep(50);
+  screen.input.write('\n');
+
+  expect(await attempted).toBe('declined');
+});
+
+test('Ctrl-C while the question comes up is a no, and leaves the terminal as it was', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const modes: boolean[] = [];
+  Object.assign(screen.input, { setRawMode: (isRaw: boolean) => modes.push(isRaw) });
+  screen.input.write('\u0003');
+
+  expect(await attempt(askOn(screen, place), place.hook())).toBe('declined');
+  expect([modes, screen.shown()]).toEqual([[true, false], '']);
+});
+
 test('an input that ended before the question is a no', async () => {
   const place = makePlace();
   const screen = terminal();
