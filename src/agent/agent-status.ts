@@ -34,5 +34,5 @@ export function lifecycleStatus({ lifecycle, name, priority, onFailure }: Entry)
 
 /** A tool as `status()` shows it. */
 export function toolStatus({ name, origin }: Tool): AgentStatus['tools'][number] {
-  return origin === undefined ? { name } : { name, origin };
+  return { name, origin };
 }

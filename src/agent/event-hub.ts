@@ -1,4 +1,4 @@
-import { describeValue, OptionInvalidError } from '../errors.js';
+import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
@@ -20,7 +20,7 @@ export class EventHub implements Ears {
   constructor(private readonly logger: Logger) {}
 
   on(type: string, listener: Listener): void {
-    if (typeof listener !== 'function') throw new OptionInvalidError('listener', `it is ${describeValue(listener)}`);
+    if (typeof listener !== 'function') throw new OptionInvalidError('listener', 'it is no function');
     this.replace([...this.listeners, [type, listener]]);
   }
 

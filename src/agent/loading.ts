@@ -50,15 +50,12 @@ export class Loading {
   }
 
   status(): readonly LoaderStatus[] {
-    return this.loaders.map(({ loader, state, error }) => {
-      const details = detailsOf(loader);
-      return {
-        name: loader.name,
-        state,
-        ...(error !== undefined && { error }),
-        ...(details !== undefined && { details }),
-      };
-    });
+    return this.loaders.map(({ loader, state, error }) => ({
+      name: loader.name,
+      state,
+      error,
+      details: detailsOf(loader),
+    }));
   }
 
   /** Closes what was loaded, last first, and what is loading once it is loaded. A failure is logged. */

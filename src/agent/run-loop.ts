@@ -141,8 +141,8 @@ function weighAnswer(run: Run, answer: string): PromiseLike<void> | undefined {
 
 /** What was added after the answer buys another turn, or stands in the history unanswered. */
 function weighAdditions(run: Run): PromiseLike<void> | undefined {
-  if (goesOn(run)) run.answer = undefined;
-  else return run.save() as PromiseLike<void> | undefined;
+  if (!goesOn(run)) return run.save() as PromiseLike<void> | undefined;
+  run.answer = undefined;
   return undefined;
 }
 

@@ -111,12 +111,8 @@ export function distance(a: string, b: string): number {
 function wrongHooks(lifecycle: AgentLifecycle<never>): string[] {
   const members = lifecycle as Readonly<Record<string, unknown>>;
   return HOOKS.filter((key) => members[key] !== undefined && typeof members[key] !== 'function').map(
-    (key) => `\`${key}\` is ${describeKind(members[key])}, not a function`,
+    (key) => `\`${key}\` is ${members[key] === null ? 'null' : typeof members[key]}, not a function`,
   );
-}
-
-function describeKind(value: unknown): string {
-  return value === null ? 'null' : typeof value;
 }
 
 function wrongSettings({ name, priority, onFailure, timeoutMs, holdStream, tools }: AgentLifecycle<never>): string[] {
