@@ -40,17 +40,39 @@ export function isVariableName(name: string): boolean {
 }
 
 function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
-  const entries: [string, string][] = [];
-  const add = (name: string, value: string | undefined) => {
-    if (value !== undefined) entries.push([name, fold(name) === 'PATH' ? safePath(value, exclude) : value]);
-  };
+  const texts: (string | undefined)[] = [];
   for (const name of Object.getOwnPropertyNames(parent)) {
     // What is withheld is not even read: each look at `process.env` asks the system.
-    if (isKept(name)) add(name, parent[name]);
+    if (isKept(name)) texts.push(name, parent[name]);
   }
-  for (const name of Object.keys(additions)) add(name, additions[name]);
+  for (const name of Object.keys(additions)) texts.push(name, additions[name]);
+  const excluded = exclude.join('\0');
+  if (last.excluded !== excluded || !isSame(texts, last.texts)) {
+    last = { excluded, texts, environment: environmentOf(texts, exclude) };
+  }
+  return last.environment;
+}
+
+/** What was composed last, and of what: most often the next is the same. */
+let last: { excluded: string; texts: readonly (string | undefined)[]; environment: Environment } = {
+  excluded: '',
+  texts: [],
+  environment: Object.freeze({}),
+};
+
+function isSame(texts: readonly unknown[], others: readonly unknown[]): boolean {
+  return texts.length === others.length && texts.every((text, index) => text === others[index]);
+}
+
+/** Of names, each with its value after it. */
+function environmentOf(texts: readonly (string | undefined)[], exclude: readonly string[]): Environment {
+  const entries: [string, string][] = [];
+  for (let index = 0; index < texts.length; index += 2) {
+    const [name = '', value] = [texts[index], texts[index + 1]];
+    if (value !== undefined) entries.push([name, fold(name) === 'PATH' ? safePath(value, exclude) : value]);
+  }
   // All at once: an object that grew by so many names would be slow to read.
-  return Object.fromEntries(entries);
+  return Object.freeze(Object.fromEntries(entries));
 }
 
 /** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */

@@ -71,7 +71,8 @@ export class ProcessGroup {
       const child = (options.spawn ?? spawn)(command, [...args], {
         ...(cwd !== undefined && { cwd }),
         ...(argv0 !== undefined && { argv0 }),
-        env,
+        // Node may add to it.
+        env: { ...env },
         detached: process.platform !== 'win32',
         stdio: 'pipe',
         windowsHide: true,

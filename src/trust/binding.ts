@@ -30,17 +30,17 @@ export interface Binding extends LocatedItem, BoundFiles {
 }
 
 /**
- * Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. With `unseen`, what
- * is wrong with a program that is given by its path is left to its start.
+ * Finds the program of an item, and whose item it is. Throws an `ItemUnboundError` where it has none. One that was
+ * `decided` on has been validated, and what is wrong with a program that is given by its path is left to its start.
  */
-export function locateItem(item: TrustItem, place: TrustPlace, unseen = false): LocatedItem {
-  validateTexts(item);
+export function locateItem(item: TrustItem, place: TrustPlace, decided = false): LocatedItem {
+  if (!decided) validateTexts(item);
   const cwd = resolve(item.root ?? place.workspaceDir, item.cwd ?? '.');
   const workspace = realLocation(place.workspaceDir);
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
   const roots: Workspace = { named: place.workspaceDir, real: workspace };
-  const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots, unseen });
+  const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots, unseen: decided });
   const scope = resolveScope(item, roots, executable);
   if (scope === 'workspace') validateEnvironment(item);
   return { item, scope, workspace, source, root, cwd, executable };

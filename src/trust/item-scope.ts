@@ -18,7 +18,8 @@ export function resolveScope(item: TrustItem, workspace: Workspace, executable: 
   const own = [item.source, item.root].filter((path) => path !== undefined);
   const program = executable === undefined ? [] : [executable.path, executable.realPath];
   const places = [...own, ...own.map((path) => realLocation(path)), ...program];
-  const roots = [workspace.named, workspace.real];
+  // Most often both are one.
+  const roots = [...new Set([workspace.named, workspace.real])];
   return places.some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
 }
 

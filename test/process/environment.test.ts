@@ -42,6 +42,25 @@ test('E12: what such a program prints holds no key', async () => {
   expect(stdout).not.toContain('secret');
 });
 
+test('an environment is that of the moment: what has changed since the last one shows', () => {
+  const of = (changes: NodeJS.ProcessEnv, folders = exclude, additions = {}) =>
+    userEnvironment({ parent: { ...parent, ...changes }, exclude: folders, additions });
+  const first = of({});
+
+  expect(of({})).toEqual(first);
+  expect(of({ HOME: '/home/you' })).toEqual({ ...first, HOME: '/home/you' });
+  expect(of({ MORE: '1' })).toEqual({ ...first, MORE: '1' });
+  expect(of({ HOME: undefined })).toEqual({
+    PATH: '/usr/bin',
+    LC_ALL: 'C',
+    JIRA_TOKEN: 'mine',
+    NODE_OPTIONS: parent.NODE_OPTIONS,
+  });
+  expect(of({}, ['/usr'])).toEqual({ ...first, PATH: '/ws/bin' });
+  expect(of({}, exclude, { SETTING: 'x' })).toEqual({ ...first, SETTING: 'x' });
+  expect(of({})).toEqual(first);
+});
+
 test('what is withheld is not even read', () => {
   const read: string[] = [];
   const watched = new Proxy(parent, {

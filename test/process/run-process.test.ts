@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { OptionInvalidError } from '../../src/errors.js';
+import type { Spawn } from '../../src/process/process-group.js';
 import { runProcess } from '../../src/process/run-process.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { scratchFolder, script } from './support/scratch.js';
@@ -25,6 +26,17 @@ test('what a program reads, writes and returns is passed on', async () => {
     detachedChild: false,
     durationMs: expect.any(Number),
   });
+});
+
+test('an environment that is frozen will do, and stays as it is whatever the start adds to it', async () => {
+  const given = Object.freeze({ ...env });
+  const adding: Spawn = (command, args, options) => {
+    Object.assign(options.env ?? {}, { ADDED: 'here' });
+    return spawn(command, args, options);
+  };
+
+  expect((await sh('echo $ADDED', { env: given, spawn: adding })).stdout).toBe('here\n');
+  expect(given).not.toHaveProperty('ADDED');
 });
 
 test('an abort while the input is made ends the program', async () => {
