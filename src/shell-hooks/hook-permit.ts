@@ -18,10 +18,12 @@ export class HookPermits {
     const known = this.decisions.get(hook);
     const verified = known && (await this.gate.verify(known));
     if (verified?.allowed) return verified;
-    this.decisions.delete(hook);
+    // Its approval was taken back where it is just what was decided on; else it has changed, and stays the one that did.
+    const hasChanged = verified !== undefined && (verified.digest === undefined || verified.digest !== known?.digest);
+    if (!hasChanged) this.decisions.delete(hook);
     // What is not as it was approved is asked about anew.
     const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
-    if (!decision.allowed) return decision;
+    if (!decision.allowed) return hasChanged ? { ...decision, approvedBefore: true } : decision;
     this.decisions.set(hook, decision);
     return this.gate.verify(decision);
   }

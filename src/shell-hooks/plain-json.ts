@@ -1,12 +1,12 @@
 const DEEPEST = 200;
 
 /** The JSON text of any value: what JSON has no word for is written as a text, or left out as JSON does. Never throws. */
-export function jsonText(value: unknown): string {
+export function jsonText(value: unknown, replacer: typeof replace = replace): string {
   try {
-    return JSON.stringify(value, replace) ?? 'null';
+    return JSON.stringify(value, replacer) ?? 'null';
   } catch {
     // A circle, too many levels, or a getter that throws.
-    return JSON.stringify(plainCopy(value, [])) ?? 'null';
+    return JSON.stringify(plainCopy(value, []), replacer) ?? 'null';
   }
 }
 
@@ -43,15 +43,9 @@ const REDACTED = '[redacted]';
 export function redact(value: unknown, names: readonly string[]): unknown {
   if (names.length === 0) return value;
   const folded = new Set(names.map(fold));
-  return redactWithin(JSON.parse(jsonText(value)), folded);
-}
-
-function redactWithin(value: unknown, names: ReadonlySet<string>): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => redactWithin(item, names));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, names.has(fold(key)) ? REDACTED : redactWithin(inner, names)]),
-  );
+  // As it is written, and not in a walk of our own: what nests as deep as a text can be written would be too deep for it.
+  const hide = (key: string, inner: unknown) => (folded.has(fold(key)) ? REDACTED : replace(key, inner));
+  return JSON.parse(jsonText(value, hide));
 }
 
 /** One spelling of a name. */

@@ -164,7 +164,7 @@ class ShellHooksLoader implements ShellHooks {
   private explainNames(): void {
     for (const hook of this.registry.list()) {
       const { dialect, source, matcher = '*' } = hook;
-      const isNamed = hook.event.endsWith('_tool') && !/^\s*(?:\*|\.\*|mcp_.*|)\s*$/.test(matcher);
+      const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|)$/.test(matcher.trim());
       if (dialect === 'native' || !isNamed || this.settings.toolNames?.[dialect] || this.explained.has(source))
         continue;
       this.explained.add(source);
