@@ -23,7 +23,7 @@ export class HookRegistry {
 
   /** Adds a hook. Throws a `HookInvalidError` where it cannot be used. */
   register(hook: HookRegistration): ShellHook {
-    const checked = resolveHook(hook, `hook-${this.count + 1}`);
+    const checked = resolveHook(hook, `#${this.count + 1}`);
     this.count += 1;
     const before = this.hooksOf(checked.event);
     const resolved = { ...checked, ordinal: ordinalOf(checked, before) };
@@ -32,10 +32,11 @@ export class HookRegistry {
     return resolved;
   }
 
-  /** Removes the hooks of this name, or the one of this id; how many there were. */
+  /** Removes the hook of this id, or else those of this name; how many there were. */
   unregister(nameOrId: string, { event, extension }: HookFilter = {}): number {
+    const key = this.list().some(({ id }) => id === nameOrId) ? 'id' : 'name';
     const isMeant = (hook: ShellHook) =>
-      (hook.name === nameOrId || hook.id === nameOrId) &&
+      hook[key] === nameOrId &&
       (event === undefined || hook.event === event) &&
       (extension === undefined || hook.extension === extension);
     return this.remove(isMeant);

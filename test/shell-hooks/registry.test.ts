@@ -140,3 +140,12 @@ test('everything that is wrong is named at once, with the event that was meant',
   ]);
   expect(problemsOf(null as never)).toEqual(['it is no object']);
 });
+
+test('a hook that is called as another one is numbered is not taken for it', () => {
+  const registry = new HookRegistry();
+  const first = registry.register(hook('a'));
+  registry.register(hook(first.id));
+
+  expect(registry.unregister(first.id)).toBe(1);
+  expect(namesOf(registry, 'before_tool')).toEqual([first.id]);
+});
