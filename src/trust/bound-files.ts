@@ -84,8 +84,8 @@ const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts', '.py', '/__main__.p
 const AT_HOME = /~[\w.-]*(?=\/)|\$(?:HOME\b|\{HOME\b[^{}]*\})/g;
 
 const MANY_PATHS = 16_000;
-/** No system starts a program with a longer argument: Linux takes 128 KiB. */
-const LONG_WORD = 131_072;
+/** No argument is longer on Linux; what nobody reads may be no longer in all, since looking through it holds others up. */
+const LONG_LINE = 131_072;
 
 /** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
 class NamedPaths {
@@ -107,8 +107,8 @@ class NamedPaths {
   }
 
   add(words: readonly string[]): void {
-    if (words.some(({ length }) => length > LONG_WORD)) {
-      throw new ItemUnboundError('too-large', `Its command line has a word of more than ${LONG_WORD} characters.`);
+    if (words.reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
+      throw new ItemUnboundError('too-large', `Its command line has more than ${LONG_LINE} characters.`);
     }
     for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
       const isClimbing = /(^|\/)\.\.(\/|$)/.test(name);

@@ -1,9 +1,9 @@
 /** Where a word ends that is part of another one, such as in `--config=./a.json`. */
 const SEPARATORS = /[\s'"`;&|<>()=,:{}$?#]+/;
-/** What a shell puts something in the place of. */
-const EXPANSION = /\$(?:\w{1,200}|\{[^}]{0,200}\}|\([^()]{0,200}\))|`[^`]{0,200}`/g;
+/** What a shell puts something in the place of. Each ends where another one could begin, so none is looked through twice. */
+const EXPANSION = /\$(?:\w+|\{[^{}]*\}|\([^()]*\))|`[^`]*`/g;
 /** What stands in the place of a variable that is not set. */
-const DEFAULT = /\$\{\w{1,200}:?[-=+?]([^}]{0,200})\}/g;
+const DEFAULT = /\$\{(?:env:)?\w{1,200}:?[-=+?]([^}]*)\}/g;
 /** What `python -m` is given. */
 const MODULE = /^\w+(?:\.\w+)+$/;
 /** How deep texts for a shell are looked for in each other. */
@@ -14,13 +14,16 @@ const DEPTH = 4;
  * What follows a variable or a substitution is given without its first `/`, too: it may stand for the folder itself.
  */
 export function namesIn(word: string, depth = DEPTH): string[] {
-  const rests = [/^(-\w|@)/, /^[^=]*=/, /^[^:]*:/].map((start) => word.replace(start, ''));
   // Twice, for a substitution within another one.
   const bare = word.replaceAll(EXPANSION, '').replaceAll(EXPANSION, '');
-  const texts = [...new Set([word, bare])];
-  const defaults = [...word.matchAll(DEFAULT)].map(([, text = '']) => text);
+  // What is behind the last brace holds no whole one, and would be looked through for each that begins.
+  const whole = word.slice(0, word.lastIndexOf('}') + 1);
+  const unset = whole.replaceAll(DEFAULT, '$1') + word.slice(whole.length);
+  const texts = [...new Set([word, bare, unset])];
+  const rests = texts.flatMap((text) => [/^(-\w|@)/, /^[^=]*=/, /^[^:]*:/].map((start) => text.replace(start, '')));
+  const defaults = [...whole.matchAll(DEFAULT)].map(([, text = '']) => text);
   const pieces = [...texts, ...rests, ...defaults, ...texts.flatMap((text) => text.split(SEPARATORS))];
-  const inner = depth > 0 ? texts.flatMap(shellWords).filter((text) => text !== word) : [];
+  const inner = depth > 0 ? [...new Set(texts.flatMap(shellWords))].filter((text) => text !== word) : [];
   const modules = pieces.filter((piece) => MODULE.test(piece)).map((piece) => piece.replaceAll('.', '/'));
   const names = [...pieces, ...modules, ...pieces.flatMap(decoded)];
   for (const text of inner) names.push(...namesIn(text, depth - 1));

@@ -80,6 +80,10 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['as a module of Python', { command: 'sh', args: ['-c', 'python3 -m src.module'] }],
     ['as a package of Python', { command: 'sh', args: ['-c', 'python3 -m src.package'] }],
     ['in the place of a variable', { shell: true, command: `sh "\${HOOK:-src/x.js}"` }],
+    ['in the place of a variable of MCP', { command: 'node', args: [`\${env:HOOK:-src/x.js}`] }],
+    ['in the place of a variable, in very many characters', { args: [`\${HOOK:-${'./'.repeat(200)}src/x.js}`] }],
+    ['with a part of it in the place of a variable', { args: [`--in=\${HOOK:-src/}x.\${HOOK:-js}`] }],
+    ['behind a very long substitution', { shell: true, command: `node src/$(: ${'a'.repeat(300)})x.js` }],
     ['in a text for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
     ['behind a variable', { shell: true, command: '$PROJECT_DIR/src/x.js' }],
@@ -219,6 +223,7 @@ test.each<[string, Partial<TrustItem>]>([
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
+  ['too-large', { args: Array.from({ length: 3 }, () => 'a'.repeat(50_000)) }],
 ])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
   const place = makePlace();
 
