@@ -80,7 +80,7 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const problems = isObject(hook) ? problemsOf(hook) : ['it is no object'];
   if (problems.length > 0) throw new HookInvalidError(nameOf(hook), problems);
   const dialect = hook.dialect ?? 'native';
-  const matches = compileMatcher(hook.matcher, dialect);
+  const matches = compileMatcher(hook.matcher, dialect, hook.scope === 'workspace');
   if (typeof matches === 'string') throw new HookInvalidError(hook.name, [matches]);
   return { ...hook, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin', matches };
 }

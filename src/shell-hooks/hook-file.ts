@@ -28,6 +28,8 @@ export interface HookFile {
 
 /** Larger than any file of hooks. */
 const MOST_BYTES = 4 * 1024 * 1024;
+/** Each is looked at at its event, before anybody was asked about it. */
+const MOST_HOOKS = 1_000;
 
 /** Reads a file of hooks. Rejects with a `HookFileError` where there is none, or it is no JSON object. */
 export async function readHookFile(
@@ -39,7 +41,10 @@ export async function readHookFile(
   const document = await readDocument(path, { isOptional: file.optional === true, dialect });
   if (document === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
-  return parseHooks(document, { dialect, scope, source: path, extension, root, report });
+  const content = parseHooks(document, { dialect, scope, source: path, extension, root, report });
+  const { length } = content.hooks;
+  if (length > MOST_HOOKS) throw new HookFileError(path, `it has ${length} hooks, more than ${MOST_HOOKS}.`);
+  return content;
 }
 
 interface Reading {

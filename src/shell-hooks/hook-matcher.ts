@@ -8,6 +8,10 @@ const EVERYTHING: Matcher = () => true;
 const TEST = new Script('pattern.test(name)');
 /** A pattern that takes longer has run away; the second time counts, since it may have been the machine that was busy. */
 const PATTERN_MS = [100, 500] as const;
+/** How many of workspaces may run away before each other one has one short time: a file can hold a thousand. */
+const MANY_RUNAWAYS = 3;
+const SHORT_MS = [10] as const;
+let runaways = 0;
 const KEPT_ANSWERS = 500;
 
 /** What is a list of names, and no pattern. */
@@ -22,12 +26,16 @@ const LISTS: Readonly<Partial<Record<HookDialect, RegExp>>> = {
  * exact names; whatever else is a regular expression. With Codex it is one where it has a `-`, a space or a `,`, with
  * Gemini always. Gives the problem where it is none.
  */
-export function compileMatcher(given: string | undefined, dialect: HookDialect): Matcher | string {
+export function compileMatcher(
+  given: string | undefined,
+  dialect: HookDialect,
+  isOfWorkspace = false,
+): Matcher | string {
   const matcher = given?.trim() ?? '';
   if (matcher === '' || matcher === '*') return EVERYTHING;
   if (LISTS[dialect]?.test(matcher)) return exactly(matcher.split(/[,|]/));
   try {
-    return matching(new RegExp(matcher));
+    return matching(new RegExp(matcher), isOfWorkspace);
   } catch (error) {
     // Gemini takes what is no pattern as a name.
     return dialect === 'gemini' ? exactly([matcher]) : `\`matcher\` is no pattern: ${(error as Error).message}`;
@@ -40,29 +48,41 @@ function exactly(list: readonly string[]): Matcher {
 }
 
 /** A pattern may come from the workspace, and is tried before anybody was asked: one that runs away is stopped. */
-function matching(pattern: RegExp): Matcher {
-  const sandbox = createContext({ pattern, name: '' });
+function matching(pattern: RegExp, isOfWorkspace: boolean): Matcher {
   const known = new Map<string, boolean>();
   return (names) =>
     names.some((name) => {
-      const found = known.get(name);
-      if (found !== undefined) return found;
-      const answer = tryPattern(sandbox, name);
+      const before = known.get(name);
+      if (before !== undefined) return before;
+      const isShort = isOfWorkspace && runaways >= MANY_RUNAWAYS;
+      const found = tryPattern(pattern, { name, times: isShort ? SHORT_MS : PATTERN_MS });
+      if (found === undefined && isOfWorkspace) runaways += 1;
+      // A guard is rather asked once too often.
+      const answer = found ?? true;
       if (known.size >= KEPT_ANSWERS) known.clear();
       known.set(name, answer);
       return answer;
     });
 }
 
-/** One that cannot be decided counts as a match: a guard is rather asked once too often. */
-function tryPattern(sandbox: ReturnType<typeof createContext>, name: string): boolean {
-  sandbox.name = name;
-  for (const timeout of PATTERN_MS) {
+/** One for all patterns: each takes a millisecond to make, and some hundred kilobytes. */
+let sandbox: ReturnType<typeof createContext> | undefined;
+
+interface Trial {
+  readonly name: string;
+  readonly times: readonly number[];
+}
+
+/** Undefined where it takes too long each time. */
+function tryPattern(pattern: RegExp, { name, times }: Trial): boolean | undefined {
+  sandbox ??= createContext({});
+  Object.assign(sandbox, { pattern, name });
+  for (const timeout of times) {
     try {
       return TEST.runInContext(sandbox, { timeout }) === true;
     } catch {
       // It took too long.
     }
   }
-  return true;
+  return undefined;
 }

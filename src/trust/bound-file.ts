@@ -130,6 +130,9 @@ export class BoundFolder {
     if (isWanted === undefined) this.whole.add(path);
     if (isWanted?.(path) !== false) await this.keep(path, { type: 'directory' });
     const entries = reading(path, () => readdirSync(path, { withFileTypes: true }));
+    const names = new Set(entries.map(({ name }) => name));
+    // What is no UTF-8 has the name of another one, which would be looked at twice.
+    if (names.size < entries.length) throw new ItemUnboundError('unreadable', `${path} has names that are no UTF-8.`);
     for (const is of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       await this.addEntry({ path: join(path, is.name), real: join(real, is.name), is }, isWanted);
     }

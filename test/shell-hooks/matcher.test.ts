@@ -43,6 +43,20 @@ test('a pattern that runs away is stopped, and counts as a match', () => {
   expect(performance.now() - start).toBeLessThan(2_000);
 });
 
+test("of many patterns of a workspace that run away each has a short time, and the user's are what they were", () => {
+  const patterns = Array.from({ length: 50 }, (_, at) => `((.?){30}){30}!${at}`);
+  const all = patterns.map((pattern) => (compileMatcher(pattern, 'native', true) as Matcher)(['read']));
+
+  expect(all).toEqual(all.map(() => true));
+  expect([matches('^re.d$', 'read'), matches('^re.d$', 'write')]).toEqual([true, false]);
+});
+
+test('ten thousand patterns are tried in seconds, and without a gigabyte', () => {
+  const matchers = Array.from({ length: 10_000 }, (_, at) => compileMatcher(`^x${at}$`, 'native') as Matcher);
+
+  expect(matchers.filter((matcher) => matcher(['x7'])).length).toBe(1);
+});
+
 test('a pattern is tried without leftovers of the one before', () => {
   const matcher = compileMatcher('^x.', 'claude') as Matcher;
 

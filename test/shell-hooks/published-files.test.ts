@@ -85,10 +85,13 @@ test('text is streamed where no hook may rewrite it, and held from the run on af
   expect(await shown()).toBe('x');
 });
 
+const HOOK = { event: 'before_tool', name: 'a', command: 'true' };
+
 test.each([
   ['a device', (path: string) => symlinkSync('/dev/zero', path)],
   ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
   ['a folder', (path: string) => void mkdirSync(path)],
+  ['a list without end', (path: string) => writeFileSync(path, JSON.stringify({ hooks: Array(1_001).fill(HOOK) }))],
 ])(
   '%s in the place of a file of hooks is passed over at once, and said',
   async (_what, make) => {

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -182,6 +182,14 @@ describe('in an extension', () => {
     ['a link that leads nowhere', 'unreadable', (root) => symlinkSync('nowhere', join(root, 'new'))],
     ['links in a circle', 'unreadable', (root) => symlinkSync('new', join(root, 'new'))],
     ['a pipe', 'unreadable', (root) => void execFileSync('mkfifo', [join(root, 'new')])],
+    [
+      'a name that is no UTF-8, and looks like another one',
+      'unreadable',
+      (root) => {
+        write(join(root, '\ufffd'), '');
+        writeFileSync(Buffer.concat([Buffer.from(join(root, '/')), Buffer.from([0xff])]), '');
+      },
+    ],
     [
       'more files than fit',
       'too-large',
