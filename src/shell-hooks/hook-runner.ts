@@ -89,10 +89,15 @@ export class HookRunner {
   ): Promise<HookEventResult<Value>> {
     const progress = new EventProgress(occasion);
     const completed: ShellHook[] = [];
-    for (const hook of hooks) {
+    const queue = [...hooks];
+    for (const [at, hook] of queue.entries()) {
       if (occasion.signal?.aborted) break;
-      // Others may have been removed while one was running.
-      if (!this.options.registry.hooksOf(occasion.event).includes(hook) || isRepeated(hook, completed)) continue;
+      // While one was running others may have been removed. Where that was to read them again, the new ones do their work.
+      if (!this.options.registry.hooksOf(occasion.event).includes(hook)) {
+        queue.push(...this.replacements(occasion, queue, at));
+        continue;
+      }
+      if (isRepeated(hook, completed)) continue;
       const { outcome, reading } = await this.runHook(hook, progress);
       this.announce(hook, outcome, reading);
       progress.take(hook, outcome, reading);
@@ -100,6 +105,12 @@ export class HookRunner {
       if (progress.isOver) break;
     }
     return progress.result();
+  }
+
+  /** The hooks that are new, but for those that stand for one whose turn is over. */
+  private replacements(subject: Subject, queue: readonly ShellHook[], at: number): readonly ShellHook[] {
+    const over = new Set(queue.slice(0, at).map(contentOf));
+    return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
   private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished> {
@@ -182,6 +193,11 @@ interface Refused {
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   return hook.dialect !== 'native' && completed.some((other) => commandOf(other) === commandOf(hook));
+}
+
+/** What two hooks share that were read from one definition. */
+function contentOf({ id: _id, ordinal: _ordinal, ...hook }: ShellHook): string {
+  return JSON.stringify(hook);
 }
 
 function commandOf({ dialect, scope, source, extension, root, command, args, env }: ShellHook): string {

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { calls, says } from '../../src/testing/testing.js';
 import { agentWith, answers, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
 
@@ -93,4 +93,18 @@ test('a matcher of blanks is looked at in no time, however many there are', asyn
 
   expect(await agent.run('go')).toMatchObject({ text: 'done' });
   expect(existsSync(join(lab.workspace, 'ran'))).toBe(false);
+});
+
+test('a guard whose turn has not come is not passed over where the files are read again meanwhile', async () => {
+  lab.write('slow.sh', '#!/bin/sh\necho ran >> slow\nwhile [ ! -e go ]; do sleep 0.02; done\n');
+  writeGuard([{ event: 'before_tool', name: 'slow', command: './slow.sh' }, GUARD]);
+  const hooks = hooksIn(lab, { discover: ['native'], approve: () => true });
+  await hooks.reload();
+  const running = hooks.runner.run(occasion);
+  await vi.waitFor(() => expect(lab.has('slow')).toBe(true));
+  await hooks.reload();
+  lab.write('go', '');
+
+  expect(await running).toMatchObject({ cancelled: true, cancelledBy: 'guard' });
+  expect(lab.read('slow')).toBe('ran\n');
 });
