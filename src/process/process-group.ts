@@ -38,7 +38,7 @@ const STDERR_BYTES = 65_536;
 
 /**
  * A child process and all that it starts, as one process group, which ends with its leader: what is left of it is
- * killed then. Only what opened a session of its own (`setsid`) gets away.
+ * killed then. Only what opened a session or a group of its own (`setsid`, `set -m` of a shell) gets away.
  */
 export class ProcessGroup {
   readonly stderr: OutputTail;

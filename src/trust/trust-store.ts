@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../errors.js';
@@ -147,8 +147,7 @@ export class TrustStore {
       if (!found.isFile() || found.size > MOST_BYTES) {
         throw new TrustStoreError(`${this.path} is no file of at most ${MOST_BYTES} bytes: remove it.`);
       }
-      const isOpen = process.platform !== 'win32' && (found.mode & 0o022) !== 0;
-      return isOpen ? '' : readFileSync(file, 'utf8');
+      return isOthers(found) ? '' : readFileSync(file, 'utf8');
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       if (cause instanceof TrustStoreError) throw cause;
@@ -170,4 +169,10 @@ export class TrustStore {
     this.told.add(message);
     (this.options.logger ?? consoleLogger).warn(message);
   }
+}
+
+/** Whether somebody else can write to a file. Whose it is can, whatever its mode. */
+function isOthers({ mode, uid }: Stats): boolean {
+  if (process.platform === 'win32') return false;
+  return (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.geteuid?.());
 }

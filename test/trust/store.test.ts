@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -157,6 +158,14 @@ test('a file that others can write does not count', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
   chmodSync(place.storePath, 0o666);
+
+  expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
+});
+
+test.skipIf(process.geteuid?.() !== 0)('a file of another user does not count', async () => {
+  const place = makePlace();
+  await place.gate().authorize(place.hook());
+  chownSync(place.storePath, 12_345, 0);
 
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
