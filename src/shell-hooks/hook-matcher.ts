@@ -13,6 +13,8 @@ const MANY_RUNAWAYS = 3;
 const SHORT_MS = [10] as const;
 let runaways = 0;
 const KEPT_ANSWERS = 500;
+/** A pattern is compiled as it is first tried, and nothing stops that: one of a megabyte takes many seconds. */
+const LONGEST = 10_000;
 
 /** What is a list of names, and no pattern. */
 const LISTS: Readonly<Partial<Record<HookDialect, RegExp>>> = {
@@ -34,6 +36,7 @@ export function compileMatcher(
   const matcher = given?.trim() ?? '';
   if (matcher === '' || matcher === '*') return EVERYTHING;
   if (LISTS[dialect]?.test(matcher)) return exactly(matcher.split(/[,|]/));
+  if (matcher.length > LONGEST) return `\`matcher\` has more than ${LONGEST} characters`;
   try {
     return matching(new RegExp(matcher), isOfWorkspace);
   } catch (error) {

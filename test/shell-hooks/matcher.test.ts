@@ -57,6 +57,13 @@ test('ten thousand patterns are tried in seconds, and without a gigabyte', () =>
   expect(matchers.filter((matcher) => matcher(['x7'])).length).toBe(1);
 });
 
+test('a pattern that would take long to compile is none', () => {
+  const names = Array.from({ length: 200_000 }, (_, at) => `a${at}`);
+
+  expect(compileMatcher(`^(?:${names.join('x|')})$`, 'gemini')).toBe('`matcher` has more than 10000 characters');
+  expect(matches(names.join('|'), 'a7')).toBe(true);
+});
+
 test('a pattern is tried without leftovers of the one before', () => {
   const matcher = compileMatcher('^x.', 'claude') as Matcher;
 
