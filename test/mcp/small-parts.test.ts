@@ -42,6 +42,14 @@ describe('variables', () => {
     expect(new Expansion({ TOKEN: 't' }).text(variable('env:TOKEN'))).toBe('t');
   });
 
+  test('are looked for in no time where very many begin and none ends', () => {
+    const text = `${variable('A:-1')}${'${A:-'.repeat(200_000)}`;
+
+    expect(variablesIn([text])).toEqual(['A']);
+    expect(strangersIn([text]).every((found) => found.startsWith('${A:-') && found.length < 100)).toBe(true);
+    expect(new Expansion({}).text(text)).toBe(`1${text.slice(variable('A:-1').length)}`);
+  });
+
   test('are told from what only looks like one', () => {
     const nested = variable(`A:-${variable('B')}`);
     const texts = ['input:key', 'A:=x', 'A-x', '', '1A'].map(variable);
