@@ -26,9 +26,14 @@ export function isGateEvent(event: HookEvent): boolean {
   return event !== 'session_start' && event !== 'session_end';
 }
 
+/** In how many letters a name may differ from the one that was meant. */
+const FARTHEST = 3;
+
 /** The name that was most likely meant. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const ranked = names.map((other) => [distance(name.toLowerCase(), other.toLowerCase()), other] as const);
+  // Of another length by more it cannot be near, and comparing would take as long as it is.
+  const alike = names.filter((other) => Math.abs(other.length - name.length) <= FARTHEST);
+  const ranked = alike.map((other) => [distance(name.toLowerCase(), other.toLowerCase()), other] as const);
   const [best] = ranked.sort(([a], [b]) => a - b);
-  return best !== undefined && best[0] <= 3 ? best[1] : undefined;
+  return best !== undefined && best[0] <= FARTHEST ? best[1] : undefined;
 }

@@ -28,7 +28,7 @@ export interface HookFile {
 
 /** Larger than any file of hooks. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Each is looked at at its event, before anybody was asked about it. */
+/** Each is looked at at its event, before anybody was asked about it; or told of. */
 const MOST_HOOKS = 1_000;
 
 /** Reads a file of hooks. Rejects with a `HookFileError` where there is none, or it is no JSON object. */
@@ -41,7 +41,13 @@ export async function readHookFile(
   const document = await readDocument(path, { isOptional: file.optional === true, dialect });
   if (document === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
-  const content = parseHooks(document, { dialect, scope, source: path, extension, root, report });
+  let told = 0;
+  const reportSome: Report = (diagnostic) => {
+    told += 1;
+    if (told > MOST_HOOKS) throw new HookFileError(path, `more than ${MOST_HOOKS} things in it are wrong.`);
+    report(diagnostic);
+  };
+  const content = parseHooks(document, { dialect, scope, source: path, extension, root, report: reportSome });
   const { length } = content.hooks;
   if (length > MOST_HOOKS) throw new HookFileError(path, `it has ${length} hooks, more than ${MOST_HOOKS}.`);
   return content;

@@ -85,6 +85,16 @@ test('text is streamed where no hook may rewrite it, and held from the run on af
   expect(await shown()).toBe('x');
 });
 
+test('of a file in which very much is wrong no more is told than can be read', async () => {
+  const name = 'before_'.repeat(400_000);
+  lab.write('.keelson/hooks.json', JSON.stringify({ hooks: { [name]: [], before_tool: Array(500_000).fill(1) } }));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
+
+  expect(lab.logged('error').length).toBe(1_001);
+  expect(lab.logged('error').at(-1)?.message).toContain('more than 1000 things in it are wrong');
+});
+
 const HOOK = { event: 'before_tool', name: 'a', command: 'true' };
 
 test.each([
