@@ -12,6 +12,8 @@ import { allow, deny } from './verdict.js';
 export class ApprovalMemory {
   /** What was answered and is not in the store: a no, and a yes that could not be stored. */
   private readonly answers = new Map<string, Answer>();
+  /** What this process found approved: it has changed where that is gone and nobody here took it back. */
+  private readonly found = new Set<string>();
   private isSwept = false;
 
   constructor(
@@ -24,9 +26,13 @@ export class ApprovalMemory {
     const { item, scope, digest } = binding;
     if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
     const stored = await this.previous(item, binding);
-    const answer = this.answers.get(keyOf(binding));
-    if (stored?.digest === digest || answer === 'yes') return allow(item, { reason: 'approved', scope, digest });
-    const approvedBefore = stored !== undefined;
+    const key = keyOf(binding);
+    const answer = this.answers.get(key);
+    if (stored?.digest === digest || answer === 'yes') {
+      this.found.add(key);
+      return allow(item, { reason: 'approved', scope, digest });
+    }
+    const approvedBefore = stored !== undefined || this.found.has(key);
     if (answer !== undefined) {
       return deny(binding, { reason: answer === 'no' ? 'declined' : 'approver-failed', approvedBefore });
     }
@@ -47,7 +53,9 @@ export class ApprovalMemory {
 
   async forget(digest: string): Promise<number> {
     // First, since these are also there because the store fails.
-    for (const key of this.answers.keys()) if (key.startsWith(digest)) this.answers.delete(key);
+    for (const known of [this.answers, this.found]) {
+      for (const key of known.keys()) if (key.startsWith(digest)) known.delete(key);
+    }
     const gone = await this.store.revoke(digest);
     await removeSnapshot(digest, this.settings.place.stateDir);
     return gone.length;

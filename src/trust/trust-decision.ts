@@ -68,7 +68,10 @@ export interface DeniedDecision {
   readonly scope: TrustScope;
   readonly item: TrustItem;
   readonly digest: string | undefined;
-  /** Whether it was approved once, as something else: a gate that changed is not a gate that never was. */
+  /**
+   * Whether it was approved once, as something else, or as just this until the approval was lost: a gate that changed is
+   * not a gate that never was.
+   */
   readonly approvedBefore: boolean;
   readonly message: string;
   /** What is wrong with its program, with `no-executable`. */

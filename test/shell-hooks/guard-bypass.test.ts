@@ -1,4 +1,4 @@
-import { existsSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { calls, says } from '../../src/testing/testing.js';
@@ -22,6 +22,27 @@ async function approvedOnce() {
   await hooks.runner.run(occasion);
   return hooks;
 }
+
+/** The path, which is free now. */
+function renamed(path: string): string {
+  renameSync(path, `${path}.old`);
+  return path;
+}
+
+test.each<[string, (path: string) => void]>([
+  ['is gone', (path) => unlinkSync(path)],
+  ['is damaged', (path) => writeFileSync(path, '{')],
+  ['may be written to by others', (path) => chmodSync(path, 0o666)],
+  ['is nothing that can be read', (path) => symlinkSync('.', renamed(path))],
+])('a guard is not passed over where the file of its approval %s', async (_what, damage) => {
+  writeGuard();
+  const { runner, gate } = await approvedOnce();
+  damage(gate.store.path);
+
+  for (let time = 0; time < 2; time += 1) {
+    expect(await runner.run(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
+  }
+});
 
 const moves: Readonly<Record<string, () => void>> = {
   'its definitions': () => {
