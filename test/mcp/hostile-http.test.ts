@@ -77,6 +77,22 @@ test('a stream that ends at once is not asked for again and again, whatever the 
   await within(mcp.close(), 1_000);
 });
 
+test.each(['text/html', 'application/json', undefined])(
+  'a page of %s in the place of a stream is asked for once',
+  async (type) => {
+    const server = await handServer(({ method }, response) => {
+      if (method !== 'GET') return false;
+      response.writeHead(200, type && { 'content-type': type }).end('{"status":"ok"}');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  },
+);
+
 test('a server that asks without end, and takes no answer, is given up', async () => {
   const server = await handServer(({ method, message }, response) => {
     if (method === 'POST' && message?.method === undefined) return true;
