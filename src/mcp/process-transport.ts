@@ -75,7 +75,7 @@ export class ProcessTransport implements Transport {
     opened.stdout.on('end', () => void opened.stop());
     // And one that can be told nothing more. How it ended says more than a broken pipe.
     opened.stdin.on('error', () => void opened.stop());
-    void opened.ended.then((end) => this.onEnded(end, opened));
+    void opened.ended.then((end) => this.onEnded(end));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -106,9 +106,10 @@ export class ProcessTransport implements Transport {
     this.protocolVersion = version;
   }
 
-  /** The last of what the server wrote to its standard error. */
+  /** The last of what the server wrote to its standard error, as it goes into a message. */
   stderr(): string {
-    return this.process?.stderr() ?? '';
+    const said = this.process?.stderr().trim().slice(-STDERR_SHOWN) ?? '';
+    return said === '' ? '' : `its standard error ends with: ${said}`;
   }
 
   line(text: string): void {
@@ -148,11 +149,11 @@ export class ProcessTransport implements Transport {
     if (more > 0) this.report(`It wrote ${more} more lines that are no messages of the protocol.`);
   }
 
-  private onEnded(end: GroupEnd, { stderr }: OpenProcess): void {
+  private onEnded(end: GroupEnd): void {
     const how = end.signal === null ? `it exited with code ${end.exitCode}` : `it was ended by ${end.signal}`;
-    const said = stderr().trim().slice(-STDERR_SHOWN);
+    const said = this.stderr();
     if (end.detachedChild) this.report('It left a process behind that had a session of its own.');
-    this.announceEnd(said === '' ? how : `${how}; its standard error ends with: ${said}`);
+    this.announceEnd(said === '' ? how : `${how}; ${said}`);
   }
 
   private announceEnd(reason: string | undefined): void {

@@ -82,7 +82,7 @@ test.each(['text/html', 'application/json', undefined])(
   async (type) => {
     const server = await handServer(({ method }, response) => {
       if (method !== 'GET') return false;
-      response.writeHead(200, type && { 'content-type': type }).end('{"status":"ok"}');
+      response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('{"status":"ok"}');
       return true;
     });
     const { mcp } = await connected({ servers: { hand: { url: server.url } } });
