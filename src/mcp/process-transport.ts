@@ -5,7 +5,7 @@ import { type OpenProcess, openProcess } from '../process/open-process.js';
 import type { GroupEnd, Spawn } from '../process/process-group.js';
 import { idAtEnds, LineReader } from './line-reader.js';
 import { McpConnectError, McpRequestError } from './mcp-error.js';
-import { deliver, noAnswer, readMessage, tooLongAnswer } from './message.js';
+import { deliver, type MessageReading, noAnswer, readMessages, tooLongAnswer } from './message.js';
 import { OpenQuestions } from './open-questions.js';
 import type { McpSdk } from './sdk.js';
 
@@ -114,7 +114,11 @@ export class ProcessTransport implements Transport {
 
   line(text: string): void {
     if (this.closed) return;
-    const read = readMessage(text);
+    for (const read of readMessages(text)) this.take(read, text);
+  }
+
+  private take(read: MessageReading, text: string): void {
+    if (this.closed) return;
     if ('message' in read) {
       const problem = this.questions.problemOf(read.message);
       if (problem === undefined) deliver(read.message, (ready) => this.onmessage?.(ready));
