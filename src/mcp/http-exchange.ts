@@ -140,6 +140,8 @@ function noStream(): Response {
 /** The status in an error of the SDK: in its code or, from its transport for SSE, in its words. */
 export function httpStatusOf(error: unknown): number | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  // The SDK's own for an answer of a kind that it does not know.
+  if (code === -1 && error instanceof Error && error.name !== 'McpError') return undefined;
   if (typeof code === 'number') return code;
   const found = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(String(message));
   return found === null ? undefined : Number(found[1]);
