@@ -64,6 +64,19 @@ describe('a call that nobody waits for any more holds no connection, where the s
   });
 });
 
+test('a call that is given up as the connection is closed leaves no complaint behind', async () => {
+  const server = await handServer(({ message }) =>
+    ['tools/call', 'notifications/cancelled'].includes(message?.method ?? ''),
+  );
+  const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+
+  await call(mcp, 'echo');
+  await mcp.close();
+
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
+});
+
 test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
