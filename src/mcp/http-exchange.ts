@@ -69,11 +69,14 @@ export class HttpExchange {
   }
 
   private async reach(url: URL, init: RequestInit): Promise<Response> {
-    const { fetch, onUnreachable } = this.options;
+    const { fetch, kind, onBodyEnd, onUnreachable } = this.options;
     try {
       return await fetch(url, init);
     } catch (error) {
-      if (!this.closing && !init.signal?.aborted) onUnreachable(error);
+      if (this.closing || init.signal?.aborted) throw error;
+      // A server need not have a stream of its own, and may refuse it in any way.
+      if (kind === 'http' && isStream(init)) onBodyEnd(undefined, error);
+      else onUnreachable(error);
       throw error;
     }
   }

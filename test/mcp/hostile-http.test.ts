@@ -77,6 +77,19 @@ test('a call that is given up as the connection is closed leaves no complaint be
   expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
 });
 
+test('a server that hangs up on whoever asks for a stream is connected to, and stays so', async () => {
+  const server = await handServer(({ method }, response) => {
+    if (method !== 'GET') return false;
+    response.destroy();
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+
+  for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+  expect(server.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1);
+});
+
 test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
