@@ -76,7 +76,7 @@ export class HttpExchange {
       if (this.closing || init.signal?.aborted) throw error;
       // A server need not have a stream of its own, and may refuse it in any way.
       if (kind === 'http' && isStream(init)) onBodyEnd(undefined, error);
-      else onUnreachable(error);
+      else if (!isHeadTimeout(error)) onUnreachable(error);
       throw error;
     }
   }
@@ -126,6 +126,12 @@ function requestIdOf(init: RequestInit | undefined): number | undefined {
 
 function isStream(init: RequestInit | undefined): boolean {
   return (init?.method ?? 'GET') === 'GET' && /event-stream/.test(new Headers(init?.headers).get('accept') ?? '');
+}
+
+/** The time is up within which Node's `fetch` wants the head of an answer: a slow call, of a server that is there. */
+function isHeadTimeout(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
+  return cause?.code === 'UND_ERR_HEADERS_TIMEOUT';
 }
 
 /** A page, or a word that all is well, in the place of a stream: the SDK would read it as one, and ask again every second. */

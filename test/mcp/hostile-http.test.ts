@@ -90,6 +90,32 @@ test('a server that hangs up on whoever asks for a stream is connected to, and s
   expect(server.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1);
 });
 
+test('a call that is too slow for the fetch of Node fails alone', async () => {
+  const open: (() => void)[] = [];
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    open.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message.id)));
+    return true;
+  });
+  let calls = 0;
+  // As it rejects after five minutes without the head of an answer.
+  const impatient: typeof fetch = (input, init) => {
+    const isFirst = String(init?.body).includes('tools/call') && calls++ === 0;
+    const cause = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+    return isFirst ? Promise.reject(new TypeError('fetch failed', { cause })) : fetch(input, init);
+  };
+  const { mcp } = await connected({ servers: { hand: { url: server.url } }, system: { fetch: impatient } });
+
+  const slow = call(mcp, 'echo');
+  const other = call(mcp, 'echo');
+
+  expect(await slow).toMatchObject({ isError: true, content: expect.stringContaining('Headers Timeout Error') });
+  await until(() => open.length === 1);
+  open[0]?.();
+  expect(await other).toMatchObject({ content: 'done' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+});
+
 test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
