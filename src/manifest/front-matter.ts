@@ -100,7 +100,7 @@ function readValue(rest: string, block: readonly string[]): FrontMatterValue {
 function textOf(rest: string, block: readonly string[]): string {
   const [, style, chomp = ''] = TEXT_BLOCK.exec(rest) ?? [];
   if (style !== undefined) return textBlock(block, { isFolded: style === '>', chomp });
-  const whole = joined([rest, ...block]);
+  const whole = joinedInQuotes([rest, ...block]);
   // What is in quotes has no comments in it, on whatever line.
   if (QUOTED.test(whole)) return scalar(withoutComment(whole));
   return scalar(joined([withoutComment(rest), ...block.filter((line) => !isBlank(line))]));
@@ -111,6 +111,24 @@ function joined(lines: readonly string[]): string {
     .map((line) => line.trim())
     .filter((line) => line !== '')
     .join(' ');
+}
+
+/** Empty lines are line feeds there. A line feed behind a backslash stays: it is an escape, which some programs write. */
+function joinedInQuotes(lines: readonly string[]): string {
+  const text = lines
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
+  const isDouble = text.startsWith('"');
+  return text.replace(/\n+/g, (breaks, at: number) =>
+    isDouble && endsEscaped(text, at) ? '\n' : breaks.slice(1) || ' ',
+  );
+}
+
+function endsEscaped(text: string, end: number): boolean {
+  let start = end;
+  while (text.charAt(start - 1) === '\\') start -= 1;
+  return (end - start) % 2 === 1;
 }
 
 /** A list or a map, whose deeper levels are texts; else a text. */
@@ -172,16 +190,26 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: '\t',
   r: '\r',
   '0': '\0',
+  a: '\x07',
+  b: '\b',
   e: '\x1b',
+  f: '\f',
+  v: '\v',
+  N: '\x85',
+  L: '\u2028',
+  P: '\u2029',
+  _: '\xa0',
+  ' ': ' ',
+  '\n': '',
   '"': '"',
   '\\': '\\',
   '/': '/',
 };
 
 function unescaped(text: string): string {
-  return text.replace(/\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)/gs, (whole) => {
+  return text.replace(/\\(?:U(?:000[0-9a-fA-F]|0010)[0-9a-fA-F]{4}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)/gs, (whole) => {
     const letter = whole.charAt(1);
-    if (whole.length > 2) return String.fromCharCode(Number.parseInt(whole.slice(2), 16));
+    if (whole.length > 2) return String.fromCodePoint(Number.parseInt(whole.slice(2), 16));
     return ESCAPES[letter] ?? whole;
   });
 }

@@ -1,6 +1,7 @@
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { SKILL_NAME } from './skill.js';
+import { isObject } from './strict-json.js';
 
 /** A SKILL.md that was read. */
 export interface SkillFile {
@@ -60,8 +61,10 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
       problems: [{ path: 'name', message: `it has more than ${MAX_READ_NAME} characters, or control characters` }],
     };
   }
-  const description = textIn(fields.get('description'));
-  if (description === '') return { problems: [{ path: 'description', message: 'it is missing' }] };
+  const said = textIn(fields.get('description'));
+  if (said === '') return { problems: [{ path: 'description', message: 'it is missing' }] };
+  // Claude Code has the model read the two as one.
+  const description = [said, textIn(fields.get('when_to_use'))].join(' ').trim();
   const compatibility = textIn(fields.get('compatibility'));
   const skill: SkillFile = {
     ...{ name, body: body || description, description: clip(description, MAX_DESCRIPTION) },
@@ -91,6 +94,7 @@ function oddities({ fields, body }: ReadFrontMatter, folderName: string, texts: 
     [description.length > MAX_DESCRIPTION, 'description', `it is cut after ${MAX_DESCRIPTION} characters`],
     [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `it is cut after ${MAX_COMPATIBILITY} characters`],
     [fields.has('allowed-tools'), 'allowed-tools', 'it is a wish, and grants nothing'],
+    [isFalse(fields.get('user-invocable')), 'user-invocable', 'it is passed over: the user may invoke it as well'],
     [body === '', '', 'there are no instructions after its front matter: the description stands for them'],
     ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'it is passed over']),
   ];
@@ -106,14 +110,31 @@ function textIn(value: FrontMatterValue | undefined): string {
     .join(' ');
 }
 
+function isFalse(value: FrontMatterValue | undefined): boolean {
+  return textIn(value).toLowerCase() === 'false';
+}
+
 /** Half of a pair of surrogates is no UTF-8: a provider would refuse the whole request. */
 function clip(text: string, max: number): string {
   return text.slice(0, max).replace(/\p{Cs}/gu, '');
 }
 
+/** Some write it as JSON, with maps of their own in it: those stay JSON. */
 function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || Array.isArray(value)) return {};
-  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '__proto__'));
+  const map: unknown = typeof value === 'string' ? parsed(value) : value;
+  if (!isObject(map)) return {};
+  const entries = Object.entries(map).filter(([key]) => key !== '__proto__');
+  return Object.fromEntries(
+    entries.map(([key, inner]) => [key, typeof inner === 'string' ? inner : JSON.stringify(inner)]),
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `Bash(git add:*)` is one tool. */

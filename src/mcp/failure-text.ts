@@ -39,7 +39,7 @@ export function requestError(server: string, error: unknown): KeelsonError {
   }
   const status = httpStatusOf(error);
   const mismatch = mismatchIn(error);
-  const said = plainText(mismatch ?? stripPrefix(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
+  const said = plainText(mismatch ?? stripFrame(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
   if (status === 401) return unauthorizedError(server, said, error);
   const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
   const meaning = status === undefined ? unknown : meaningOf(status);
@@ -71,6 +71,7 @@ function meaningOf(status: number): string {
   const known = Object.hasOwn(MEANINGS, status) ? MEANINGS[status] : undefined;
   if (known !== undefined) return known;
   if (status <= -32_000 && status >= -32_099) return 'failed in a way of its own';
+  if (status >= 300 && status < 400) return 'has another address, which has to be given as its `url`';
   return 'refused the request';
 }
 
@@ -81,11 +82,12 @@ function detailsOf(error: unknown): string {
   return typeof code === 'number' && data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';
 }
 
-/** What the SDK puts in front of the server's own words. */
-function stripPrefix(text: string): string {
+/** What the SDK puts around the server's own words. */
+function stripFrame(text: string): string {
   return text
     .replace(/^MCP error -?\d+: /, '')
-    .replace(/^(?:Streamable HTTP error: )?(?:Error POSTing to endpoint(?: \(HTTP \d+\))?: )?/, '');
+    .replace(/^(?:Streamable HTTP error: )?(?:Error POSTing to endpoint(?: \(HTTP \d+\))?: )?/, '')
+    .replace(/ \(redirectPolicy: 'same-origin'\)$/, '');
 }
 
 /** Any thrown value in a few words for a log or a status. */

@@ -24,6 +24,8 @@ export interface HandshakeOptions {
   /** Waits for a person, with the time limits held. */
   readonly hold: <T>(work: () => Promise<T>) => Promise<T>;
   readonly onDoubt: () => void;
+  /** Is told of each way that is tried. */
+  readonly onTransport: (transport: McpTransport) => void;
   /** Keeps the transport that a code is wanted for. */
   readonly onUnauthorized: (transport: HttpTransport) => void;
   /** Is told of what is still going on after the outcome is known. */
@@ -63,6 +65,7 @@ interface Way {
 async function establish(options: HandshakeOptions, sdk: McpSdk, way: Way): Promise<Established> {
   const { signal, listener, track } = options;
   const transport = createTransport(options, sdk, way);
+  options.onTransport(transport);
   const onAbort = () => track(transport.close());
   signal.addEventListener('abort', onAbort, { once: true });
   try {

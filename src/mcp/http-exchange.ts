@@ -8,6 +8,7 @@ import { untilAborted } from './request-time.js';
 /** What is to be known of the requests of one connection. */
 export interface HttpExchangeOptions {
   readonly server: string;
+  readonly kind: 'http' | 'sse';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: typeof fetch;
@@ -47,18 +48,18 @@ export class HttpExchange {
   }
 
   private async own(url: URL, init: RequestInit | undefined): Promise<Response> {
-    const { maxBytes, onBodyEnd, onNoStream, signalOf } = this.options;
+    const { kind, maxBytes, onBodyEnd, onNoStream, signalOf } = this.options;
     const isOfEvents = isStream(init);
     const lastEventId = new Headers(init?.headers).get('last-event-id') ?? '';
     if (isOfEvents) {
-      // As one answers who has no stream: the SDK takes that for the end of it.
       const at = this.unwanted.indexOf(lastEventId);
-      if (at >= 0 && this.unwanted.splice(at, 1)) return new Response(null, { status: 405 });
+      if (at >= 0 && this.unwanted.splice(at, 1)) return noStream();
       await this.pause(init?.signal);
     }
     const id = requestIdOf(init);
     const signal = (id === undefined ? undefined : signalOf(id)) ?? init?.signal;
-    const response = await this.reach(url, { ...init, ...(signal && { signal }) });
+    const reached = await this.reach(url, { ...init, ...(signal && { signal }) });
+    const response = isOfEvents && kind === 'http' ? streamOrNone(reached) : reached;
     this.countRefusals(url, init?.method ?? 'GET', response);
     if (isOfEvents && response.status === 405) onNoStream(lastEventId);
     const onEnd = (error?: unknown) => {
@@ -68,11 +69,14 @@ export class HttpExchange {
   }
 
   private async reach(url: URL, init: RequestInit): Promise<Response> {
-    const { fetch, onUnreachable } = this.options;
+    const { fetch, kind, onBodyEnd, onUnreachable } = this.options;
     try {
       return await fetch(url, init);
     } catch (error) {
-      if (!this.closing && !init.signal?.aborted) onUnreachable(error);
+      if (this.closing || init.signal?.aborted) throw error;
+      // A server need not have a stream of its own, and may refuse it in any way.
+      if (kind === 'http' && isStream(init)) onBodyEnd(undefined, error);
+      else if (!isHeadTimeout(error)) onUnreachable(error);
       throw error;
     }
   }
@@ -124,9 +128,29 @@ function isStream(init: RequestInit | undefined): boolean {
   return (init?.method ?? 'GET') === 'GET' && /event-stream/.test(new Headers(init?.headers).get('accept') ?? '');
 }
 
+/** The time is up within which Node's `fetch` wants the head of an answer: a slow call, of a server that is there. */
+function isHeadTimeout(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
+  return cause?.code === 'UND_ERR_HEADERS_TIMEOUT';
+}
+
+/** A page, or a word that all is well, in the place of a stream: the SDK would read it as one, and ask again every second. */
+function streamOrNone(response: Response): Response {
+  if (!response.ok || response.headers.get('content-type')?.includes('text/event-stream')) return response;
+  response.body?.cancel().catch(() => {});
+  return noStream();
+}
+
+/** As one answers who has no stream: the SDK takes that for the end of it. */
+function noStream(): Response {
+  return new Response(null, { status: 405 });
+}
+
 /** The status in an error of the SDK: in its code or, from its transport for SSE, in its words. */
 export function httpStatusOf(error: unknown): number | undefined {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  // The SDK's own for an answer of a kind that it does not know.
+  if (code === -1 && error instanceof Error && error.name !== 'McpError') return undefined;
   if (typeof code === 'number') return code;
   const found = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(String(message));
   return found === null ? undefined : Number(found[1]);

@@ -119,6 +119,8 @@ export class HttpTransport implements Transport {
       await this.authorized(send, send);
     } catch (error) {
       if (id !== undefined) this.open.delete(id);
+      // Nobody has to be told any more that a call is over, once the connection is.
+      else if (this.exchange.closing) return;
       throw this.isSessionLost(error) ? this.sessionLost(error) : error;
     } finally {
       this.questions.answered(message);

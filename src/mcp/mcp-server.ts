@@ -1,5 +1,5 @@
 import type { TrustedLaunch } from '../trust/launch.js';
-import type { Connection, ConnectionListener } from './connection.js';
+import type { Connection, ConnectionListener, McpTransport } from './connection.js';
 import { Hold } from './deadline.js';
 import { failureText, requestError } from './failure-text.js';
 import { type Established, shakeHands } from './handshake.js';
@@ -10,6 +10,7 @@ import type { McpEvent } from './mcp-event.js';
 import type { McpSettings } from './mcp-settings.js';
 import type { CallServer, McpTool } from './mcp-tool.js';
 import { plainText } from './plain-text.js';
+import { ProcessTransport } from './process-transport.js';
 import { Refresher } from './refresher.js';
 import type { McpServerDefinition } from './server-definition.js';
 import { variablesOf } from './server-item.js';
@@ -40,6 +41,8 @@ export class McpServer {
   private unauthorized: HttpTransport | undefined = undefined;
   private readonly refresher: Refresher;
   private readonly hold: Hold;
+  /** What was last tried to connect by. */
+  private transport: McpTransport | undefined = undefined;
   /** A connection whose session the server has forgotten. */
   private retired: Connection | undefined = undefined;
   private isStale = false;
@@ -60,6 +63,7 @@ export class McpServer {
     this.link = new ServerLink({
       ...{ definition, settings, log, emit, hold: this.hold },
       open: (trusted, signal) => this.shakeHands(trusted, signal),
+      stderr: () => (this.transport instanceof ProcessTransport ? this.transport.stderr() : ''),
       onUp: (established) => this.begin(established),
       onDown: () => this.withdraw(),
       discard: ({ connection }) => this.track(connection.close()),
@@ -139,6 +143,9 @@ export class McpServer {
     const established = await shakeHands({
       ...{ definition: this.definition, settings, trusted, listener, signal, hold: this.hold.during },
       onDoubt: () => current?.probe(PROBE_MS),
+      onTransport: (transport) => {
+        this.transport = transport;
+      },
       onUnauthorized: (transport) => {
         this.unauthorized = transport;
       },

@@ -41,16 +41,23 @@ export type MessageReading =
   | { readonly message: JSONRPCMessage }
   | { readonly problem: string; readonly answers?: RequestId | undefined };
 
-/** Reads a message: what is in it beside what the protocol knows is left out. Cheap where a text is none of them. */
-export function readMessage(text: string): MessageReading {
-  if (!text.includes('"jsonrpc"')) return { problem: 'it is not of JSON-RPC' };
+/**
+ * Reads a message, or a batch of them, which one version of the protocol has: what is in it beside what the protocol knows
+ * is left out. Cheap where a text is none of them.
+ */
+export function readMessages(text: string): readonly MessageReading[] {
+  if (!text.includes('"jsonrpc"')) return [{ problem: 'it is not of JSON-RPC' }];
   try {
     // Some runtimes begin their output with a byte order mark.
-    const fields: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-    return isObject(fields) && fields.jsonrpc === '2.0' ? messageOf(fields) : { problem: 'it is not of JSON-RPC 2.0' };
+    const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+    return Array.isArray(read) ? read.map(readMessage) : [readMessage(read)];
   } catch (error) {
-    return { problem: describeError(error) };
+    return [{ problem: describeError(error) }];
   }
+}
+
+function readMessage(fields: unknown): MessageReading {
+  return isObject(fields) && fields.jsonrpc === '2.0' ? messageOf(fields) : { problem: 'it is not of JSON-RPC 2.0' };
 }
 
 function messageOf({ id, method, params, result, error }: Fields): MessageReading {

@@ -5,7 +5,7 @@ import { type OpenProcess, openProcess } from '../process/open-process.js';
 import type { GroupEnd, Spawn } from '../process/process-group.js';
 import { idAtEnds, LineReader } from './line-reader.js';
 import { McpConnectError, McpRequestError } from './mcp-error.js';
-import { deliver, noAnswer, readMessage, tooLongAnswer } from './message.js';
+import { deliver, type MessageReading, noAnswer, readMessages, tooLongAnswer } from './message.js';
 import { OpenQuestions } from './open-questions.js';
 import type { McpSdk } from './sdk.js';
 
@@ -75,7 +75,7 @@ export class ProcessTransport implements Transport {
     opened.stdout.on('end', () => void opened.stop());
     // And one that can be told nothing more. How it ended says more than a broken pipe.
     opened.stdin.on('error', () => void opened.stop());
-    void opened.ended.then((end) => this.onEnded(end, opened));
+    void opened.ended.then((end) => this.onEnded(end));
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -106,14 +106,19 @@ export class ProcessTransport implements Transport {
     this.protocolVersion = version;
   }
 
-  /** The last of what the server wrote to its standard error. */
+  /** The last of what the server wrote to its standard error, as it goes into a message. */
   stderr(): string {
-    return this.process?.stderr() ?? '';
+    const said = this.process?.stderr().trim().slice(-STDERR_SHOWN) ?? '';
+    return said === '' ? '' : `its standard error ends with: ${said}`;
   }
 
   line(text: string): void {
     if (this.closed) return;
-    const read = readMessage(text);
+    for (const read of readMessages(text)) this.take(read, text);
+  }
+
+  private take(read: MessageReading, text: string): void {
+    if (this.closed) return;
     if ('message' in read) {
       const problem = this.questions.problemOf(read.message);
       if (problem === undefined) deliver(read.message, (ready) => this.onmessage?.(ready));
@@ -148,11 +153,11 @@ export class ProcessTransport implements Transport {
     if (more > 0) this.report(`It wrote ${more} more lines that are no messages of the protocol.`);
   }
 
-  private onEnded(end: GroupEnd, { stderr }: OpenProcess): void {
+  private onEnded(end: GroupEnd): void {
     const how = end.signal === null ? `it exited with code ${end.exitCode}` : `it was ended by ${end.signal}`;
-    const said = stderr().trim().slice(-STDERR_SHOWN);
+    const said = this.stderr();
     if (end.detachedChild) this.report('It left a process behind that had a session of its own.');
-    this.announceEnd(said === '' ? how : `${how}; its standard error ends with: ${said}`);
+    this.announceEnd(said === '' ? how : `${how}; ${said}`);
   }
 
   private announceEnd(reason: string | undefined): void {

@@ -23,6 +23,8 @@ export interface LinkOwner {
   readonly emit: (event: McpEvent) => void;
   readonly hold: Hold;
   open(trusted: TrustedLaunch | undefined, signal: AbortSignal): Promise<Established>;
+  /** What the program that is being started has to say for itself. */
+  stderr(): string;
   onUp(established: Established): void;
   onDown(): void;
   /** Closes what came too late. */
@@ -181,7 +183,8 @@ export class ServerLink {
 
   private failed(error: unknown): void {
     const { definition, log, emit } = this.owner;
-    this.lastError = failureText(error);
+    const said = error instanceof TimeoutExceededError ? this.owner.stderr() : '';
+    this.lastError = failureText(said === '' ? error : `${failureText(error)} So far ${said}`);
     // Not the error itself: the server's own words are in its cause, as they came.
     log.write('error', this.lastError, error instanceof KeelsonError ? { code: error.code } : undefined);
     if (this.wasConnected && isPassing(error)) this.connectLater();

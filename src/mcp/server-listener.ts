@@ -1,12 +1,13 @@
 import type { Logger } from '../internal/logger.js';
 import type { ConnectionListener } from './connection.js';
-import type { McpElicitationAnswer } from './elicitation.js';
+import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import { failureText } from './failure-text.js';
 import type { LogLimiter } from './log-limiter.js';
 import { McpUnavailableError } from './mcp-error.js';
 import type { McpRoot } from './mcp-options.js';
 import type { McpSettings } from './mcp-settings.js';
 import { plainText } from './plain-text.js';
+import { untilAborted } from './request-time.js';
 
 /** What a listener does its work with. */
 export interface ListenerOptions {
@@ -26,7 +27,7 @@ export function createListener(options: ListenerOptions): Omit<ConnectionListene
   const said = log.apart();
   return {
     server,
-    elicit: elicit && ((request) => options.hold(() => answer(async () => elicit(request), log))),
+    elicit: elicit && ((request) => options.hold(() => answer({ request, elicit, log }))),
     roots: roots && (() => readRoots(async () => (typeof roots === 'function' ? roots() : roots), options)),
     onLog: (level: keyof Logger, text: string) => said.write(level, text),
     onProblem: (error) => said.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
@@ -36,14 +37,21 @@ export function createListener(options: ListenerOptions): Omit<ConnectionListene
 
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 
-/** Whoever fails to ask has not been told anything. */
-async function answer(ask: () => Promise<McpElicitationAnswer>, log: LogLimiter): Promise<McpElicitationAnswer> {
+interface Question {
+  readonly request: McpElicitation;
+  readonly elicit: NonNullable<McpSettings['elicit']>;
+  readonly log: LogLimiter;
+}
+
+/** Whoever fails to ask has not been told anything. A question that was taken back holds up nobody, answered or not. */
+async function answer({ request, elicit, log }: Question): Promise<McpElicitationAnswer> {
+  const ask = async () => elicit(request);
   try {
-    const given = await ask();
+    const given = await untilAborted(request.signal, ask());
     if (ACTIONS.includes(given?.action)) return given;
     log.write('error', 'its question was not answered: `elicit` gave none of accept, decline and cancel.');
   } catch (error) {
-    log.write('error', `its question was not answered: ${failureText(error)}`, error);
+    if (!request.signal.aborted) log.write('error', `its question was not answered: ${failureText(error)}`, error);
   }
   return { action: 'cancel' };
 }

@@ -16,8 +16,8 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
 ]);
 
 /**
- * The servers of a map, or of an object that has it as `mcpServers` or, as VS Code does, as `servers`; each is sound, or
- * says what is wrong with it. One bad entry does not void the others.
+ * The servers of a map, or of an object that has it as `mcpServers`, as VS Code's `servers` or as Zed's `context_servers`;
+ * each is sound, or says what is wrong with it. One bad entry does not void the others.
  */
 export function readServerMap(map: object, origin: McpServerOrigin): readonly McpServerEntry[] {
   return Object.entries(serversOf(map as Fields)).map(([name, fields]) => readServer(name, fields, origin));
@@ -25,9 +25,9 @@ export function readServerMap(map: object, origin: McpServerOrigin): readonly Mc
 
 /** Of a bare map, `servers` may be the name of a server: then its fields are no servers. */
 function serversOf(map: Fields): Fields {
-  const { mcpServers, servers } = map;
-  if (isObject(mcpServers)) return mcpServers;
-  return isObject(servers) && Object.values(servers).every(isObject) ? servers : map;
+  if (isObject(map.mcpServers)) return map.mcpServers;
+  const found = [map.servers, map.context_servers].filter(isObject);
+  return found.find((servers) => Object.values(servers).every(isObject)) ?? map;
 }
 
 /** One server, or what is wrong with it. */

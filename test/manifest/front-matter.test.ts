@@ -33,6 +33,10 @@ const samples: readonly string[] = [
   '  name: pdf\n  description: Reads\n    PDF files.\n  metadata:\n    author: me',
   'name : pdf\n版本: x\nlast updated: never\n$schema: x\na:b: c',
   'allowed-tools:\n  -\n    Read\n  - Write\n    more\n  - "x # y" # z',
+  'description: "\\U0001F680 Ships. Use it when the user wants to release the\\\n  \\ package, or \\\n  more\\_of it\\\\\n  again."\nname: x',
+  'description: "One.\n\n  Two.\n\n\n  Three."\nname: x',
+  "description: 'One\\\n  line.\n\n  Two.'",
+  'description:\n  "Below: quoted,\n  over two lines"',
   'metadata:\n  short: >-\n    One line\n    and more.\n  # a comment\n  long: two\n    lines',
 ];
 
@@ -95,6 +99,7 @@ describe('front matter', () => {
   test.each([
     ['digits', `a: |${'1'.repeat(200_000)}x`],
     ['quotes', `a: [${'"\\'.repeat(200_000)}]`],
+    ['escaped lines', `a: "${'x\\\\\n  '.repeat(100_000)}"`],
     ['apostrophes', `a: [${"',''x,".repeat(100_000)}]`],
   ])('is read in one go: %s', (_what, yaml) => {
     const before = performance.now();

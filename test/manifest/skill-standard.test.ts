@@ -61,6 +61,31 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     },
   );
 
+  test('has what else says when to use it in its description', () => {
+    const { skill, problems } = read('name: x\ndescription: Moors ships.\nwhen_to_use: When one arrives.');
+
+    expect(skill?.description).toBe('Moors ships. When one arrives.');
+    expect(problems).toEqual([]);
+    expect(read('name: x\nwhen_to_use: When one arrives.').problems).toMatchObject([{ path: 'description' }]);
+  });
+
+  test.each([
+    ['metadata: {"port": {"bins": ["jq"]}, "by": "me", "__proto__": {}}', { port: '{"bins":["jq"]}', by: 'me' }],
+    ['metadata:\n  {\n    "by": "me",\n    "n": 1\n  }', { by: 'me', n: '1' }],
+    ['metadata: [a, b]', {}],
+    ['metadata: "[1]"', {}],
+    ['metadata: {by: me', {}],
+  ])('may have its metadata as JSON: %j', (fields, metadata) => {
+    expect(read(`name: x\ndescription: d\n${fields}`).skill?.metadata).toEqual(metadata);
+  });
+
+  test('that is not for the user is told to be for the user as well', () => {
+    expect(oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
+      'user-invocable: it is passed over: the user may invoke it as well',
+    ]);
+    expect(oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
+  });
+
   test('says of each part that other programs act on that it is passed over', () => {
     const hooks =
       'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';

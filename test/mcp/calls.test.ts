@@ -307,6 +307,16 @@ test('what a server logs goes to the logger, by its level', async () => {
   expect(lines[0]).toBe('debug: MCP server "raw": db: {"text":"debug"}');
 });
 
+test('an answer comes in a batch too, with what the server says beside it', async () => {
+  const { mcp, logger } = await connected({ servers: { a: raw({ tools: [tool('line')] }) } });
+  const line =
+    '[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"Soon."}}, 7, {"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"done"}]}}]';
+
+  expect(await call(mcp, 'line', { line })).toMatchObject({ content: 'done' });
+  expect(logger.lines).toContain('info: MCP server "a": Soon.');
+  expect(logger.lines.filter((logged) => logged.includes('it is not of JSON-RPC 2.0'))).toHaveLength(1);
+});
+
 test('resources and prompts can be read', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'a.txt'), 'x');

@@ -83,6 +83,17 @@ test.each<[string, object, readonly unknown[]]>([
       ['b', 'uvx', ['"tools" is ignored']],
     ],
   ],
+  [
+    'Zed',
+    {
+      theme: 'One Dark',
+      context_servers: { a: { source: 'custom', command: 'npx', args: ['-y', 'x'], env: {} }, b: { settings: {} } },
+    },
+    [
+      ['a', 'npx', ['"source" is ignored']],
+      ['b', 'it needs a `command`, or a `url`', ['"settings" is ignored']],
+    ],
+  ],
   ['a server by the name of `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],
 ])('the configuration of %s is read, and what of it is not honoured is said', async (_title, config, expected) => {
   expect(await read(JSON.stringify(config))).toEqual(expected);

@@ -64,6 +64,58 @@ describe('a call that nobody waits for any more holds no connection, where the s
   });
 });
 
+test('a call that is given up as the connection is closed leaves no complaint behind', async () => {
+  const server = await handServer(({ message }) =>
+    ['tools/call', 'notifications/cancelled'].includes(message?.method ?? ''),
+  );
+  const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+
+  await call(mcp, 'echo');
+  await mcp.close();
+
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
+});
+
+test('a server that hangs up on whoever asks for a stream is connected to, and stays so', async () => {
+  const server = await handServer(({ method }, response) => {
+    if (method !== 'GET') return false;
+    response.destroy();
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+
+  for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+  expect(server.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1);
+});
+
+test('a call that is too slow for the fetch of Node fails alone', async () => {
+  const open: (() => void)[] = [];
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    open.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message.id)));
+    return true;
+  });
+  let calls = 0;
+  // As it rejects after five minutes without the head of an answer.
+  const impatient: typeof fetch = (input, init) => {
+    const isFirst = String(init?.body).includes('tools/call') && calls++ === 0;
+    const cause = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+    return isFirst ? Promise.reject(new TypeError('fetch failed', { cause })) : fetch(input, init);
+  };
+  const { mcp } = await connected({ servers: { hand: { url: server.url } }, system: { fetch: impatient } });
+
+  const slow = call(mcp, 'echo');
+  const other = call(mcp, 'echo');
+
+  expect(await slow).toMatchObject({ isError: true, content: expect.stringContaining('Headers Timeout Error') });
+  await until(() => open.length === 1);
+  open[0]?.();
+  expect(await other).toMatchObject({ content: 'done' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+});
+
 test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
@@ -76,6 +128,22 @@ test('a stream that ends at once is not asked for again and again, whatever the 
   expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(11);
   await within(mcp.close(), 1_000);
 });
+
+test.each(['text/html', 'application/json', undefined])(
+  'a page of %s in the place of a stream is asked for once',
+  async (type) => {
+    const server = await handServer(({ method }, response) => {
+      if (method !== 'GET') return false;
+      response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('{"status":"ok"}');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  },
+);
 
 test('a server that asks without end, and takes no answer, is given up', async () => {
   const server = await handServer(({ method, message }, response) => {

@@ -206,7 +206,22 @@ describe('over Streamable HTTP', () => {
     });
 
     expect(stateOf(mcp, 'a')).toBe('unavailable');
+    expect(mcp.status()[0]?.lastError).toBe(
+      `The MCP server "a" has another address, which has to be given as its \`url\` (307): Redirect to ${other.url} not followed`,
+    );
     expect(other.seen).toEqual([]);
+  });
+
+  test('an address where there is a page is told so', async () => {
+    const server = await handServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url } } });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The MCP server "a" could not be asked: Unexpected content type: text/html',
+    );
   });
 });
 

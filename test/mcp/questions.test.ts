@@ -43,6 +43,19 @@ describe('a server that asks', () => {
     expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
   });
 
+  test('and takes its question back has no more time for the next call, also where the host goes on asking', async () => {
+    const { mcp, logger } = await connected({
+      servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },
+      timeouts: { callMs: 300 },
+      elicit: () => new Promise(() => {}),
+    });
+
+    expect(await call(mcp, 'ask_in_vain')).toMatchObject({ content: 'never mind' });
+
+    expect(await call(mcp, 'hang')).toMatchObject({ content: expect.stringContaining('took longer than 300 ms') });
+    expect(logger.lines.filter((line) => line.includes('was not answered'))).toEqual([]);
+  });
+
   test('is told that it cannot, where nobody can be asked', async () => {
     const { mcp } = await connected({ servers: { raw: raw(asking) } });
 

@@ -176,6 +176,17 @@ describe('S0-8.6: the time for connecting', () => {
     expect(mcp.status().map(({ state }) => state)).toEqual(['unavailable', 'connected']);
   });
 
+  test('is over with what the program has said so far, which may well be why', async () => {
+    const { mcp } = await connected({
+      servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
+      timeouts: { connectMs: 400 },
+    });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The connection to MCP server "silent" took longer than 400 ms. So far its standard error ends with: Log in first: https://example.com/',
+    );
+  });
+
   test('F14: a handshake after it is ignored, and the process is gone', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({
