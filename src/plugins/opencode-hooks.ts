@@ -68,7 +68,7 @@ export async function adaptHooks(name: string, hooks: OpencodeHooks, host: Openc
       (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {
         const output = { args: input as unknown };
         await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
-        if (typeof output.args === 'object' && output.args !== null) return { name: tool, input: output.args };
+        if (output.args !== null && typeof output.args === typeof input) return { name: tool, input: output.args };
         throw new HookResultInvalidError('tool.execute.before leaves the arguments in `output.args`', output.args);
       }),
     afterTool:
