@@ -1,11 +1,11 @@
 import { HookResultInvalidError, MessageInvalidError } from '../errors.js';
+import { cloneData, isSameData } from '../internal/plain-data.js';
 import type { EntryAction } from '../lifecycle/hook-action.js';
 import { checkMessages } from '../model/check-messages.js';
 import type { Message } from '../model/message.js';
 import { runCallback } from './callback.js';
 import { createContext } from './callback-context.js';
 import type { ExtensionRun } from './extension-run.js';
-import { cloneData, isSameData } from './plain-data.js';
 import { isShortCircuit, type ShortCircuit } from './short-circuit.js';
 
 /** Passes the conversation through `onInputMessages` of each extension, once a run. */
