@@ -92,8 +92,11 @@ function fill([from, to]: readonly [object, object], copyOf: (part: unknown) => 
   for (const [key, part] of Object.entries(from)) setOwn(to as Record<string, unknown>, key, copyOf(part));
 }
 
-/** As an assignment, but never to the setter that `__proto__` is. To define every member so is four times as dear. */
+/**
+ * As an assignment, but never to what is inherited: `__proto__` is a setter, and a host may have frozen the rest. To define
+ * every member so is four times as dear.
+ */
 function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key !== '__proto__') target[key] = value;
+  if (!(key in target)) target[key] = value;
   else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

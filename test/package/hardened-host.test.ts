@@ -33,3 +33,14 @@ test('and so does a plugin', () => {
 
   expect(output('main.mjs', text)).toBe("[ 'a' ]\n");
 });
+
+test('arguments pass a plugin where the host has frozen what every object inherits', () => {
+  const text = `
+    import { createHookManager } from ${JSON.stringify(urlOf('plugins.js'))};
+    Object.freeze(Object.prototype);
+    const hooks = createHookManager();
+    hooks.register({ name: 'a', hooks: { beforeToolExecute: (name, input) => ({ name, input }) } });
+    console.log(JSON.stringify(await hooks.beforeToolExecute('t', JSON.parse('{"__proto__":1,"constructor":2}'))));`;
+
+  expect(output('frozen.mjs', text)).toBe('{"name":"t","input":{"__proto__":1,"constructor":2}}\n');
+});
