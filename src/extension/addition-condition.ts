@@ -1,12 +1,12 @@
 import { HookResultInvalidError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
+import { isSameData } from '../internal/plain-data.js';
 import { type Message, textOf } from '../model/message.js';
 import { runCallback } from './callback.js';
 import { createContext } from './callback-context.js';
 import type { ExtensionContext } from './extension-context.js';
 import type { AdditionCondition } from './extension-definition.js';
 import type { ExtensionRun } from './extension-run.js';
-import { isSameData } from './plain-data.js';
 import { matchesTag, type Registration } from './registration.js';
 import { pairTags } from './tag-pairs.js';
 import { scanTags } from './tag-scanner.js';

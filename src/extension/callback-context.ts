@@ -1,9 +1,9 @@
 import type { Logger } from '../internal/logger.js';
+import { cloneData } from '../internal/plain-data.js';
 import type { ToolSpec } from '../model/model.js';
 import type { Tool } from '../tools/tool.js';
 import type { Callback } from './callback.js';
 import type { ExtensionContext } from './extension-context.js';
-import { cloneData } from './plain-data.js';
 
 /** Makes the context of one call. What costs something is made when it is read. */
 export function createContext(callback: Callback): ExtensionContext {

@@ -1,3 +1,4 @@
+import { suspectNames } from '../internal/plain-data.js';
 import { additionProblems } from './addition-check.js';
 import type { ExtensionInput } from './extension-definition.js';
 import { ExtensionInvalidError } from './extension-error.js';
@@ -26,22 +27,10 @@ export function validateExtension(extension: ExtensionInput, known: KnownTools):
   throw new ExtensionInvalidError(typeof extension.id === 'string' ? extension.id : 'unknown', problems);
 }
 
-/** A class may have members of its own; one that begins with `on` is most likely a misspelt callback. */
+/** What begins with `on` is most likely a misspelt callback. */
 function unknownKeys(extension: object): string[] {
-  const prototype: unknown = Object.getPrototypeOf(extension);
-  const isLiteral = prototype === Object.prototype || prototype === null;
-  const own = Object.keys(extension);
-  const keys = isLiteral ? own : [...own, ...methodNames(extension)].filter((key) => /^on[A-Z_]/.test(key));
+  const keys = suspectNames(extension, /^on[A-Z_]/);
   return keys.filter((key) => !MEMBERS.includes(key)).map((key) => `\`${key}\` is no member of an extension`);
-}
-
-function methodNames(extension: object): string[] {
-  const names: string[] = [];
-  let level: object | null = Object.getPrototypeOf(extension);
-  for (; level !== null && level !== Object.prototype; level = Object.getPrototypeOf(level)) {
-    names.push(...Object.getOwnPropertyNames(level));
-  }
-  return names;
 }
 
 function identityProblems({ id, priority, scope }: ExtensionInput): string[] {

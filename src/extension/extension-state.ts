@@ -68,7 +68,7 @@ export class ExtensionState {
     if (!change.stored) throw new StateLimitError(key, bytes, limitsIn(policy));
     metrics.stateSize(bytes, scope.extension);
     this.reportEvictions(scope, change, site.logger);
-    await this.watch(scope.session, change, site.logger);
+    this.watch(scope.session, change, site.logger);
   }
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
@@ -155,16 +155,19 @@ export class ExtensionState {
     }
   }
 
-  private async watch(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): Promise<void> {
+  /** What is stored is stored: nobody waits for whoever hears of an alert. */
+  private watch(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): void {
     const { policy, onAlert } = this.settings;
     const limitBytes = policy.sessionBytes;
     if (bytesBefore >= limitBytes * ALERT_AT || bytesAfter < limitBytes * ALERT_AT) return;
     const alert: StateAlert = { session, bytes: bytesAfter, limitBytes };
     logger.warn(`The state of session "${session}" takes ${bytesAfter} of ${limitBytes} bytes.`, alert);
+    const complain = (error: unknown) => logger.error('`onStateAlert` failed.', error);
     try {
-      await onAlert?.(alert);
+      const heard = onAlert?.(alert);
+      if (isPromise(heard)) heard.then(undefined, complain);
     } catch (error) {
-      logger.error('`onStateAlert` failed.', error);
+      complain(error);
     }
   }
 }

@@ -1,5 +1,5 @@
+import { freezeData } from '../internal/plain-data.js';
 import type { ExtensionInput, RegisteredExtension, TagHandler } from './extension-definition.js';
-import { freezeData } from './plain-data.js';
 import { normaliseToolConfig } from './tool-config-check.js';
 
 /** An extension in a registry. */

@@ -29,7 +29,7 @@ export interface ExtensionRegistryOptions {
   readonly logger?: Logger | undefined;
   /** Tools that tool guidance may name before an agent is there, or that are still to come: tools, or their names. */
   readonly tools?: readonly (Tool | string)[] | LiveToolSet | undefined;
-  /** Called as the state of a session comes to 80 % of `sessionBytes`. */
+  /** Called as the state of a session comes to 80 % of `sessionBytes`. Nobody waits for it. */
   readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;
 }
 

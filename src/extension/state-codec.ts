@@ -1,8 +1,8 @@
 import { describeError } from '../errors.js';
 import type { JsonValue } from '../internal/json.js';
+import { isPlainObject } from '../internal/plain-data.js';
 import { describeIssues, isStandardSchema, type StandardSchema } from '../tools/standard-schema.js';
 import { StateMismatchError, StateValueError } from './extension-error.js';
-import { isPlainObject } from './plain-data.js';
 
 /** Turns a value that JSON cannot hold, such as a Map, into one that it can, and back. */
 export interface StateCodec<T> {

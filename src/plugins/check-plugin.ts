@@ -1,3 +1,4 @@
+import { suspectNames } from '../internal/plain-data.js';
 import type { Plugin } from './plugin.js';
 import { PluginInvalidError } from './plugin-error.js';
 
@@ -29,7 +30,7 @@ function problemsOfPlugin(value: unknown): string[] {
 function problemsOfHooks(hooks: unknown): string[] {
   if (!isObject(hooks)) return ['`hooks` is no object'];
   const members = hooks as Readonly<Record<string, unknown>>;
-  const unknown = Object.keys(members).filter((key) => !HOOKS.includes(key));
+  const unknown = suspectNames(hooks, /^(on|before|after)[A-Z_]/).filter((key) => !HOOKS.includes(key));
   const wrong = HOOKS.filter((key) => members[key] !== undefined && typeof members[key] !== 'function');
   return [
     ...unknown.map((key) => `\`hooks.${key}\` is none of ${HOOKS.join(', ')}`),

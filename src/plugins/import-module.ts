@@ -9,15 +9,14 @@ export type ImportModule = (path: string) => Promise<unknown>;
 /** What a module exports, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>;
 
-/** The CommonJS build would make `require` of a plain `import()`, which takes neither URLs nor every ES module. */
-const dynamicImport = new Function('specifier', 'return import(specifier)') as (specifier: string) => Promise<unknown>;
-
 async function importNatively(url: string): Promise<unknown> {
   try {
-    return await dynamicImport(url);
+    // The CommonJS build would make `require` of a plain `import()`, which takes neither URLs nor every ES module.
+    return await new Function('specifier', 'return import(specifier)')(url);
   } catch (error) {
-    // Some test runners evaluate modules in a way that leaves only their own import.
-    if ((error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING') return import(url);
+    // Some test runners evaluate modules in a way that leaves only their own import; some hosts make no code of texts.
+    const isWithout = (error as NodeJS.ErrnoException)?.code === 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING';
+    if (isWithout || error instanceof EvalError) return import(url);
     throw error;
   }
 }

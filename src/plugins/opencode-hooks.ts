@@ -1,4 +1,5 @@
 import { HookResultInvalidError } from '../errors.js';
+import { suspectNames } from '../internal/plain-data.js';
 import type { ModuleExports } from './import-module.js';
 import type { OpencodeHost } from './opencode-context.js';
 import { type OpencodeRunHooks, opencodeRunHooks } from './opencode-run.js';
@@ -34,8 +35,8 @@ const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+
 /** What is wrong with what a function gave as hooks. */
 export function problemOfHooks(hooks: unknown, isGuess: boolean): string | undefined {
   if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
-  const unknown = Object.keys(hooks).filter((key) => !isKnown(key));
-  const hasHooks = unknown.length < Object.keys(hooks).length || CALLED.some((key) => key in hooks);
+  const unknown = suspectNames(hooks, /\./).filter((key) => !isKnown(key));
+  const hasHooks = Object.keys(hooks).some(isKnown) || CALLED.some((key) => key in hooks);
   // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
   const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));
   if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
@@ -68,7 +69,7 @@ export async function adaptHooks(name: string, hooks: OpencodeHooks, host: Openc
       (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {
         const output = { args: input as unknown };
         await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
-        if (typeof output.args === 'object' && output.args !== null) return { name: tool, input: output.args };
+        if (output.args !== null && typeof output.args === typeof input) return { name: tool, input: output.args };
         throw new HookResultInvalidError('tool.execute.before leaves the arguments in `output.args`', output.args);
       }),
     afterTool:

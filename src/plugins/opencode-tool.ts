@@ -1,10 +1,10 @@
 import { describeError, ToolInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
+import { isPlainObject } from '../internal/plain-data.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { isPlain } from './copy-data.js';
 import { OpencodeUnavailableError } from './plugin-error.js';
 
 /** A tool as a plugin for opencode defines it. */
@@ -78,9 +78,8 @@ function isZod(schema: unknown): boolean {
 
 /** Schemas of other libraries, such as zod 3, have functions. */
 function isJsonSchema(schema: unknown): boolean {
-  return (
-    isPlain(schema) && !Array.isArray(schema) && Object.values(schema).every((value) => typeof value !== 'function')
-  );
+  if (typeof schema !== 'object' || schema === null || !isPlainObject(schema)) return false;
+  return Object.values(schema).every((value) => typeof value !== 'function');
 }
 
 interface OpencodeResult {

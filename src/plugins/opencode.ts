@@ -1,5 +1,5 @@
 import { parse, relative, sep } from 'node:path';
-import { copyData } from './copy-data.js';
+import { cloneData } from '../internal/plain-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
 import { adaptHooks, type OpencodeHooks, problemOfHooks } from './opencode-hooks.js';
@@ -76,7 +76,7 @@ async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSou
   const plugins: Plugin[] = [];
   const others: string[] = [];
   for (const { name, factory, isGuess = false } of exports) {
-    const hooks: unknown = await factory(opencodeContext(host), copyData(entry.options));
+    const hooks: unknown = await factory(opencodeContext(host), cloneData(entry.options));
     made.push(hooks);
     const problem = problemOfHooks(hooks, isGuess);
     if (problem === undefined) plugins.push(await adaptHooks(nameOf(name, from), hooks as OpencodeHooks, host));

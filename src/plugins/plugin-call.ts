@@ -2,8 +2,8 @@ import pTimeout from 'p-timeout';
 import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { type Clock, timersOf } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
+import { cloneData } from '../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
-import { copyData } from './copy-data.js';
 import type { ToolExecutionResult } from './plugin.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
 import { executionResultOf } from './plugin-tool.js';
@@ -57,11 +57,11 @@ export function logFailure({ logger }: Pick<PluginCalling, 'logger'>, message: s
 export async function askBefore(part: PluginPart, call: PluginCall, calling: PluginCalling): Promise<ToolVerdict> {
   const blocked = `Tool "${call.name}" was blocked by plugin "${part.name}"`;
   try {
-    const given = { ...call, input: copyData(call.input) };
+    const given = { ...call, input: cloneData(call.input) };
     const what = `beforeToolExecute of plugin "${part.name}"`;
     const answer: unknown = await callInTime(what, () => part.beforeTool?.(given), calling);
     if (answer === null) return { blocked: `${blocked}.` };
-    const changed = callOf(answer);
+    const changed = callOf(answer, call.input);
     if (changed !== undefined) return changed;
     throw new HookResultInvalidError('beforeToolExecute returns { name, input }, or null to block', answer);
   } catch (error) {
@@ -71,12 +71,19 @@ export async function askBefore(part: PluginPart, call: PluginCall, calling: Plu
   }
 }
 
-/** A copy of the call in an answer, since the plugin may still hold it. */
-function callOf(value: unknown): { name: string; input: Record<string, unknown> } | undefined {
+/** A copy of the call in an answer, since the plugin may still hold it. `given` is the input that it was asked about. */
+function callOf(value: unknown, given: unknown): { name: string; input: Record<string, unknown> } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, input } = value as { name?: unknown; input?: unknown };
-  if (typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-  return { name, input: copyData(input) as Record<string, unknown> };
+  // A model may write a list or a text in the place of properties: who hands that on blocks nothing.
+  const kind = kindOf(input);
+  if (typeof name !== 'string' || (kind !== 'object' && kind !== kindOf(given))) return undefined;
+  return { name, input: cloneData(input) as Record<string, unknown> };
+}
+
+function kindOf(input: unknown): string {
+  if (Array.isArray(input)) return 'list';
+  return input === null ? 'null' : typeof input;
 }
 
 /** Shows one plugin a result. Never rejects but for the signal: gives nothing where the plugin fails. */
@@ -87,7 +94,7 @@ export async function askAfter(
 ): Promise<ToolExecutionResult | undefined> {
   const { call, result } = shown;
   try {
-    const given = { ...call, input: copyData(call.input) };
+    const given = { ...call, input: cloneData(call.input) };
     const what = `afterToolExecute of plugin "${part.name}"`;
     const answer: unknown = await callInTime(what, () => part.afterTool?.(given, { ...result }), calling);
     const changed = executionResultOf(answer);

@@ -1,6 +1,6 @@
 import { describeError, OptionInvalidError } from '../errors.js';
+import { cloneData } from '../internal/plain-data.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
-import { copyData } from './copy-data.js';
 import { PluginHookManager, resolveCalling } from './hook-manager.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
@@ -110,7 +110,7 @@ class Load {
     const tools = () => [...host.tools(), ...manager.parts.flatMap((part) => part.tools)];
     const context: PluginContext = {
       get config() {
-        return copyData(loaded.config);
+        return cloneData(loaded.config);
       },
       toolRegistry: {
         list: () => [...new Set(tools().map((tool) => tool.name))],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describeError } from '../errors.js';
+import { cloneData } from '../internal/plain-data.js';
 import { validatePlugin } from './check-plugin.js';
-import { copyData } from './copy-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import {
   disposeOf,
@@ -64,7 +64,7 @@ async function pluginsOfFactory(made: OpencodeExport, from: ModuleSource): Promi
 }
 
 async function pluginOf(exported: unknown, { entry, host }: ModuleSource): Promise<Plugin> {
-  const value: unknown = typeof exported === 'function' ? await exported(copyData(entry.options)) : exported;
+  const value: unknown = typeof exported === 'function' ? await exported(cloneData(entry.options)) : exported;
   try {
     validatePlugin(value);
   } catch (error) {

@@ -1,9 +1,9 @@
 import { HookResultInvalidError, ToolInvalidError } from '../errors.js';
+import { cloneData } from '../internal/plain-data.js';
 import type { ToolSpec } from '../model/model.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { Tool } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
-import { copyData } from './copy-data.js';
 import type { AgentTool, ToolExecutionResult } from './plugin.js';
 
 /** A plugin's tool as the loop takes it. Throws ToolInvalidError where it cannot be used. */
@@ -25,7 +25,7 @@ export function toTool(tool: AgentTool, origin: string): Tool {
 export function shownTool(tool: Tool | undefined): ToolSpec | undefined {
   if (tool === undefined) return undefined;
   const { name, description, inputSchema } = tool;
-  return { name, description, inputSchema: copyData(inputSchema) };
+  return { name, description, inputSchema: cloneData(inputSchema) };
 }
 
 /** A copy of the result in what a plugin gave, or nothing where there is none. */

@@ -1,6 +1,6 @@
 import { relative, sep } from 'node:path';
 import type { JsonValue } from '../internal/json.js';
-import { copyData } from './copy-data.js';
+import { cloneData } from '../internal/plain-data.js';
 import { PluginUntrustedError } from './plugin-error.js';
 import { filesOf } from './plugin-imports.js';
 
@@ -59,7 +59,7 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
   const files = (await filesOf(path, workspaceDir)).map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
     ...({ kind: 'plugin', scope: 'workspace' } as const),
-    ...{ name, source, files, details: copyData(details) as PluginItem['details'] },
+    ...{ name, source, files, details: cloneData(details) as PluginItem['details'] },
   });
   validateDecision(decision, path);
   if (gate.verify) validateDecision(await gate.verify(decision as never), path);

@@ -19,6 +19,8 @@ export interface ScopeRoom {
 /** The values of one extension in one session. Unless the clock was set back, no step looks at more than it removes. */
 export class ScopeState {
   bytes = 0;
+  /** Nothing expires before it. */
+  dueAt = Number.POSITIVE_INFINITY;
   /** Longest unused first. */
   private readonly values: Map<string, StateValue> = new Map();
   /** The same values by their `ttlMs`: who was used first expires first. */
@@ -54,10 +56,15 @@ export class ScopeState {
 
   /** Removes what has expired. */
   purge(now: number): void {
+    if (now < this.dueAt) return;
+    this.dueAt = Number.POSITIVE_INFINITY;
     for (const queue of this.queues.values()) {
       for (const { key, usedAt, ttlMs } of queue) {
-        if (usedAt + ttlMs > now) break;
-        this.remove(key);
+        if (usedAt + ttlMs <= now) this.remove(key);
+        else {
+          this.dueAt = Math.min(this.dueAt, usedAt + ttlMs);
+          break;
+        }
       }
     }
   }
@@ -79,6 +86,7 @@ export class ScopeState {
   }
 
   private enqueue(value: StateValue): void {
+    this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
     const queue = this.queueOf(value.ttlMs).add(value);
     if (value.usedAt >= this.latest) {
       this.latest = value.usedAt;

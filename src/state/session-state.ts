@@ -12,6 +12,8 @@ export interface StateUse {
 export class SessionState {
   /** When all of it expires. */
   end = Number.POSITIVE_INFINITY;
+  /** Nothing expires before it, but for the end of the session. */
+  private dueAt = Number.POSITIVE_INFINITY;
   private readonly scopes: Map<string, ScopeState> = new Map();
 
   get isEmpty(): boolean {
@@ -39,7 +41,7 @@ export class SessionState {
     const scope = this.scopeOf(extension);
     scope.remove(key);
     const evicted = scope.shrink({ bytes: limit - bytes, keys: MAX_SCOPE_KEYS - 1 });
-    scope.put({ key, text, bytes, usedAt: now, ttlMs: ttlOf(policy) });
+    this.put(extension, { key, text, bytes, usedAt: now, ttlMs: ttlOf(policy) });
     this.touch(use);
     return { stored: true, evicted, bytesBefore: before, bytesAfter: this.bytes };
   }
@@ -61,9 +63,12 @@ export class SessionState {
   /** Removes what has expired. */
   purge(now: number): void {
     if (now >= this.end) this.scopes.clear();
+    if (now < this.dueAt) return;
+    this.dueAt = Number.POSITIVE_INFINITY;
     for (const [extension, scope] of this.scopes) {
       scope.purge(now);
       if (scope.size === 0) this.scopes.delete(extension);
+      this.dueAt = Math.min(this.dueAt, scope.dueAt);
     }
   }
 
@@ -75,6 +80,7 @@ export class SessionState {
   /** Puts a value last in the order of its extension, without a look at any limit. */
   put(extension: string, value: StateValue): void {
     this.scopeOf(extension).put(value);
+    this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
   }
 
   /** The value as it is, without using it. */

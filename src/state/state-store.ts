@@ -65,7 +65,7 @@ export interface StateStore {
   set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
   /** Removes one value, or all of the scope. Returns how many there were. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
-  /** Removes all state of an extension, in every session, one after another. Returns how many values there were. */
+  /** Removes all state of an extension, in every session, each in a step of its own. Returns how many values there were. */
   clearExtension(extension: string): Awaitable<number>;
   /** Removes all state of a session. Returns how many values there were. */
   clearSession(session: string): Awaitable<number>;

@@ -9,6 +9,7 @@ import { encodeLine } from './file-line.js';
 import { type FolderLock, lockFolder } from './file-lock.js';
 import { LogFile, type LogForm } from './file-log.js';
 import { FolderSweep } from './file-sweep.js';
+import { someAtOnce } from './some-at-once.js';
 import { hasCode, StoreCorruptError, StoreFailedError } from './store-error.js';
 
 /** The latest time that every file system can keep. */
@@ -86,11 +87,8 @@ export class FileVault<State> {
       if (hasCode(error, 'ENOENT')) return [];
       throw new StoreFailedError(this.folder, error);
     });
-    const results: Result[] = [];
-    for (const name of names) {
-      if (name.startsWith(this.prefix)) results.push((await this.push(name, step)) as Result);
-    }
-    return results;
+    const ours = names.filter((name) => name.startsWith(this.prefix));
+    return someAtOnce(ours, async (name) => (await this.push(name, step)) as Result);
   }
 
   /** Removes the state of an id without a look at it. */

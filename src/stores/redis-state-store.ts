@@ -22,6 +22,7 @@ import {
   statsScript,
   touchScript,
 } from './redis-state-script.js';
+import { someAtOnce } from './some-at-once.js';
 
 /**
  * State of extensions in Redis 6 or newer: shared by all processes on it, each call one atomic script by the clock of Redis, and nothing left after its time.
@@ -71,12 +72,12 @@ export class RedisStateStore implements StateStore {
   async clearExtension(extension: string): Promise<number> {
     const piece = toKeyPiece(extension);
     const index = new RedisExtensionIndex(this.keys.sessions(piece));
-    let cleared = 0;
-    for (const entry of await index.read(this.connection.begin())) {
-      cleared += await this.clearScope(piece, entry.session);
+    const counts = await someAtOnce(await index.read(this.connection.begin()), async (entry) => {
+      const count = await this.clearScope(piece, entry.session);
       await index.remove(this.connection.begin(), entry);
-    }
-    return cleared;
+      return count;
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   async clearSession(session: string): Promise<number> {

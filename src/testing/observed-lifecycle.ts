@@ -1,8 +1,8 @@
+import { cloneData } from '../internal/plain-data.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { ToolResult } from '../tools/tool.js';
-import { copyData } from './copy-request.js';
 import { differenceOf } from './difference.js';
 import { HOOKS, type HookName } from './hook-name.js';
 import type { Report } from './lifecycle-fault.js';
@@ -70,7 +70,7 @@ interface Watch {
 
 function callHook(watch: Watch, own: Hook, [first, second]: readonly unknown[]): unknown {
   const { observer, call } = watch;
-  const before = copyData(dataOf(call.hook, first));
+  const before = cloneData(dataOf(call.hook, first));
   const settle = (value?: unknown) => {
     call.settled = true;
     watch.close();

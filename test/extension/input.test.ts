@@ -132,6 +132,26 @@ describe('onInputMessages', () => {
     expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
+  test('S1-2.3.2: one whose messages cannot be copied is passed over alone', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const unreadable: Message[] = [
+      { role: 'assistant', content: [{ type: 'tool-call', id: '1', name: 'echo', input: proxy }] },
+      { role: 'tool', content: [{ type: 'tool-result', id: '1', name: 'echo', content: '' }] },
+    ];
+    const { agent, model, logger } = lab([
+      append('first'),
+      { id: 'second', onInputMessages: (messages) => [...messages, ...unreadable] },
+      append('third'),
+    ]);
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages).toEqual([say('go'), say('first'), say('third')]);
+    expect(logger.records.filter(({ level }) => level === 'error')).toMatchObject([
+      { details: { extensionId: 'second', callback: 'onInputMessages' } },
+    ]);
+  });
+
   test('changes made in place do not count without being returned, and reach nobody else', async () => {
     const deep = {
       role: 'user',

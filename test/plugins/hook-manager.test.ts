@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { createHookManager, type Plugin, type PluginContext, type PluginHooks } from '../../src/plugins/plugins.js';
 import { unhandledDuring } from '../agent/support/settle.js';
@@ -173,6 +174,15 @@ test.each([
   [{ name: 'x'.repeat(129) }, '`name`'],
   [{ name: 'a', beforeToolExecute: () => null }, 'belongs into `hooks`'],
   [{ name: 'a', hooks: { beforeToolExcute: () => null } }, '`hooks.beforeToolExcute` is none of'],
+  [
+    {
+      name: 'a',
+      hooks: new (class {
+        beforeToolExcute() {}
+      })(),
+    },
+    '`hooks.beforeToolExcute` is none of',
+  ],
   [{ name: 'a', hooks: { onInit: 1 } }, 'no function'],
   [{ name: 'a', tools: {} }, '`tools`'],
   [{ name: 'a', version: 1 }, '`version`'],
@@ -181,6 +191,38 @@ test.each([
   expect(() => createHookManager().register(plugin as Plugin)).toThrow(
     expect.objectContaining({ code: 'ERR_PLUGIN_INVALID', message: expect.stringContaining(message) }),
   );
+});
+
+test('hooks may be of a class that has members of its own', async () => {
+  class Counting implements PluginHooks {
+    count = 0;
+    readonly seen = new Set<string>();
+    beforeMessage(message: string) {
+      return this.marked(message);
+    }
+    private marked(message: string) {
+      this.count += 1;
+      return `${message}${this.count}`;
+    }
+  }
+  const { manager } = managerOf({ counting: new Counting() });
+
+  expect(await manager.beforeMessage(await manager.beforeMessage('m'))).toBe('m12');
+});
+
+test('what a hook is given is a copy, also of an object from another realm', async () => {
+  const input = runInNewContext('({ deep: { n: 1 } })') as { deep: { n: number } };
+  const { manager } = managerOf({
+    meddler: {
+      beforeToolExecute(name, { deep }) {
+        (deep as { n: number }).n = 2;
+        return { name, input: {} };
+      },
+    },
+  });
+  await manager.beforeToolExecute('t', input);
+
+  expect(input.deep.n).toBe(1);
 });
 
 test('a name is taken once', () => {

@@ -66,3 +66,32 @@ describe('a plugin fails closed', () => {
     expect(ran).toEqual(hook === 'beforeToolExecute' ? [] : ['work']);
   });
 });
+
+// A model may write them, though hardly any tool takes them.
+describe.each([
+  ['a list', ['ls', '-l']],
+  ['a text', 'ls'],
+  ['a number', 7],
+])('arguments that are %s', (_title, input) => {
+  const script = [calls('work', input), says('end')];
+  const modules = {
+    'a plugin': moduleOf({ name: 'a', hooks: { beforeToolExecute: (name, given) => ({ name, input: given }) } }),
+    'one for opencode': "export const Watch = async () => ({ 'tool.execute.before': async () => {} });\n",
+  };
+
+  test.each(Object.entries(modules))('pass %s that changes nothing as if it were not there', async (_kind, module) => {
+    const { agent, log } = agentWith({ 'a.mjs': module }, { script, tools: [work] });
+    const { messages } = await agent.run('go');
+
+    expect(messages).toEqual((await agentWith({}, { script, tools: [work] }).agent.run('go')).messages);
+    expect(log).toEqual([]);
+  });
+
+  test('do not become a list by a plugin that was given properties', async () => {
+    const swaps: PluginHooks = { beforeToolExecute: (name) => ({ name, input: input as never }) };
+    const { agent, model } = agentWith(withHooks(swaps), { tools: [work] });
+    await agent.run('go');
+
+    expect(lastResult(model)).toEqual([{ content: expect.stringContaining('blocked by plugin "a"'), isError: true }]);
+  });
+});

@@ -127,6 +127,11 @@ describe('a module for opencode as it is published', () => {
       ['m/default'],
     ],
     [
+      'with hooks of a class that has members of its own',
+      'class Hooks { seen = new Set(); event() { this.note(); } note() {} } export default async () => new Hooks();',
+      ['m/default'],
+    ],
+    [
       'with the names of events as hooks',
       "export const A = async () => ({ 'session.idle': async () => {}, 'file.edited': async () => {} });",
       ['m/A'],
@@ -165,6 +170,10 @@ describe('a module for opencode as it is published', () => {
     [
       'a misspelt gate beside a plugin',
       "export const A = () => ({ 'tool.execute.befor'() {} }); export const B = () => ({});",
+    ],
+    [
+      'a misspelt gate of a class',
+      "class Hooks { 'tool.execut.before'() {} event() {} } export const A = async () => new Hooks();",
     ],
     ['hooks for something else', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
     ['a name alone', 'export const A = async () => ({ name: "a" });'],

@@ -1,6 +1,8 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { resolveStatePolicy } from '../../src/state/state-policy.js';
+import { FileStateStore } from '../../src/stores/file.js';
 import { type FolderLock, lockFolder } from '../../src/stores/file-lock.js';
 import { newOwner } from '../../src/stores/file-owner.js';
 import { rejectionOf } from '../agent/support/settle.js';
@@ -170,4 +172,19 @@ test('a thread that was ended while it held the lock does not hold it for ever',
   const error = await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 100 }));
   expect(error).toMatchObject({ code: 'ERR_STORE_BUSY' });
   await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
+});
+
+test('an extension is cleared in other sessions while somebody holds one', async () => {
+  const folder = await temporaryFolder();
+  const store = new FileStateStore({ folder });
+  for (const session of ['a', 'b', 'c']) {
+    await store.set({ extension: 'e', session }, { key: 'k', value: 'v' }, resolveStatePolicy());
+  }
+  const [first = ''] = await readdir(folder);
+  const lock = await expectLock(lockFolder(join(folder, first), { create: false, timeoutMs: 1_000 }));
+  const cleared = store.clearExtension('e');
+
+  await vi.waitFor(async () => expect(await readdir(folder)).toEqual([first]), 5_000);
+  await lock.release();
+  expect(await cleared).toBe(3);
 });

@@ -1,6 +1,7 @@
 import { createClient } from '@redis/client';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createDeferred } from '../../src/internal/promise.js';
 import { type NodeRedisClient, RedisStateStore } from '../../src/stores/redis.js';
 import { describeWithRedis, type RedisServer, startRedis } from './support/redis-server.js';
 
@@ -135,5 +136,44 @@ describeWithRedis('an extension is cleared in every session', () => {
 
     expect(await store.clearExtension('x')).toBe(500);
     expect(await node.keys('*')).toEqual([]);
+  });
+
+  test('without waiting in one session for another', async () => {
+    const ids = ['a', 'b', 'c'];
+    const store = new RedisStateStore({ client: node });
+    for (const id of ids) await store.set(inSession(id), { key: 'k', value: 'v' }, policy);
+    const asked = createDeferred<void>();
+    const sessions = new Set<string | undefined>();
+    const patient: NodeRedisClient = {
+      async sendCommand(args) {
+        const session = ids.find((id) => args[3]?.includes(`{${id}}`));
+        if (session !== undefined) sessions.add(session);
+        if (sessions.size === ids.length) asked.resolve();
+        if (session !== undefined) await asked.promise;
+        return node.sendCommand(args);
+      },
+    };
+
+    expect(await new RedisStateStore({ client: patient }).clearExtension('x')).toBe(3);
+  });
+
+  test('but in no other after a failure', async () => {
+    const ids = Array.from({ length: 50 }, (_, at) => `${at}`);
+    const store = new RedisStateStore({ client: node });
+    for (const id of ids) await store.set(inSession(id), { key: 'k', value: 'v' }, policy);
+    let asked = 0;
+    const broken: NodeRedisClient = {
+      sendCommand(args) {
+        if (!args[3]?.includes(':state')) return node.sendCommand(args);
+        asked += 1;
+        return Promise.reject(new TypeError('gone'));
+      },
+    };
+
+    await expect(new RedisStateStore({ client: broken }).clearExtension('x')).rejects.toMatchObject({
+      code: 'ERR_REDIS_UNAVAILABLE',
+    });
+    expect(asked).toBeLessThan(20);
+    expect(await store.clearExtension('x')).toBe(50);
   });
 });

@@ -266,3 +266,13 @@ describe('a scripted model for many runs at once', () => {
     );
   });
 });
+
+it('keeps a request with arguments nested at any depth', async () => {
+  let input: unknown = 'deep';
+  for (let depth = 0; depth < 100_000; depth += 1) input = { input };
+  const model = scriptedModel(['read']);
+  const call = { type: 'tool-call', id: '1', name: 'nest', input } as const;
+  await model.generate(request({ messages: [user, { role: 'assistant', content: [call] }] }));
+
+  expect(model.requests[0]?.messages).toHaveLength(2);
+});

@@ -17,17 +17,16 @@ function copyInto<T>(value: T, copies: Map<object, object>): T {
     if (typeof part !== 'object' || part === null) return part;
     // The `slice` of a Buffer is a view of the same bytes.
     if (part instanceof Uint8Array) return Uint8Array.prototype.slice.call(part);
-    const made = copies.get(part) ?? emptyLike(part);
+    const known = copies.get(part);
+    if (known !== undefined) return known;
+    const made = emptyLike(part);
     if (made === undefined) return part;
-    if (!copies.has(part)) open.push([part, made]);
     copies.set(part, made);
+    open.push([part, made]);
     return made;
   };
   const root = copyOf(value);
-  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-    const [from, to] = pair;
-    for (const [key, part] of Object.entries(from)) setOwn(to, key, copyOf(part));
-  }
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) fill(pair, copyOf);
   return root as T;
 }
 
@@ -59,6 +58,19 @@ export function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/**
+ * The names among an object's members that may be misspelt ones: all of a literal; of an object of a class, which has
+ * members of its own, those that `pattern` fits, methods included.
+ */
+export function suspectNames(value: object, pattern: RegExp): string[] {
+  if (isPlainObject(value)) return Object.keys(value);
+  const names = new Set<string>();
+  for (let level: object | null = value; level !== null; level = Object.getPrototypeOf(level)) {
+    for (const name of Object.getOwnPropertyNames(level)) names.add(name);
+  }
+  return [...names].filter((name) => pattern.test(name));
+}
+
 /** What a value is, if all that it is shows in its own members. */
 function kindOf(value: object): 'bytes' | 'list' | 'plain' | undefined {
   if (value instanceof Uint8Array) return 'bytes';
@@ -72,7 +84,19 @@ function emptyLike(value: object): object | undefined {
   return Object.getPrototypeOf(value) === null ? Object.create(null) : {};
 }
 
-/** As an assignment, but never to the setter that `__proto__` is. */
-function setOwn(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+function fill([from, to]: readonly [object, object], copyOf: (part: unknown) => unknown): void {
+  if (Array.isArray(from)) {
+    for (const item of from) (to as unknown[]).push(copyOf(item));
+    return;
+  }
+  for (const [key, part] of Object.entries(from)) setOwn(to as Record<string, unknown>, key, copyOf(part));
+}
+
+/**
+ * As an assignment, but never to what is inherited: `__proto__` is a setter, and a host may have frozen the rest. To define
+ * every member so is four times as dear.
+ */
+function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (!(key in target)) target[key] = value;
+  else Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
 }

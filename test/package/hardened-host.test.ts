@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readEntries } from '../../scripts/entries.mjs';
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-no-code-')));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const urlOf = (file: string) => new URL(`../../dist/${file}`, import.meta.url).href;
+
+/** What a program says in a Node that makes no code of texts, as hardened hosts run it. */
+function output(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  const args = ['--disallow-code-generation-from-strings', name];
+  return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+}
+
+test('every entry loads where no code may be made of a text', () => {
+  const urls = readEntries().flatMap(({ name }) => [urlOf(`${name}.js`), urlOf(`${name}.cjs`)]);
+  const text = `for (const url of ${JSON.stringify(urls)}) await import(url); console.log('loaded');`;
+
+  expect(output('entries.mjs', text)).toBe('loaded\n');
+});
+
+test('and so does a plugin', () => {
+  writeFileSync(join(folder, 'plugin.mjs'), "export default { name: 'a' };\n");
+  const text = `
+    import { loadPlugins, loadPluginConfig } from ${JSON.stringify(urlOf('plugins.js'))};
+    const { plugins } = await loadPlugins(await loadPluginConfig({ config: [{ path: './plugin.mjs' }] }));
+    console.log(plugins.map(({ plugin }) => plugin.name));`;
+
+  expect(output('main.mjs', text)).toBe("[ 'a' ]\n");
+});
+
+test('arguments pass a plugin where the host has frozen what every object inherits', () => {
+  const text = `
+    import { createHookManager } from ${JSON.stringify(urlOf('plugins.js'))};
+    Object.freeze(Object.prototype);
+    const hooks = createHookManager();
+    hooks.register({ name: 'a', hooks: { beforeToolExecute: (name, input) => ({ name, input }) } });
+    console.log(JSON.stringify(await hooks.beforeToolExecute('t', JSON.parse('{"__proto__":1,"constructor":2}'))));`;
+
+  expect(output('frozen.mjs', text)).toBe('{"name":"t","input":{"__proto__":1,"constructor":2}}\n');
+});
