@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import { SchemaReferences } from './schema-references.js';
 
 /** Says what is wrong with the value of a keyword, and where there are schemas in it. */
@@ -132,8 +133,4 @@ function isPattern(value: unknown): boolean {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import { isVariableName } from '../process/environment.js';
 import { strangersIn } from './expansion.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './server-definition.js';
@@ -152,10 +153,6 @@ function urlProblems(url: unknown): string[] {
   if (typeof url !== 'string' || url.includes('${')) return [];
   const problem = problemOfUrl(url);
   return problem === undefined ? [] : [problem];
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

@@ -1,5 +1,6 @@
+import { isObject } from '../internal/json.js';
 import { ProviderError } from './provider-error.js';
-import { isObject, parseJson, type WireObject } from './wire.js';
+import { parseJson, type WireObject } from './wire.js';
 
 type ServerData = WireObject | readonly unknown[];
 

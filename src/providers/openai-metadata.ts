@@ -1,5 +1,6 @@
+import { isObject } from '../internal/json.js';
 import type { ProviderMetadata } from '../model/message.js';
-import { defined, isObject, textOr, type WireObject } from './wire.js';
+import { defined, textOr, type WireObject } from './wire.js';
 
 /** What a part remembers of the wire, under `providerMetadata.openai`. */
 export interface WireMetadata {

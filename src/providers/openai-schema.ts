@@ -1,4 +1,4 @@
-import { isObject } from './wire.js';
+import { isObject } from '../internal/json.js';
 
 const PLAIN_KEYWORDS = [
   ['$ref', 'type', 'title', 'description', 'enum', 'const', 'required', 'additionalProperties'],

@@ -1,11 +1,11 @@
 import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import { isVariableName } from '../process/environment.js';
 import type { TrustScope } from '../trust/trust-item.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookInvalidError } from './hook-error.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './hook-event.js';
 import { compileMatcher, type Matcher } from './hook-matcher.js';
-import { isObject } from './json-object.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {

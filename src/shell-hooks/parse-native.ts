@@ -1,7 +1,7 @@
+import { isObject } from '../internal/json.js';
 import { type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
-import { isObject } from './json-object.js';
 
 const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
 /** What a hook's entry in a file may say; whose it is, the file does not say. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/trust-decision.js';
@@ -13,7 +14,6 @@ import type { HookEvent } from './hook-event.js';
 import type { HookFile } from './hook-file.js';
 import type { HookRegistry } from './hook-registry.js';
 import type { HookNotice } from './hook-runner.js';
-import { isObject } from './json-object.js';
 import type { ToolNames } from './occasion.js';
 import { parseNativeHooks } from './parse-native.js';
 
