@@ -1,5 +1,6 @@
+import { isTimerMs } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
-import { type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
+import { type HookRegistration, timeoutProblem } from './hook-definition.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
 
@@ -43,7 +44,7 @@ function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): H
 }
 
 function timeoutOf(value: unknown, source: HookSource): number | undefined {
-  if (isTimeout(value)) return value;
+  if (isTimerMs(value)) return value;
   reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${timeoutProblem('hooks.timeout', value)}.` });
   return undefined;
 }

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
-import type { Clock } from '../internal/clock.js';
+import { type Clock, isTimerMs } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/trust-decision.js';
 import type { TrustGate } from '../trust/trust-gate.js';
 import type { Report } from './diagnostic.js';
-import { type HookDefinition, type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
+import { type HookDefinition, type HookRegistration, timeoutProblem } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookInvalidError } from './hook-error.js';
 import type { HookEvent } from './hook-event.js';
@@ -104,7 +104,7 @@ function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   if (!isObject(hooks))
     throw new OptionInvalidError('hooks', 'it is a list of hooks, or maps events to lists of them.');
   const { timeout } = hooks as HookMap;
-  if (timeout !== undefined && !isTimeout(timeout)) {
+  if (timeout !== undefined && !isTimerMs(timeout)) {
     throw new OptionInvalidError('hooks.timeout', `${timeoutProblem('timeout', timeout)}.`);
   }
   const report: Report = ({ message, hook = '(no name)' }) => {
