@@ -236,6 +236,25 @@ test('a link in the workspace that leads nowhere is refused where it is named, a
   await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
 });
 
+test('a link to a pipe is refused where it is named: what it will give is not there to be bound', async () => {
+  const place = makePlace();
+  execFileSync('mkfifo', [join(place.workspaceDir, 'pipe')]);
+  symlinkSync('pipe', join(place.workspaceDir, 'link'));
+
+  await expect(digestOf(place.hook({ args: ['link'] }), place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+  });
+});
+
+test('the question shows the scripts of an extension outside of the workspace, too', async () => {
+  const place = makePlace();
+  const root = join(place.stateDir, 'extensions', 'downloaded');
+  script(join(root, 'hook.sh'), '#!/bin/sh\necho good\n');
+  await place.gate().authorize(place.hook({ root, command: './hook.sh' }));
+
+  expect(Object.keys(place.asked[0]?.scripts ?? {})).toEqual(['hook.sh']);
+});
+
 test('a path that goes up from a link is refused: it is one file by its text, and another one to the system', async () => {
   const place = makePlace();
   mkdirSync(join(place.workspaceDir, 'other'));

@@ -25,6 +25,7 @@ function askOn({ input, output }: ReturnType<typeof terminal>, place: Place) {
 test.each([
   ['y\n', 'good'],
   ['YES\n', 'good'],
+  [' y \n', 'good'],
   ['\n', 'declined'],
   ['n\n', 'declined'],
   ['yep\n', 'declined'],
