@@ -219,6 +219,7 @@ test.each<[string, Partial<TrustItem>]>([
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
+  ['too-large', { args: ['x'.repeat(131_073)] }],
 ])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
   const place = makePlace();
 
@@ -277,7 +278,7 @@ test('a folder may have any name', async () => {
 
 test('whoever else has something to do has their turn while many files are read', async () => {
   const place = makePlace();
-  for (let at = 0; at < 2_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
+  for (let at = 0; at < 1_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
   await digestOf(place.hook({ files: ['many'] }), place.trustPlace());

@@ -138,7 +138,8 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   await asked;
 
   for (const part of [
-    '"./hooks/lint.sh"',
+    'runs: "./hooks/lint.sh"',
+    'argument 2: ',
     'harmless',
     'END',
     'API_TOKEN',
