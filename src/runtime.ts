@@ -1,4 +1,4 @@
-import { OptionInvalidError } from './errors.js';
+import { refuseUnless } from './errors.js';
 import { isObject } from './internal/json.js';
 import { consoleLogger, type Logger } from './internal/logger.js';
 import type { LifecycleLoader } from './lifecycle/lifecycle.js';
@@ -219,8 +219,4 @@ function validateKinds(options: RuntimeOptions): void {
     const isLeftOut = value === undefined || (name === 'plugins' && value === false);
     refuseUnless(isLeftOut || isObject(value), name, 'it is no object.');
   }
-}
-
-function refuseUnless(isRight: boolean, option: string, problem: string): void {
-  if (!isRight) throw new OptionInvalidError(option, problem);
 }

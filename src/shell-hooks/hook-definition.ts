@@ -1,5 +1,5 @@
 import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
-import { isObject } from '../internal/json.js';
+import { isObject, isTexts } from '../internal/json.js';
 import { isVariableName } from '../process/environment.js';
 import type { TrustScope } from '../trust/trust-item.js';
 import type { HookDialect } from './hook-dialect.js';
@@ -151,10 +151,6 @@ function settingProblems({ matcher, timeout, env, cwd, onFailure, ...rest }: Hoo
 /** What is wrong with a number of milliseconds. */
 export function timeoutProblem(key: string, value: unknown): string {
   return `\`${key}\` is ${typeof value === 'number' ? value : JSON.stringify(value)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`;
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function isEnvironment(value: unknown): boolean {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, refuseUnless } from '../errors.js';
 import { type Clock, isTimerMs } from '../internal/clock.js';
-import { isObject } from '../internal/json.js';
+import { isObject, isTexts } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/trust-decision.js';
@@ -82,8 +82,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
 
 /** Checks options and fills the defaults. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
+  validateKinds(options);
   const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
   const bad = discover.find((dialect) => !DIALECTS.includes(dialect));
   if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${DIALECTS.join(', ')}.`);
@@ -94,6 +93,35 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
     workspaceDir: resolve(workspaceDir),
     files: files.map((file) => (typeof file === 'string' ? { path: file } : file)),
   };
+}
+
+function validateKinds(options: ShellHooksOptions): void {
+  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  refuseUnless(unknown === undefined, unknown ?? '', 'there is no such option.');
+  const { workspaceDir = '.', appName = '.', discover = [], sensitive = [], toolNames = {}, machine = {} } = options;
+  const { files = [], inheritEnv = false, gate, registry } = options;
+  for (const [name, value] of Object.entries({ workspaceDir, appName })) {
+    refuseUnless(typeof value === 'string' && value !== '', name, 'it is no text.');
+  }
+  for (const [name, value] of Object.entries({ discover, sensitive })) {
+    refuseUnless(isTexts(value), name, 'it is no list of texts.');
+  }
+  for (const [name, value] of Object.entries({ toolNames, machine })) {
+    refuseUnless(isObject(value), name, 'it is no object.');
+  }
+  for (const name of ['approve', 'redact', 'onDiagnostic', 'onNotice'] as const) {
+    refuseUnless(['undefined', 'function'].includes(typeof options[name]), name, 'it is no function.');
+  }
+  const isFile = (file: unknown) => typeof (isObject(file) ? file.path : file) === 'string';
+  refuseUnless(Array.isArray(files) && files.every(isFile), 'files', 'it is no list of paths, or of objects with one.');
+  refuseUnless(typeof inheritEnv === 'boolean', 'inheritEnv', 'it is no boolean.');
+  refuseUnless(gate === undefined || typeof gate?.authorize === 'function', 'gate', 'make it with `createTrustGate`.');
+  refuseUnless(
+    registry === undefined || typeof registry?.register === 'function',
+    'registry',
+    'it is no `HookRegistry`.',
+  );
 }
 
 function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {

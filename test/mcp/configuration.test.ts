@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type McpServersOptions, readMcpConfig } from '../../src/mcp/mcp.js';
+import { type McpServersOptions, mcpServers, readMcpConfig } from '../../src/mcp/mcp.js';
 import type { ApprovalRequest } from '../../src/trust/trust-decision.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { rejectionOf } from '../agent/support/settle.js';
@@ -328,6 +328,7 @@ test('settings reach the program, and neither the question nor the status', asyn
 
 test.each<readonly [McpServersOptions, string]>([
   [{ server: {} } as never, 'server'],
+  [{ servers: null as never }, 'servers'],
   [{ servers: [] as never }, 'servers'],
   [{ configFiles: 'a' as never }, 'configFiles'],
   [{ approve: true as never }, 'approve'],
@@ -341,4 +342,14 @@ test.each<readonly [McpServersOptions, string]>([
   [{ gate: {} as never }, 'gate'],
 ])('an option that cannot be is refused: %j', (options, option) => {
   expect(() => lab(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+});
+
+test('what is no object is refused, as the options and as a system', () => {
+  for (const [options, option] of [
+    [null, 'options'],
+    [{ system: null }, 'system'],
+  ] as const) {
+    const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option });
+    expect(() => mcpServers(options as never)).toThrow(refused);
+  }
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { shellHooks } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import {
   agentWith,
@@ -209,6 +210,20 @@ test('options that cannot be used are refused at once', () => {
   expect(problem({ hooks: { before_tool: [{ name: 'x' }] } })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: [{ event: 'before_tool', name: 'x' }] })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: { timeout: 1_000, before_tool: [] } })).toBeUndefined();
+});
+
+const KINDS: readonly (readonly [string, readonly unknown[]])[] = [
+  ...['workspaceDir', 'appName'].map((name) => [name, [null, 5, '']] as const),
+  ...['files', 'discover', 'sensitive'].map((name) => [name, [null, 5, 'token', [5]]] as const),
+  ...['toolNames', 'machine'].map((name) => [name, [null, 5, 'x', []]] as const),
+  ...['approve', 'redact', 'onDiagnostic', 'onNotice', 'inheritEnv', 'gate', 'registry'].map(
+    (name) => [name, [null, 'yes', {}]] as const,
+  ),
+];
+
+test.each(KINDS)('the option %s of another kind is refused by its name', (option, values) => {
+  const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option });
+  for (const value of values) expect(() => shellHooks({ [option]: value })).toThrow(refused);
 });
 
 test('the gates judge what other parts left, and after_tool what they made of the result', async () => {
