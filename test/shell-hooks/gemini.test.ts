@@ -121,6 +121,21 @@ test('AfterModel replaces the text of a response', async () => {
   ).toBe('redacted');
 });
 
+test('AfterModel replaces the text of a response that calls tools, and the calls are made', async () => {
+  const { tool, inputs } = countingTool('look');
+  const change = { hookSpecificOutput: { llm_response: { text: 'redacted' } } };
+  const { agent, model } = agentWith(lab, gemini({ AfterModel: [answer(change)] }), {
+    script: [says('secret', { calls: [{ name: 'look', input: { at: 'pier' } }] }), says('ok')],
+    tools: [tool],
+  });
+  await agent.run('go');
+
+  expect(inputs).toEqual([{ at: 'pier' }]);
+  expect(model.requests[1]?.messages[1]).toMatchObject({
+    content: [{ type: 'text', text: 'redacted' }, { type: 'tool-call' }],
+  });
+});
+
 test('a response without parts replaces nothing', async () => {
   const none = { hookSpecificOutput: { llm_response: { candidates: [{ content: { role: 'model', parts: [] } }] } } };
   const { agent } = agentWith(lab, gemini({ AfterModel: [answer(none)] }), { script: [says('fine')] });
