@@ -129,6 +129,8 @@ describe('a plugin for opencode', () => {
       client: { session: { prompt(): Promise<void> } };
       $: (text: TemplateStringsArray) => Promise<void>;
     }) => {
+      // To wait for what is not there is no call of it.
+      await context.client.session;
       await context.client.session.prompt().catch((error) => errors.push(error.message));
       await context.$`ls`.catch((error: Error) => errors.push(error.message));
       return {};
