@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shellHooks } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
@@ -210,6 +212,21 @@ test('options that cannot be used are refused at once', () => {
   expect(problem({ hooks: { before_tool: [{ name: 'x' }] } })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: [{ event: 'before_tool', name: 'x' }] })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: { timeout: 1_000, before_tool: [] } })).toBeUndefined();
+});
+
+test.each([
+  [{ hooks: 'x' }, 'hooks-invalid'],
+  [{ hooks: { timeout: 0 } }, 'timeout-invalid'],
+])("what is wrong in a file of the user's is told: %j", async (document, code) => {
+  const own = join(lab.home, '.keelson');
+  mkdirSync(own);
+  writeFileSync(join(own, 'hooks.json'), JSON.stringify(document));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'error', code, message: expect.stringContaining('hooks') },
+  ]);
 });
 
 const KINDS: readonly (readonly [string, readonly unknown[]])[] = [

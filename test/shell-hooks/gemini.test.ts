@@ -86,7 +86,10 @@ test('a hook gets the fields that Gemini CLI documents', async () => {
 
 test('BeforeModel changes the request, and may answer in the place of the model', async () => {
   const change = {
-    llm_request: { messages: [{ role: 'user', content: 'hello' }], config: { temperature: 0.1, stopSequences: ['x'] } },
+    llm_request: {
+      messages: [{ role: 'user', content: ['hel', { text: 'lo' }] }],
+      config: { temperature: 0.1, stopSequences: ['x'] },
+    },
   };
   const first = agentWith(lab, gemini({ BeforeModel: [answer({ hookSpecificOutput: change })] }), {
     script: [says('ok')],
