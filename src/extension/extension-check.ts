@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import { additionProblems } from './addition-check.js';
 import type { ExtensionInput } from './extension-definition.js';
 import { ExtensionInvalidError } from './extension-error.js';
@@ -11,7 +12,7 @@ const TAG_PATTERN = /^(?:[\p{L}_][\p{L}\p{N}_.:-]*\*?|\*)$/u;
 
 /** Throws an ExtensionInvalidError that lists everything that is wrong with an extension. */
 export function validateExtension(extension: ExtensionInput, known: KnownTools): void {
-  if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
+  if (!isObject(extension)) {
     throw new ExtensionInvalidError('unknown', ['it is no object']);
   }
   const problems = [
