@@ -1,6 +1,5 @@
-import { isObject } from '../internal/json.js';
 import { ProviderError } from './provider-error.js';
-import { parseJson, type WireObject } from './wire.js';
+import { isObject, parseJson, type WireObject } from './wire.js';
 
 type ServerData = WireObject | readonly unknown[];
 

@@ -1,7 +1,6 @@
 import { OptionInvalidError, PackageMissingError } from '../errors.js';
-import { isObject } from '../internal/json.js';
 import { toProviderError } from './provider-failure.js';
-import { defined, parseJson } from './wire.js';
+import { defined, isObject, parseJson } from './wire.js';
 
 /** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */
 export interface OpenAIClient {

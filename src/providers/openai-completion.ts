@@ -1,7 +1,6 @@
-import { isObject } from '../internal/json.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
-import { objectsIn, parseJson, textOr, type WireObject } from './wire.js';
+import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 /** A completion's JSON. The client gives it as text where the server did not call it JSON. Google puts an error into a list. */
 export function completionIn(body: unknown): WireObject {

@@ -1,5 +1,4 @@
-import { isObject } from '../internal/json.js';
-import { objectsIn, textOr, type WireObject } from './wire.js';
+import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_ID = 40;
 const LONGEST_NAME = 64;

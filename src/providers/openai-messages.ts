@@ -1,4 +1,3 @@
-import { isObject } from '../internal/json.js';
 import type {
   AssistantMessage,
   ContentPart,
@@ -11,7 +10,7 @@ import type {
 } from '../model/message.js';
 import { imagePart, thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
-import { type WireObject, wellFormed } from './wire.js';
+import { isObject, type WireObject, wellFormed } from './wire.js';
 
 /** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {

@@ -1,6 +1,5 @@
-import { isObject } from '../internal/json.js';
 import type { ProviderMetadata } from '../model/message.js';
-import { defined, textOr, type WireObject } from './wire.js';
+import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 /** What a part remembers of the wire, under `providerMetadata.openai`. */
 export interface WireMetadata {

@@ -1,5 +1,5 @@
-import { isObject, type JsonSchema } from '../internal/json.js';
-import { defined, textOr, type WireObject } from './wire.js';
+import type { JsonSchema } from '../internal/json.js';
+import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 const MAX_DEPTH = 20;
 /** In characters, of all that is put together: references let a small schema say the same thousands of times. */

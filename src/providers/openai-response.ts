@@ -1,5 +1,4 @@
 import { randomIds } from '../internal/ids.js';
-import { isObject } from '../internal/json.js';
 import type { FilePart, ReasoningPart, TextPart, ToolCallPart } from '../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../model/model.js';
 import {
@@ -16,7 +15,7 @@ import { toMetadata } from './openai-metadata.js';
 import { blocksIn, reasoningIn } from './openai-reasoning.js';
 import { extraContentOf, splitThought } from './openai-thoughts.js';
 import { toProviderError } from './provider-failure.js';
-import { defined, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
+import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 /** In the words of the protocol, and of servers that have their own. */
 const FINISH_REASONS = new Map<string, FinishReason>([

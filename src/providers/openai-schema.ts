@@ -1,4 +1,4 @@
-import { isObject } from '../internal/json.js';
+import { isObject } from './wire.js';
 
 const PLAIN_KEYWORDS = [
   ['$ref', 'type', 'title', 'description', 'enum', 'const', 'required', 'additionalProperties'],

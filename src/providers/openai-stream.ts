@@ -1,4 +1,3 @@
-import { isObject } from '../internal/json.js';
 import type { ModelPart } from '../model/model.js';
 import {
   callsIn,
@@ -14,7 +13,7 @@ import { extraContentOf, isThought, splitThought } from './openai-thoughts.js';
 import { CallFragments } from './openai-tool-calls.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
-import { objectsIn, textOr, type WireObject } from './wire.js';
+import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 /**
  * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent

@@ -1,6 +1,5 @@
-import { isObject } from '../internal/json.js';
 import { contentText } from './openai-completion.js';
-import type { WireObject } from './wire.js';
+import { isObject, type WireObject } from './wire.js';
 
 const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;

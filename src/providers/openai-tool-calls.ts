@@ -1,5 +1,4 @@
-import { isObject } from '../internal/json.js';
-import { parseJson, textOr, type WireObject } from './wire.js';
+import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
 /**
  * Puts the tool calls of a stream together from their fragments. By the protocol a fragment belongs to the call of its

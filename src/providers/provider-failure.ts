@@ -1,8 +1,7 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
-import { isObject } from '../internal/json.js';
 import { ProviderError } from './provider-error.js';
-import { parseJson, textOr, type WireObject } from './wire.js';
+import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
 const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];

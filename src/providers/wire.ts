@@ -1,5 +1,7 @@
 import { isObject } from '../internal/json.js';
 
+export { isObject };
+
 /** A JSON object as it stands on the wire. Of one that came, nothing is believed: every field is checked when it is read. */
 export type WireObject = { readonly [field: string]: unknown };
 
