@@ -1,4 +1,3 @@
-import { isObject } from '../internal/json.js';
 import { additionProblems } from './addition-check.js';
 import type { ExtensionInput } from './extension-definition.js';
 import { ExtensionInvalidError } from './extension-error.js';
@@ -12,7 +11,7 @@ const TAG_PATTERN = /^(?:[\p{L}_][\p{L}\p{N}_.:-]*\*?|\*)$/u;
 
 /** Throws an ExtensionInvalidError that lists everything that is wrong with an extension. */
 export function validateExtension(extension: ExtensionInput, known: KnownTools): void {
-  if (!isObject(extension)) {
+  if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
     throw new ExtensionInvalidError('unknown', ['it is no object']);
   }
   const problems = [

@@ -1,7 +1,6 @@
 import pTimeout from 'p-timeout';
 import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { type Clock, timersOf } from '../internal/clock.js';
-import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { copyData } from './copy-data.js';
@@ -76,7 +75,7 @@ export async function askBefore(part: PluginPart, call: PluginCall, calling: Plu
 function callOf(value: unknown): { name: string; input: Record<string, unknown> } | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, input } = value as { name?: unknown; input?: unknown };
-  if (typeof name !== 'string' || !isObject(input)) return undefined;
+  if (typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
   return { name, input: copyData(input) as Record<string, unknown> };
 }
 
