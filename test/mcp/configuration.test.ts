@@ -149,6 +149,20 @@ test('F6: a command line in the place of a command is not given to a shell', asy
   expect(existsSync(join(folder, 'pwned'))).toBe(false);
 });
 
+test.each([
+  ['args', '-y server'],
+  ['env', ['A=B']],
+  ['env', { 'A=B': 'C' }],
+  ['headers', ['Authorization: x']],
+  ['includeTools', 'echo'],
+  ['disabled', 'yes'],
+  ['timeout', 0.5],
+])('a server whose `%s` is %j is not started', async (field, value) => {
+  const { mcp } = await connected({ servers: { bad: { command: process.execPath, [field]: value } as never } });
+
+  expect(mcp.status()).toMatchObject([{ state: 'invalid', lastError: expect.stringContaining(`\`${field}\``) }]);
+});
+
 describe('F7: an address', () => {
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'ftp://x/', 'data:text/plain,x', 'ws://x/', 'x', ''])(
     'of another kind is refused: %s',
