@@ -60,6 +60,11 @@ export class OptionInvalidError extends KeelsonError {
   }
 }
 
+/** Throws an OptionInvalidError where an option is not right. */
+export function refuseUnless(isRight: boolean, option: string, problem: string): void {
+  if (!isRight) throw new OptionInvalidError(option, problem);
+}
+
 /** A lifecycle has an unknown member, or a member of the wrong kind. Lists everything that is wrong with it. */
 export class LifecycleInvalidError extends KeelsonError {
   readonly code = 'ERR_LIFECYCLE_INVALID';

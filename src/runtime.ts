@@ -1,4 +1,5 @@
-import { OptionInvalidError } from './errors.js';
+import { refuseUnless } from './errors.js';
+import { isObject } from './internal/json.js';
 import { consoleLogger, type Logger } from './internal/logger.js';
 import type { LifecycleLoader } from './lifecycle/lifecycle.js';
 import { type ManifestOptions, type Manifests, type ManifestsStatus, manifests } from './manifest/manifest.js';
@@ -207,7 +208,7 @@ class LoadedRuntime implements Runtime {
 
 /** What nobody else looks at. */
 function validateKinds(options: RuntimeOptions): void {
-  refuseUnless(isRecord(options), 'options', 'pass an object, or nothing.');
+  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
   const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
   refuseUnless(unknown === undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
   const { cwd, allow } = options;
@@ -216,14 +217,6 @@ function validateKinds(options: RuntimeOptions): void {
   for (const name of OBJECTS) {
     const value: unknown = options[name];
     const isLeftOut = value === undefined || (name === 'plugins' && value === false);
-    refuseUnless(isLeftOut || isRecord(value), name, 'it is no object.');
+    refuseUnless(isLeftOut || isObject(value), name, 'it is no object.');
   }
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function refuseUnless(isRight: boolean, option: string, problem: string): void {
-  if (!isRight) throw new OptionInvalidError(option, problem);
 }

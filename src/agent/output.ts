@@ -1,5 +1,5 @@
 import { describeError, OptionInvalidError } from '../errors.js';
-import type { JsonSchema } from '../internal/json.js';
+import { isObject, type JsonSchema } from '../internal/json.js';
 import { jsonSchemaChecker, jsonSchemaOf } from '../tools/json-schema.js';
 import {
   describeIssues,
@@ -39,7 +39,7 @@ export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
   if (isStandardSchema(output)) return outputCheck(output, schemaFor(output));
-  if (typeof output !== 'object' || output === null || Array.isArray(output)) {
+  if (!isObject(output)) {
     throw new OptionInvalidError('output', 'it is neither a Standard Schema nor a JSON Schema');
   }
   const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };

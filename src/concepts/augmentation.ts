@@ -1,5 +1,6 @@
 import { describeError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import { isPromise } from '../internal/promise.js';
 import type { ToolAnnotations } from '../tools/tool.js';
@@ -55,7 +56,7 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
   if (!hasText(args)) return 'no_text_args';
   const concepts = conceptsIn(args).filter((name) => !settings.isSafe || isPlainName(name));
   if (concepts.length === 0) return 'no_concepts';
-  if (!isRecord(args)) return 'no_place';
+  if (!isObject(args)) return 'no_place';
   const message = `Detected concepts in ${tool}: ${concepts.join(', ')}`;
   log({ level: 'info', message, extra: { tool, concepts: [...concepts], sessionID } });
   const clock = settings.clock ?? systemClock;
@@ -90,10 +91,6 @@ function failureOf(concept: string, error: string, { tool, sessionID }: Augmenta
 /** No name of a concept begins with a dash, as the operators of a shell's tests do, or has quotes or operators in it. */
 function isPlainName(name: string): boolean {
   return /^\w[\w .\-/]*$/.test(name);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isUnavailable(error: unknown): boolean {

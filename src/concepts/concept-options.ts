@@ -1,5 +1,6 @@
 import { OptionInvalidError } from '../errors.js';
 import { type Clock, MAX_TIMER_MS } from '../internal/clock.js';
+import { isTexts } from '../internal/json.js';
 import { commandContext } from './command-context.js';
 import type { BuildContext, ConceptRequest } from './concept-request.js';
 
@@ -87,10 +88,6 @@ export function resolveConceptOptions(options: ConceptOptions, others: readonly 
 function validateNames(prefix: string, options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new OptionInvalidError(prefix + unknown, `it is none of ${known.join(', ')}`);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((it) => typeof it === 'string');
 }
 
 function validateNumber(option: string, value: number, most: number = Number.MAX_SAFE_INTEGER): void {

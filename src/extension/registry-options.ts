@@ -1,5 +1,5 @@
 import { OptionInvalidError } from '../errors.js';
-import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
@@ -102,6 +102,6 @@ function hasName(tool: unknown): boolean {
 }
 
 function assertTime(name: string, value: number): void {
-  if (typeof value === 'number' && value > 0 && value <= MAX_TIMER_MS) return;
-  throw new OptionInvalidError(name, `${String(value)} is no number above 0, at most ${MAX_TIMER_MS}`);
+  if (isTimerMs(value)) return;
+  throw new OptionInvalidError(name, `${String(value)} is no number of milliseconds from 1 to ${MAX_TIMER_MS}`);
 }

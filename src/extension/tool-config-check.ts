@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import type { ToolConfig } from './extension-definition.js';
 
 /** The names of the tools that a registry has heard of. */
@@ -8,7 +9,7 @@ const LISTS = { preferred_tools: 'preferredTools', avoided_tools: 'avoidedTools'
 /** What is wrong with an extension's tool guidance. */
 export function toolConfigProblems(config: unknown, known: KnownTools): string[] {
   if (config === undefined) return [];
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) return ['`toolConfig` is no object'];
+  if (!isObject(config)) return ['`toolConfig` is no object'];
   const { lazy } = config as ToolConfig;
   const problems = lazy === undefined || typeof lazy === 'boolean' ? [] : ['`toolConfig.lazy` is no boolean'];
   for (const [key, value] of Object.entries(config)) {

@@ -21,8 +21,8 @@ export const systemClock: Clock = {
 export const MAX_TIMER_MS = 2_147_483_647;
 
 /** Whether a value is a time that a timer can keep, in milliseconds. */
-export function isTimerMs(value: unknown): boolean {
-  return typeof value === 'number' && value > 0 && value <= MAX_TIMER_MS;
+export function isTimerMs(value: unknown): value is number {
+  return typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS;
 }
 
 /** A clock's timers as p-timeout takes them. */

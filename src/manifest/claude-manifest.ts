@@ -1,4 +1,4 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { EXTENSION_PATH } from '../trust/trust-item.js';
 import { compatServer, type Replacements, replaceTexts, serversIn } from './compat-text.js';
 import type { SettingDefinition, SettingValue } from './extension.js';
@@ -6,7 +6,6 @@ import type { CompatManifest } from './gemini-manifest.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { missingPaths, problemOfRelativePath, resolveInside } from './relative-path.js';
 import { SKILL_FILE } from './skill-file.js';
-import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 

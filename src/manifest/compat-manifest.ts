@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { readBytes } from '../process/file-bytes.js';
 import type { HookDiagnostic } from '../shell-hooks/diagnostic.js';
 import type { HookRegistration } from '../shell-hooks/hook-definition.js';
@@ -13,7 +13,7 @@ import type { ReadManifest } from './native-manifest.js';
 import { resolveInside } from './relative-path.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { createReferenceFinder, type ReferenceFinder } from './setting-reference.js';
-import { isObject, type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
+import { type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
 
 /** A manifest of another program, and where it lies. */
 export interface CompatSource {

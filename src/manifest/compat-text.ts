@@ -1,7 +1,6 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { EXTENSION_PATH } from '../trust/trust-item.js';
 import type { ManifestProblem } from './manifest-problem.js';
-import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 

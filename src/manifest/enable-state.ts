@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { withFileLock } from '../trust/file-lock.js';
 import { ExtensionStateError } from './manifest-error.js';
-import { isObject } from './strict-json.js';
 
 /** The name of the file of choices in the user's folder. */
 export const STATE_FILE = 'extensions-enabled.json';

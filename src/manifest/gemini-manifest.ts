@@ -1,10 +1,9 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { isRefusedName } from '../process/environment.js';
 import { compatServer, mapTexts, relativeToExtension, replaceTexts, serversIn } from './compat-text.js';
 import type { ManifestContent, SettingDefinition } from './extension.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { problemOfRelativePath } from './relative-path.js';
-import { isObject } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { McpServers } from '../mcp/mcp.js';
 import type { ShellHooks } from '../shell-hooks/shell-hooks-loader.js';
@@ -69,7 +70,7 @@ const FORMATS: readonly string[] = ['gemini', 'claude'];
 
 /** Checks the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
-  refuseIf(!isRecord(options), 'options', 'pass an object with a `workspaceDir`.');
+  refuseIf(!isObject(options), 'options', 'pass an object with a `workspaceDir`.');
   const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
   refuseIf(unknown !== undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
   validateKinds(options);
@@ -116,7 +117,7 @@ function validateKinds(options: ManifestOptions): void {
   const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat, allow } = options;
   const { hooks, mcp, logger, approve, approveTimeoutMs } = options;
   for (const [option, value] of Object.entries({ env, config, gate, hooks, mcp, logger })) {
-    refuseIf(value !== undefined && !isRecord(value), option, 'it is no object.');
+    refuseIf(value !== undefined && !isObject(value), option, 'it is no object.');
   }
   for (const [option, value] of Object.entries({ approve, approveTimeoutMs, allow })) {
     refuseIf(gate !== undefined && value !== undefined, option, 'the `gate` has its own: leave one of them out.');
@@ -129,10 +130,6 @@ function validateKinds(options: ManifestOptions): void {
   }
   const isName = skillTool === undefined || skillTool === false || /^[A-Za-z0-9_-]{1,64}$/.test(String(skillTool));
   refuseIf(!isName, 'skillTool', `"${String(skillTool)}" is no name of a tool.`);
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refuseIf(isWrong: boolean, option: string, problem: string): void {

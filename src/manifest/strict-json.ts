@@ -1,4 +1,4 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { type ManifestProblem, pathText } from './manifest-problem.js';
 
 const MAX_DEPTH = 64;
@@ -81,9 +81,4 @@ function pathsOfProto(value: unknown, path: readonly PropertyKey[] = []): readon
     const step = Array.isArray(value) ? Number(key) : key;
     return key === '__proto__' ? [[...path, step]] : pathsOfProto(inner, [...path, step]);
   });
-}
-
-/** Whether a value is an object, and no array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

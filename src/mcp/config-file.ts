@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { McpConfigError } from './mcp-error.js';
 import type { McpServerEntry, McpServerOrigin } from './server-definition.js';
 import { readServerMap } from './server-map.js';
@@ -43,7 +44,7 @@ async function readText(path: string): Promise<string | undefined> {
 
 function parse(text: string, path: string): object {
   const parsed = parseJson(text.replace(/^\uFEFF/, ''), path);
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  if (isObject(parsed)) return parsed;
   throw new McpConfigError(path, 'it holds no object.');
 }
 

@@ -1,5 +1,6 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, refuseUnless } from '../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
 import type { McpLimits, McpReconnectOptions, McpServersOptions, McpSystem } from './mcp-options.js';
 
@@ -88,21 +89,19 @@ function numbers<Names extends string>(
 }
 
 function validateKinds(options: McpServersOptions): void {
+  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
   const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
   for (const name of ['approve', 'elicit', 'oauth', 'onEvent'] as const) {
-    refuseUnless(name, options[name] === undefined || typeof options[name] === 'function', 'it is no function.');
+    refuseUnless(options[name] === undefined || typeof options[name] === 'function', name, 'it is no function.');
   }
-  const { servers = {}, configFiles = [], workspaceDir = '.', roots = [], gate } = options;
-  refuseUnless('servers', typeof servers === 'object' && !Array.isArray(servers), 'it is an object, by names.');
+  const { servers = {}, configFiles = [], workspaceDir = '.', roots = [], gate, system = {} } = options;
+  refuseUnless(isObject(servers), 'servers', 'it is an object, by names.');
   const areTexts = Array.isArray(configFiles) && configFiles.every((file) => typeof file === 'string');
-  refuseUnless('configFiles', areTexts, 'it is a list of paths.');
-  refuseUnless('workspaceDir', typeof workspaceDir === 'string' && workspaceDir !== '', 'it is the path of a folder.');
-  refuseUnless('roots', typeof roots === 'function' || Array.isArray(roots), 'it is a list, or a function.');
+  refuseUnless(areTexts, 'configFiles', 'it is a list of paths.');
+  refuseUnless(typeof workspaceDir === 'string' && workspaceDir !== '', 'workspaceDir', 'it is the path of a folder.');
+  refuseUnless(typeof roots === 'function' || Array.isArray(roots), 'roots', 'it is a list, or a function.');
   const isGate = gate === undefined || [gate?.authorize, gate?.verify].every((method) => typeof method === 'function');
-  refuseUnless('gate', isGate, 'make it with `createTrustGate`.');
-}
-
-function refuseUnless(option: string, isRight: boolean, problem: string): void {
-  if (!isRight) throw new OptionInvalidError(option, problem);
+  refuseUnless(isObject(system), 'system', 'it is no object.');
+  refuseUnless(isGate, 'gate', 'make it with `createTrustGate`.');
 }

@@ -1,5 +1,6 @@
 import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { describeError, KeelsonError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 
 /** Codes of answers that are made here, in the range that JSON-RPC leaves to implementations. */
 export const TOO_LONG = -32_098;
@@ -80,10 +81,6 @@ function messageFrom(fields: Fields): MessageReading {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Hands a message to the SDK. It looks at notifications a moment after they came, and at answers at once: an answer waits

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { plainText } from './plain-text.js';
@@ -89,8 +89,4 @@ function label(value: unknown): string {
 
 function text(value: string): ContentPart {
   return { type: 'text', text: value };
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

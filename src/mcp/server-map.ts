@@ -1,4 +1,5 @@
-import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import { isVariableName } from '../process/environment.js';
 import { strangersIn } from './expansion.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './server-definition.js';
@@ -121,7 +122,7 @@ const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean
   ['an object of texts', isTextMap, ['headers']],
   ['an object of variables and their texts', isVariables, ['env']],
   ['true or false', (value) => typeof value === 'boolean', ['disabled']],
-  [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isMilliseconds, ['timeout']],
+  [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isTimerMs, ['timeout']],
 ];
 
 /** Not `trust`, `alwaysAllow`, `autoApprove`: whoever wrote the file does not get to say that nobody is to be asked. */
@@ -154,10 +155,6 @@ function urlProblems(url: unknown): string[] {
   return problem === undefined ? [] : [problem];
 }
 
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
@@ -172,8 +169,4 @@ function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
 
 function isVariables(value: unknown): boolean {
   return isTextMap(value) && Object.keys(value).every(isVariableName);
-}
-
-function isMilliseconds(value: unknown): boolean {
-  return typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS;
 }

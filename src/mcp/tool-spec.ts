@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describeError } from '../errors.js';
-import type { JsonSchema } from '../internal/json.js';
+import { isObject, type JsonSchema } from '../internal/json.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import type { McpLimits } from './mcp-options.js';
 import { plainText } from './plain-text.js';
@@ -79,8 +79,4 @@ function readAnnotations(hints: Readonly<Record<string, unknown>>): ToolAnnotati
 
 function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

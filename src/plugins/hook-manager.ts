@@ -1,5 +1,5 @@
 import { OptionInvalidError } from '../errors.js';
-import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
@@ -72,7 +72,7 @@ export function resolveCalling({
   logger = consoleLogger,
   clock = systemClock,
 }: HookManagerOptions): PluginCalling {
-  if (typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= MAX_TIMER_MS) return { timeoutMs, logger, clock };
+  if (isTimerMs(timeoutMs)) return { timeoutMs, logger, clock };
   throw new OptionInvalidError('timeoutMs', `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds`);
 }
 

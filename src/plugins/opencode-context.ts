@@ -33,7 +33,7 @@ function logInto(logger: Logger) {
   // Older releases of opencode took the line itself.
   return async (line: LogBody & { readonly body?: LogBody } = {}) => {
     const { service = 'opencode', level = 'info', message = '', extra } = line.body ?? line;
-    const known = level === 'debug' || level === 'info' || level === 'warn' || level === 'error' ? level : 'info';
+    const known = level === 'debug' || level === 'warn' || level === 'error' ? level : 'info';
     logger[known](`[${service}] ${message}`, extra);
     return { data: true };
   };

@@ -41,7 +41,7 @@ const ENDS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
 
 /**
  * Loads a configuration: the one that is given, else that of the environment variable, else `<appName>.plugins.ts` (or
- * .js, .mjs, .json) of the workspace. Gives nothing where there is none.
+ * .mts, .js, .mjs, .cjs, .json) of the workspace. Gives nothing where there is none.
  *
  * Throws PluginConfigError where it cannot be used, and PluginUntrustedError where it was found and is not approved.
  */

@@ -1,5 +1,5 @@
 import { OptionInvalidError } from '../errors.js';
-import { MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { OutputHead } from './output.js';
 import { type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
@@ -67,7 +67,7 @@ function attempt(options: RunProcessOptions): Outcome | Promise<Outcome> {
 
 /** Refuses what a timer would not keep. */
 export function validateTimeout(timeoutMs: unknown, option = 'timeoutMs'): void {
-  if (typeof timeoutMs === 'number' && timeoutMs >= 1 && timeoutMs <= MAX_TIMER_MS) return;
+  if (isTimerMs(timeoutMs)) return;
   throw new OptionInvalidError(option, `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds.`);
 }
 

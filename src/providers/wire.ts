@@ -1,10 +1,9 @@
+import { isObject } from '../internal/json.js';
+
+export { isObject };
+
 /** A JSON object as it stands on the wire. Of one that came, nothing is believed: every field is checked when it is read. */
 export type WireObject = { readonly [field: string]: unknown };
-
-/** Whether a value has fields to read. */
-export function isObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The objects in a list; none where it is no list. */
 export function objectsIn(value: unknown): readonly WireObject[] {

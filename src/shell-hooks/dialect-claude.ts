@@ -1,4 +1,4 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { resultOf } from './dialect-native.js';
 import {
   type FinishedHook,
@@ -12,7 +12,7 @@ import {
 import type { HookEvent } from './hook-event.js';
 import { findBadField, parseOutput, textOf } from './hook-output.js';
 import { malformed, problemOf } from './hook-problem.js';
-import { isObject, type JsonObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
 
 const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
 const DECISIONS: readonly (string | undefined)[] = [undefined, 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];

@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import type { ProcessResult } from '../process/run-process.js';
 import { textOfResponse } from './gemini-request.js';
 import {
@@ -12,7 +13,7 @@ import {
 import type { HookEvent } from './hook-event.js';
 import { findBadField, type ParsedOutput, parseOutput, textOf } from './hook-output.js';
 import { malformed, problemOf } from './hook-problem.js';
-import { isObject, type JsonObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
 
 const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
 const UNSUPPORTED = ['tailToolCallRequest', 'clearContext'] as const;

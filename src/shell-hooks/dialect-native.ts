@@ -1,9 +1,9 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from './hook-effects.js';
 import type { HookEvent } from './hook-event.js';
 import { findBadField, type ParsedOutput, parseOutput, textOf } from './hook-output.js';
 import { type HookProblem, malformed, problemOf } from './hook-problem.js';
-import { isObject, type JsonObject } from './json-object.js';
+import type { JsonObject } from './json-object.js';
 
 /** The fields with a meaning; all others are data for later hooks. */
 const FIELDS = {

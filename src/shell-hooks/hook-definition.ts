@@ -1,11 +1,11 @@
-import { MAX_TIMER_MS } from '../internal/clock.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
+import { isObject, isTexts } from '../internal/json.js';
 import { isVariableName } from '../process/environment.js';
 import type { TrustScope } from '../trust/trust-item.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookInvalidError } from './hook-error.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './hook-event.js';
 import { compileMatcher, type Matcher } from './hook-matcher.js';
-import { isObject } from './json-object.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -134,7 +134,7 @@ function commandProblems({ command, args, shell, dialect = 'native' }: HookRegis
 function settingProblems({ matcher, timeout, env, cwd, onFailure, ...rest }: HookRegistration): string[] {
   const problems: string[] = [];
   if (matcher !== undefined && typeof matcher !== 'string') problems.push('`matcher` is no text');
-  if (timeout !== undefined && !isTimeout(timeout)) problems.push(timeoutProblem('timeout', timeout));
+  if (timeout !== undefined && !isTimerMs(timeout)) problems.push(timeoutProblem('timeout', timeout));
   if (env !== undefined && !isEnvironment(env)) problems.push('`env` does not map names of variables to texts');
   if (cwd !== undefined && (!isTexts([cwd]) || cwd.includes('\0'))) problems.push('`cwd` is no text without a NUL');
   if (onFailure !== undefined && !['continue', 'block'].includes(onFailure)) {
@@ -151,15 +151,6 @@ function settingProblems({ matcher, timeout, env, cwd, onFailure, ...rest }: Hoo
 /** What is wrong with a number of milliseconds. */
 export function timeoutProblem(key: string, value: unknown): string {
   return `\`${key}\` is ${typeof value === 'number' ? value : JSON.stringify(value)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`;
-}
-
-/** Whether a timer would keep it. */
-export function isTimeout(value: unknown): value is number {
-  return typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS;
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }
 
 function isEnvironment(value: unknown): boolean {

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { readBytes } from '../process/file-bytes.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
@@ -8,7 +9,6 @@ import type { Report } from './diagnostic.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookFileError } from './hook-error.js';
 import type { HookContent } from './hook-source.js';
-import { isObject } from './json-object.js';
 import { parseHooks } from './parse-hooks.js';
 
 /** A file of hooks. */

@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
-import type { JsonValue } from '../internal/json.js';
-import { isObject, type JsonObject, withoutPrototypeKeys } from './json-object.js';
+import { isObject, type JsonValue } from '../internal/json.js';
+import { type JsonObject, withoutPrototypeKeys } from './json-object.js';
 
 /** What a hook wrote: at most one of the two is set. */
 export interface ParsedOutput {

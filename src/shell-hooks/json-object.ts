@@ -1,12 +1,7 @@
-import type { JsonValue } from '../internal/json.js';
+import { isObject, type JsonValue } from '../internal/json.js';
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
-
-/** Whether a value is an object, and no array. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 const DROPPED: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 

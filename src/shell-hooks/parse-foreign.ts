@@ -1,8 +1,8 @@
+import { isObject } from '../internal/json.js';
 import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { type HookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
-import { isObject } from './json-object.js';
 
 const CLAUDE_EVENTS: Readonly<Record<string, HookEvent>> = {
   SessionStart: 'session_start',

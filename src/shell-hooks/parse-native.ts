@@ -1,7 +1,8 @@
-import { type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
+import { isTimerMs } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
+import { type HookRegistration, timeoutProblem } from './hook-definition.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
-import { isObject } from './json-object.js';
 
 const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
 /** What a hook's entry in a file may say; whose it is, the file does not say. */
@@ -43,7 +44,7 @@ function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): H
 }
 
 function timeoutOf(value: unknown, source: HookSource): number | undefined {
-  if (isTimeout(value)) return value;
+  if (isTimerMs(value)) return value;
   reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${timeoutProblem('hooks.timeout', value)}.` });
   return undefined;
 }

@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
-import { OptionInvalidError } from '../errors.js';
-import type { Clock } from '../internal/clock.js';
+import { OptionInvalidError, refuseUnless } from '../errors.js';
+import { type Clock, isTimerMs } from '../internal/clock.js';
+import { isObject, isTexts } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/trust-decision.js';
 import type { TrustGate } from '../trust/trust-gate.js';
 import type { Report } from './diagnostic.js';
-import { type HookDefinition, type HookRegistration, isTimeout, timeoutProblem } from './hook-definition.js';
+import { type HookDefinition, type HookRegistration, timeoutProblem } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookInvalidError } from './hook-error.js';
 import type { HookEvent } from './hook-event.js';
 import type { HookFile } from './hook-file.js';
 import type { HookRegistry } from './hook-registry.js';
 import type { HookNotice } from './hook-runner.js';
-import { isObject } from './json-object.js';
 import type { ToolNames } from './occasion.js';
 import { parseNativeHooks } from './parse-native.js';
 
@@ -82,8 +82,7 @@ export interface ShellHooksSettings extends ShellHooksOptions {
 
 /** Checks options and fills the defaults. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
+  validateKinds(options);
   const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
   const bad = discover.find((dialect) => !DIALECTS.includes(dialect));
   if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${DIALECTS.join(', ')}.`);
@@ -96,6 +95,35 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
   };
 }
 
+function validateKinds(options: ShellHooksOptions): void {
+  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  refuseUnless(unknown === undefined, unknown ?? '', 'there is no such option.');
+  const { workspaceDir = '.', appName = '.', discover = [], sensitive = [], toolNames = {}, machine = {} } = options;
+  const { files = [], inheritEnv = false, gate, registry } = options;
+  for (const [name, value] of Object.entries({ workspaceDir, appName })) {
+    refuseUnless(typeof value === 'string' && value !== '', name, 'it is no text.');
+  }
+  for (const [name, value] of Object.entries({ discover, sensitive })) {
+    refuseUnless(isTexts(value), name, 'it is no list of texts.');
+  }
+  for (const [name, value] of Object.entries({ toolNames, machine })) {
+    refuseUnless(isObject(value), name, 'it is no object.');
+  }
+  for (const name of ['approve', 'redact', 'onDiagnostic', 'onNotice'] as const) {
+    refuseUnless(['undefined', 'function'].includes(typeof options[name]), name, 'it is no function.');
+  }
+  const isFile = (file: unknown) => typeof (isObject(file) ? file.path : file) === 'string';
+  refuseUnless(Array.isArray(files) && files.every(isFile), 'files', 'it is no list of paths, or of objects with one.');
+  refuseUnless(typeof inheritEnv === 'boolean', 'inheritEnv', 'it is no boolean.');
+  refuseUnless(gate === undefined || typeof gate?.authorize === 'function', 'gate', 'make it with `createTrustGate`.');
+  refuseUnless(
+    registry === undefined || typeof registry?.register === 'function',
+    'registry',
+    'it is no `HookRegistry`.',
+  );
+}
+
 function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   hooks: readonly HookRegistration[];
   timeout?: number | undefined;
@@ -104,7 +132,7 @@ function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   if (!isObject(hooks))
     throw new OptionInvalidError('hooks', 'it is a list of hooks, or maps events to lists of them.');
   const { timeout } = hooks as HookMap;
-  if (timeout !== undefined && !isTimeout(timeout)) {
+  if (timeout !== undefined && !isTimerMs(timeout)) {
     throw new OptionInvalidError('hooks.timeout', `${timeoutProblem('timeout', timeout)}.`);
   }
   const report: Report = ({ message, hook = '(no name)' }) => {

@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import type { SuspendAction } from '../lifecycle/hook-action.js';
 import type { ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
@@ -10,7 +11,6 @@ import type { ShellHook } from './hook-definition.js';
 import type { HookEffects } from './hook-effects.js';
 import type { HookParts } from './hook-parts.js';
 import { hookMessage, modelText, visibleText } from './hook-text.js';
-import { isObject } from './json-object.js';
 
 /** `before_tool`: the last word on a call before its tool. */
 export async function beforeTool(

@@ -1,6 +1,6 @@
 import { describeError, ToolInvalidError } from '../errors.js';
 import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
-import type { JsonSchema } from '../internal/json.js';
+import { isObject, type JsonSchema } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
 import { type InferOutput, isStandardSchema, type StandardSchema } from './standard-schema.js';
@@ -103,7 +103,7 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
   }
   if (typeof description !== 'string') throw new ToolInvalidError(name, '`description` is no text');
   if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
-  if (!isStandardSchema(input) && (typeof input !== 'object' || input === null || Array.isArray(input))) {
+  if (!isStandardSchema(input) && !isObject(input)) {
     throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
   }
   if (!isStandardSchema(input) && Object.values(input).some(isStandardSchema)) {

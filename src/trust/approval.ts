@@ -1,3 +1,4 @@
+import { isObject } from '../internal/json.js';
 import { canonicalJson } from './canonical-json.js';
 import type { TrustItem, TrustKind } from './trust-item.js';
 
@@ -78,8 +79,4 @@ function isApproval(entry: unknown): entry is Approval {
   const mayBeAbsent = [event, extension, source];
   if (texts.some((text) => typeof text !== 'string') || !/^sha256:[0-9a-f]{64}$/.test(String(digest))) return false;
   return isObject(scripts) && mayBeAbsent.every((text) => text === undefined || typeof text === 'string');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -72,7 +72,9 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   if (typeof workspaceDir !== 'string' || workspaceDir === '') {
     throw new OptionInvalidError('workspaceDir', 'give the folder that is being worked in.');
   }
-  if (!isAbsolute(stateDir)) throw new OptionInvalidError('stateDir', `"${stateDir}" is not absolute.`);
+  if (typeof stateDir !== 'string' || !isAbsolute(stateDir)) {
+    throw new OptionInvalidError('stateDir', `"${String(stateDir)}" is not absolute.`);
+  }
   const workspace = resolve(workspaceDir);
   const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
     [workspace, realLocation(workspace)].some((root) => isInside(place, root)),

@@ -63,7 +63,7 @@ describe('an agent with an option that it cannot have is not made', () => {
   });
 
   test.each(['runMs', 'modelMs', 'firstPartMs', 'toolMs'])('a time-out %s that no timer keeps', (key) => {
-    for (const ms of [0, -1, Number.NaN, 1e12, 2 ** 31, Number.POSITIVE_INFINITY, '5', null]) {
+    for (const ms of [0, 0.5, -1, Number.NaN, 1e12, 2 ** 31, Number.POSITIVE_INFINITY, '5', null]) {
       const invalid = {
         code: 'ERR_OPTION_INVALID',
         option: `timeouts.${key}`,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CommandContextOptions, commandContext } from '../../src/concepts/concepts.js';
 import { until } from '../agent/support/settle.js';
 import { augmentedRun, block } from './support/augmented-run.js';
@@ -92,6 +92,15 @@ describe('S2-8.2a, S2-5.3: without the program', () => {
         return { env: { PATH: root }, workspaceDir: root };
       },
     ],
+    [
+      'it is only in the workspace that the host names, be that the home folder',
+      () => {
+        const { root } = program(knows);
+        vi.stubEnv('HOME', root);
+        onTestFinished(() => void vi.unstubAllEnvs());
+        return { env: { PATH: root }, workspaceDir: root };
+      },
+    ],
   ])('the call runs as it is, where %s', async (_title, options) => {
     const { received, log } = await augmentedBy({ text: '[[A]]' }, options());
 
@@ -135,6 +144,13 @@ test('S2-4.1d: a program that fails is named with what it said', async () => {
     message: 'BuildContext failed for [[A]]',
     extra: { error: `ConceptCommandError: The concept command "${path}" failed (exit code 3): no graph` },
   });
+});
+
+test('a program that was killed is said to have been', async () => {
+  const { path } = program("process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1_000);");
+  const { log } = await augmentedBy({ text: '[[A]]' }, { command: path });
+
+  expect(log.at(-2)).toMatchObject({ extra: { error: expect.stringContaining('failed (signaled)') } });
 });
 
 test('it may be another program, with arguments of its own', async () => {

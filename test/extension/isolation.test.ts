@@ -11,6 +11,26 @@ import { lab, recordingLogger } from './support/lab.js';
 
 const hang = () => new Promise<never>(() => {});
 
+test('what a callback logs says which extension speaks', async () => {
+  const { agent, logger } = lab([
+    {
+      id: 'talker',
+      onLlmOutput(_text, { logger: log }) {
+        for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level]('hello', { level });
+      },
+    },
+  ]);
+  await agent.run('go');
+
+  expect(logger.records.filter(({ message }) => message.endsWith('hello'))).toEqual(
+    ['debug', 'info', 'warn', 'error'].map((level) => ({
+      level,
+      message: 'Extension "talker": hello',
+      details: { level },
+    })),
+  );
+});
+
 describe('a callback that hangs', () => {
   const members: Readonly<Record<string, Partial<ExtensionInput>>> = {
     onInputMessages: { onInputMessages: hang },

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type McpServersOptions, readMcpConfig } from '../../src/mcp/mcp.js';
+import { type McpServersOptions, mcpServers, readMcpConfig } from '../../src/mcp/mcp.js';
 import type { ApprovalRequest } from '../../src/trust/trust-decision.js';
 import { createTrustGate } from '../../src/trust/trust-gate.js';
 import { rejectionOf } from '../agent/support/settle.js';
@@ -147,6 +147,20 @@ test('F6: a command line in the place of a command is not given to a shell', asy
     { state: 'unavailable', lastError: expect.stringContaining('Give its arguments as a list of their own') },
   ]);
   expect(existsSync(join(folder, 'pwned'))).toBe(false);
+});
+
+test.each([
+  ['args', '-y server'],
+  ['env', ['A=B']],
+  ['env', { 'A=B': 'C' }],
+  ['headers', ['Authorization: x']],
+  ['includeTools', 'echo'],
+  ['disabled', 'yes'],
+  ['timeout', 0.5],
+])('a server whose `%s` is %j is not started', async (field, value) => {
+  const { mcp } = await connected({ servers: { bad: { command: process.execPath, [field]: value } as never } });
+
+  expect(mcp.status()).toMatchObject([{ state: 'invalid', lastError: expect.stringContaining(`\`${field}\``) }]);
 });
 
 describe('F7: an address', () => {
@@ -328,6 +342,7 @@ test('settings reach the program, and neither the question nor the status', asyn
 
 test.each<readonly [McpServersOptions, string]>([
   [{ server: {} } as never, 'server'],
+  [{ servers: null as never }, 'servers'],
   [{ servers: [] as never }, 'servers'],
   [{ configFiles: 'a' as never }, 'configFiles'],
   [{ approve: true as never }, 'approve'],
@@ -341,4 +356,14 @@ test.each<readonly [McpServersOptions, string]>([
   [{ gate: {} as never }, 'gate'],
 ])('an option that cannot be is refused: %j', (options, option) => {
   expect(() => lab(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+});
+
+test('what is no object is refused, as the options and as a system', () => {
+  for (const [options, option] of [
+    [null, 'options'],
+    [{ system: null }, 'system'],
+  ] as const) {
+    const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option });
+    expect(() => mcpServers(options as never)).toThrow(refused);
+  }
 });

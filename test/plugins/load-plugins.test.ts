@@ -192,7 +192,7 @@ describe('S3-D4: names', () => {
     const { messages } = await replaced.agent.run('go');
 
     expect(refused.status().plugins).toEqual([]);
-    expect(refused.status().failures).toEqual([expect.stringContaining('one of the agent')]);
+    expect(refused.status().failures).toEqual([expect.stringMatching(/one of the agent$/)]);
     expect(JSON.stringify(messages)).toContain('"content":"a"');
     expect(replaced.agent.status().tools.map(({ name }) => name)).toEqual(['work']);
   });
@@ -334,5 +334,7 @@ test('an option that nobody knows, or that cannot be, is refused at once', async
     expect.objectContaining({ code: 'ERR_OPTION_INVALID' }),
   );
   expect(() => plugins({ timeoutMs: -1 })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
-  await expect(loadPluginConfig({ appName: '../x' })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
+  for (const appName of ['../x', 'x/../y']) {
+    await expect(loadPluginConfig({ appName })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
+  }
 });

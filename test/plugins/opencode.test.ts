@@ -111,12 +111,26 @@ describe('a plugin for opencode', () => {
     expect(disposed).toEqual(['words']);
   });
 
+  test('disposes of an object by its own method', async () => {
+    const disposed: string[] = [];
+    Object.assign(globalThis, { opencodeOwner: disposed });
+    const text =
+      'class Words { name = "w"; dispose() { globalThis.opencodeOwner.push(this.name); } }\nexport const A = async () => new Words();';
+    const { agent } = agentWith({ 'm.mjs': text }, { script: [says('end')] });
+    await agent.run('go');
+    await agent.close();
+
+    expect(disposed).toEqual(['w']);
+  });
+
   test('finds nothing else of opencode: what it calls of that rejects by name', async () => {
     const errors: string[] = [];
     const tryAll = async (context: {
       client: { session: { prompt(): Promise<void> } };
       $: (text: TemplateStringsArray) => Promise<void>;
     }) => {
+      // To wait for what is not there is no call of it.
+      await context.client.session;
       await context.client.session.prompt().catch((error) => errors.push(error.message));
       await context.$`ls`.catch((error: Error) => errors.push(error.message));
       return {};
@@ -175,6 +189,7 @@ describe('a plugin for opencode', () => {
   test.each([
     ['that throws', "export const A = async () => { throw new Error('no server'); };", 'no server'],
     ['that gives no hooks', 'export const A = async () => 7;', 'number'],
+    ['that gives null', 'export const A = async () => null;', 'gives null, not hooks'],
     ['with a hook that is no function', "export const A = async () => ({ 'tool.execute.before': 1 });", 'no function'],
     [
       'with a tool that does nothing',

@@ -76,6 +76,15 @@ test('S3-7.6: both hooks run around an execution, with the name and the input as
   ]);
 });
 
+test('a plugin that looks at results alone stops no call, and is shown that one has failed', async () => {
+  const registry = registryWith(
+    { afterToolExecute: (_name, _input, result) => ({ ...result, content: `${result.content}, seen` }) },
+    tool('add', () => ({ content: 'no ship', isError: true })),
+  );
+
+  expect(await registry.execute('add', { n: 1 })).toEqual({ content: 'no ship, seen', isError: true });
+});
+
 test('S3-D2: a block is an error result that names tool and plugin, and nothing runs', async () => {
   let ran = false;
   const registry = registryWith(

@@ -50,6 +50,9 @@ test('the user may have switched hooks off; a file of the workspace may not', as
   const hooks = hooksIn(lab, { discover: ['claude'], approve: () => true });
   await hooks.reload();
   expect(hooks.status().hooks).toEqual([]);
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'info', code: 'hooks-switched-off', message: expect.stringContaining('Hooks are switched off') },
+  ]);
   lab.write('.claude/settings.json', document);
   await hooks.reload();
 

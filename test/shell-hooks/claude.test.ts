@@ -143,7 +143,11 @@ describe('decisions of PreToolUse', () => {
     expect((await preTool(command('echo looks fine'))).inputs).toEqual([{ command: 'ls' }]);
     expect(lab.logged('error')).toEqual([]);
     await preTool(command(`echo '{"continue":"no"}'`));
-    expect(lab.logged('error')).toMatchObject([{ details: { hookName: 'claude:PreToolUse#1' } }]);
+    await preTool(command("echo '{broken'"));
+    expect(lab.logged('error')).toMatchObject([
+      { details: { hookName: 'claude:PreToolUse#1' } },
+      { message: expect.stringContaining('JSON') },
+    ]);
   });
 
   test('a systemMessage is for the user alone', async () => {

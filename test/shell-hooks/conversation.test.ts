@@ -49,6 +49,19 @@ test.each(HOOK_EVENTS)('S0-13.1: what hooks say at %s enters the conversation on
   expect(await twoRuns(event)).toEqual(next[event]);
 });
 
+test('S0-13.1: what hooks say at the two events before a request stands in it together', async () => {
+  const hooks = hooksIn(lab, {
+    hooks: [
+      answers('before_model', { systemMessage: 'one' }, { name: 'a' }),
+      answers('before_tool_selection', { systemMessage: 'two' }, { name: 'b' }),
+    ],
+  });
+  const { agent, model } = agentWith(lab, hooks, { script: [says('seen')] });
+  await agent.run('go');
+
+  expect(heard(model)).toEqual([both]);
+});
+
 test('S0-13.1: what is said at session_end is kept in the log', async () => {
   await twoRuns('session_end');
 

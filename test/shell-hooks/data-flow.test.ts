@@ -1,4 +1,7 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { shellHooks } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import {
   agentWith,
@@ -209,6 +212,35 @@ test('options that cannot be used are refused at once', () => {
   expect(problem({ hooks: { before_tool: [{ name: 'x' }] } })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: [{ event: 'before_tool', name: 'x' }] })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: { timeout: 1_000, before_tool: [] } })).toBeUndefined();
+});
+
+test.each([
+  [{ hooks: 'x' }, 'hooks-invalid'],
+  [{ hooks: { timeout: 0 } }, 'timeout-invalid'],
+])("what is wrong in a file of the user's is told: %j", async (document, code) => {
+  const own = join(lab.home, '.keelson');
+  mkdirSync(own);
+  writeFileSync(join(own, 'hooks.json'), JSON.stringify(document));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'error', code, message: expect.stringContaining('hooks') },
+  ]);
+});
+
+const KINDS: readonly (readonly [string, readonly unknown[]])[] = [
+  ...['workspaceDir', 'appName'].map((name) => [name, [null, 5, '']] as const),
+  ...['files', 'discover', 'sensitive'].map((name) => [name, [null, 5, 'token', [5]]] as const),
+  ...['toolNames', 'machine'].map((name) => [name, [null, 5, 'x', []]] as const),
+  ...['approve', 'redact', 'onDiagnostic', 'onNotice', 'inheritEnv', 'gate', 'registry'].map(
+    (name) => [name, [null, 'yes', {}]] as const,
+  ),
+];
+
+test.each(KINDS)('the option %s of another kind is refused by its name', (option, values) => {
+  const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option });
+  for (const value of values) expect(() => shellHooks({ [option]: value })).toThrow(refused);
 });
 
 test('the gates judge what other parts left, and after_tool what they made of the result', async () => {

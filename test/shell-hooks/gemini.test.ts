@@ -86,7 +86,10 @@ test('a hook gets the fields that Gemini CLI documents', async () => {
 
 test('BeforeModel changes the request, and may answer in the place of the model', async () => {
   const change = {
-    llm_request: { messages: [{ role: 'user', content: 'hello' }], config: { temperature: 0.1, stopSequences: ['x'] } },
+    llm_request: {
+      messages: [{ role: 'user', content: ['hel', { text: 'lo' }] }],
+      config: { temperature: 0.1, stopSequences: ['x'] },
+    },
   };
   const first = agentWith(lab, gemini({ BeforeModel: [answer({ hookSpecificOutput: change })] }), {
     script: [says('ok')],
@@ -119,6 +122,21 @@ test('AfterModel replaces the text of a response', async () => {
   expect(
     (await agentWith(lab, gemini({ AfterModel: [answer(change)] }), { script: [says('secret')] }).agent.run('go')).text,
   ).toBe('redacted');
+});
+
+test('AfterModel replaces the text of a response that calls tools, and the calls are made', async () => {
+  const { tool, inputs } = countingTool('look');
+  const change = { hookSpecificOutput: { llm_response: { text: 'redacted' } } };
+  const { agent, model } = agentWith(lab, gemini({ AfterModel: [answer(change)] }), {
+    script: [says('secret', { calls: [{ name: 'look', input: { at: 'pier' } }] }), says('ok')],
+    tools: [tool],
+  });
+  await agent.run('go');
+
+  expect(inputs).toEqual([{ at: 'pier' }]);
+  expect(model.requests[1]?.messages[1]).toMatchObject({
+    content: [{ type: 'text', text: 'redacted' }, { type: 'tool-call' }],
+  });
 });
 
 test('a response without parts replaces nothing', async () => {

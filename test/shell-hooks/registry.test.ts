@@ -77,6 +77,17 @@ test('S0-2.5: unregister removes all of a name, or the one of an id, and says ho
   expect(registry.unregister(id)).toBe(1);
 });
 
+test('all hooks of an extension can be removed at once', () => {
+  const registry = new HookRegistry();
+  for (const event of ['before_tool', 'after_tool'] as const)
+    registry.register({ ...hook('a', event), extension: 'x' });
+  registry.register(hook('b'));
+
+  expect(registry.unregisterExtension('x')).toBe(2);
+  expect(registry.list().map(({ name }) => name)).toEqual(['b']);
+  expect(registry.unregisterExtension('x')).toBe(0);
+});
+
 test('unregister can be held to one event, or to one extension', () => {
   const registry = new HookRegistry();
   for (const event of ['before_tool', 'after_tool'] as const) registry.register(hook('a', event));

@@ -249,6 +249,32 @@ test('a link in the workspace that leads nowhere is refused where it is named, a
   await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
 });
 
+test('a word that is longer than a system takes is not looked through', async () => {
+  const place = makePlace();
+  const item = place.hook({ args: ['x'.repeat(131_073)] });
+
+  await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'too-large' });
+});
+
+test('a link to a pipe is refused where it is named: what it will give is not there to be bound', async () => {
+  const place = makePlace();
+  execFileSync('mkfifo', [join(place.workspaceDir, 'pipe')]);
+  symlinkSync('pipe', join(place.workspaceDir, 'link'));
+
+  await expect(digestOf(place.hook({ args: ['link'] }), place.trustPlace())).rejects.toMatchObject({
+    problem: 'unreadable',
+  });
+});
+
+test('the question shows the scripts of an extension outside of the workspace, too', async () => {
+  const place = makePlace();
+  const root = join(place.stateDir, 'extensions', 'downloaded');
+  script(join(root, 'hook.sh'), '#!/bin/sh\necho good\n');
+  await place.gate().authorize(place.hook({ root, command: './hook.sh' }));
+
+  expect(Object.keys(place.asked[0]?.scripts ?? {})).toEqual(['hook.sh']);
+});
+
 test('a path that goes up from a link is refused: it is one file by its text, and another one to the system', async () => {
   const place = makePlace();
   mkdirSync(join(place.workspaceDir, 'other'));
@@ -271,7 +297,7 @@ test('a folder may have any name', async () => {
 
 test('whoever else has something to do has their turn while many files are read', async () => {
   const place = makePlace();
-  for (let at = 0; at < 2_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
+  for (let at = 0; at < 1_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 1);
   await digestOf(place.hook({ files: ['many'] }), place.trustPlace());

@@ -25,6 +25,7 @@ function askOn({ input, output }: ReturnType<typeof terminal>, place: Place) {
 test.each([
   ['y\n', 'good'],
   ['YES\n', 'good'],
+  [' y \n', 'good'],
   ['\n', 'declined'],
   ['n\n', 'declined'],
   ['yep\n', 'declined'],
@@ -137,7 +138,8 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   await asked;
 
   for (const part of [
-    '"./hooks/lint.sh"',
+    'runs: "./hooks/lint.sh"',
+    'argument 2: ',
     'harmless',
     'END',
     'API_TOKEN',

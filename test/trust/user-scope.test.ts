@@ -151,7 +151,10 @@ test.each(['', 'relative'])('where the home folder is "%s", the host has to say 
   vi.stubEnv('HOME', home);
   try {
     const { workspaceDir } = place;
-    expect(() => createTrustGate({ workspaceDir })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+    for (const more of [{}, { stateDir: 5 as never }, { stateDir: 'state' }]) {
+      const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'stateDir' });
+      expect(() => createTrustGate({ workspaceDir, ...more })).toThrow(refused);
+    }
     expect(place.gate().isProtectedPath('.claude/settings.json')).toBe(true);
     expect(await place.gate().authorize(place.hook())).toMatchObject({ allowed: true });
   } finally {
