@@ -1,7 +1,7 @@
+import { isObject } from '../internal/json.js';
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { SKILL_NAME } from './skill.js';
-import { isObject } from './strict-json.js';
 
 /** A SKILL.md that was read. */
 export interface SkillFile {
