@@ -1,7 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { readEvents } from './event-stream.js';
-import { clientSource, type HttpAnswer, isOpenAI, type OpenAIAnswer, type OpenAIClient } from './openai-client.js';
+import { clientSource, type HttpAnswer, type OpenAIAnswer, type OpenAIClient, serverAt } from './openai-client.js';
 import { type Dialect, toWireRequest } from './openai-request.js';
 import { readCompletion } from './openai-response.js';
 import { readStream } from './openai-stream.js';
@@ -111,12 +111,9 @@ async function readOnce(answer: Answer, request: ModelRequest, settings: OpenAIS
 }
 
 function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISettings): Dialect {
-  const atOpenAI = isOpenAI(client.baseURL);
-  return {
-    model: modelId,
-    maxTokensField: maxTokensField ?? (atOpenAI ? 'max_completion_tokens' : 'max_tokens'),
-    isOpenAI: atOpenAI,
-  };
+  const server = serverAt(client.baseURL);
+  const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+  return { model: modelId, maxTokensField: maxTokensField ?? usual, server };
 }
 
 interface Answer {
