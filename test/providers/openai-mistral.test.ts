@@ -25,7 +25,7 @@ const look = defineTool({
   name: 'look',
   description: 'Takes a picture.',
   input: { type: 'object', properties: {} },
-  execute: () => toolResult([{ type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' }]),
+  execute: () => toolResult({ content: [{ type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' }] }),
 });
 
 test('a picture from a tool reaches a model of Mistral', async () => {
