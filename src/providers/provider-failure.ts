@@ -1,7 +1,7 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { ProviderError } from './provider-error.js';
-import { isObject, parseJson, textOr, type WireObject } from './wire.js';
+import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
 const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
@@ -89,10 +89,18 @@ function withRootCause(error: unknown): string {
 function retryAfterOf(error: WireObject): number | undefined {
   const exact = headerOf(error, 'retry-after-ms');
   if (exact?.trim() && Number(exact) >= 0 && Number.isFinite(Number(exact))) return Number(exact);
-  const after = headerOf(error, 'retry-after')?.trim();
+  const after = headerOf(error, 'retry-after')?.trim() || retryDelayIn(error.error);
   if (!after) return undefined;
   const waitMs = Number.isNaN(Number(after)) ? Date.parse(after) - systemClock.now() : Number(after) * 1000;
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
+}
+
+/** Google says it in the body alone: so many seconds. */
+function retryDelayIn(body: unknown): string | undefined {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const { error = first } = isObject(first) ? first : {};
+  const delays = isObject(error) ? objectsIn(error.details).map(({ retryDelay }) => textOr(retryDelay)) : [];
+  return /^(\d+(?:\.\d+)?)s$/m.exec(delays.join('\n'))?.[1];
 }
 
 function headerOf(error: WireObject, name: string): string | undefined {
