@@ -131,12 +131,21 @@ async function read(
   settings: OpenAISettings,
 ): Promise<ModelResponse> {
   const { onPart, signal } = request;
-  if (!onPart) return readCompletion(data, settings.modelId);
+  if (!onPart) return readCompletion(await wholeOf(data), settings.modelId);
   const push = (part: ModelPart) => {
     if (!signal?.aborted) onPart(part);
   };
   const chunks = eventsOf(response, settings) ?? (isAsyncIterable(data) ? data : [data]);
   return readCompletion(await readStream(chunks, push), settings.modelId);
+}
+
+/** Some servers stream also what was not asked for so: the client gives its text. */
+async function wholeOf(data: unknown): Promise<unknown> {
+  return typeof data === 'string' && /^data:/m.test(data) ? readStream(readEvents(bytesOf(data)), () => {}) : data;
+}
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
 }
 
 /**
