@@ -59,6 +59,7 @@ test.each<[unknown, FinishReason]>([
   ['content_filter', 'content-filter'],
   ['content_filter: PROHIBITED_CONTENT', 'content-filter'],
   ['sensitive', 'content-filter'],
+  ['COMPLETE', 'stop'],
   ['model_context_window_exceeded', 'length'],
   ['eos', 'stop'],
   ['eos_token', 'stop'],
