@@ -8,6 +8,19 @@ const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
+/** What an error that comes inside an answer is called where it might pass, and the status that it has elsewhere. */
+const STATUS_OF_NAME = new Map([
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['server_error', 500],
+  ['internal_server_error', 500],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+/** What it is called where it will come again. */
+const LASTING = /^(?:invalid_|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_)/;
+
 /**
  * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
  * not by class: the client may be another copy, or another major, of its package.
@@ -25,11 +38,19 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   });
 }
 
-/** The HTTP status, or that which an error inside a stream gives as its code. */
+/** The HTTP status, or that which an error inside an answer gives as its code, or is known by. */
 function statusOf(error: WireObject): number | undefined {
   const named = isObject(error.error) ? error.error.code : undefined;
   const status = Number(error.status ?? named ?? 0);
-  return status >= 400 && status < 600 ? status : undefined;
+  if (status >= 400 && status < 600) return status;
+  const names = namesOf(error.error);
+  return names.some((name) => LASTING.test(name))
+    ? undefined
+    : names.map((name) => STATUS_OF_NAME.get(name)).find(Boolean);
+}
+
+function namesOf(error: unknown): readonly string[] {
+  return isObject(error) ? [error.code, error.type].map((name) => textOr(name).toLowerCase()) : [];
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
@@ -66,7 +87,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   if (told === 'true' || told === 'false') return told === 'true';
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
-  if (error.error) return !(isObject(error.error) && error.error.type === 'invalid_request_error');
+  if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
   // Half a JSON text was cut on its way.
   return isConnectionLoss(error) || error.name === 'SyntaxError';
 }

@@ -74,3 +74,38 @@ test('a whole answer may be followed by [DONE], asked to stream or not', async (
     expect(response).toMatchObject({ content: [{ text: 'Hi' }], finishReason: 'stop', usage: { inputTokens: 12 } });
   }
 });
+
+describe('an error at the beginning of a stream, by a name alone,', () => {
+  const good = { chunks: [chunk({ content: 'Hi' }), chunk({}, 'stop')] };
+
+  test.each([
+    ['overloaded_error', 529],
+    ['rate_limit_error', 429],
+    ['server_error', 500],
+  ])('is tried again where it is %s', async (type, status) => {
+    const bad = { chunks: [{ type: 'error', error: { type, message: 'Busy' } }] };
+
+    const given = await streamedExchange(bad);
+    const again = await streamedExchange((_body, index) => (index === 0 ? bad : good), {}, { maxRetries: 1 });
+
+    expect(given.error).toMatchObject({ message: 'Busy', status, retryable: true });
+    expect(again.response).toMatchObject({ content: [{ text: 'Hi' }] });
+  });
+
+  test.each([
+    { type: 'authentication_error', code: null },
+    { type: 'insufficient_quota', code: 'insufficient_quota' },
+    { type: 'server_error', code: 'invalid_api_key' },
+    { code: 'CONTEXT_LENGTH_EXCEEDED' },
+  ])('is not to be tried again where it is %j', async (error) => {
+    const { error: failure } = await streamedExchange({ chunks: [{ error: { message: 'No', ...error } }] });
+
+    expect(failure).toMatchObject({ message: 'No', status: undefined, retryable: false });
+  });
+});
+
+test.each([exchange, streamedExchange])('an answer without a body may be asked for again', async (ask) => {
+  const { error } = await ask({ status: 204, body: '' });
+
+  expect(error).toMatchObject({ message: expect.stringContaining('is empty'), retryable: true });
+});
