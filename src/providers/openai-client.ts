@@ -64,21 +64,29 @@ export function clientSource(connection: OpenAIConnection): () => Promise<OpenAI
 /** Who answers at a base URL, as far as that matters. */
 export type Server = 'openai' | 'mistral' | 'other';
 
-/** Who answers: OpenAI or Azure themselves, Mistral, or another server that speaks their protocol. */
+/** Azure has more addresses for OpenAI's models than the first; the last one is shared with models of others. */
+const AZURE = /^[^/]+\.(openai|cognitiveservices)\.azure\.(com|us)\/|^[^/]+\.services\.ai\.azure\.(com|us)\/openai\//;
+
+/** Who answers at a base URL: OpenAI, itself or at Azure, Mistral, or another server that speaks their protocol. */
 export function serverAt(baseURL: string | undefined): Server {
-  if (baseURL === undefined) return 'openai';
-  const host = URL.canParse(baseURL) ? new URL(baseURL).hostname : '';
-  if (/(^|\.)openai\.(com|azure\.com)$/.test(host)) return 'openai';
-  return /(^|\.)mistral\.ai$/.test(host) ? 'mistral' : 'other';
+  if (isOpenAI(baseURL)) return 'openai';
+  const { hostname = '', pathname = '' } = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '') : {};
+  if (AZURE.test(`${hostname}${pathname}/`)) return 'openai';
+  return /(^|\.)mistral\.ai$/.test(hostname) ? 'mistral' : 'other';
+}
+
+/** Whether a base URL leads to whom the environment's key is meant for. */
+function isOpenAI(baseURL: string | undefined): boolean {
+  if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
+  return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
 }
 
 async function makeClient({ apiKey, baseURL }: OpenAIConnection): Promise<OpenAIClient> {
   const { OpenAI } = await importPackage();
   // The environment's key is OpenAI's: no other server is shown it. The client wants a key, so one that says nothing.
-  const isOpenAI = serverAt(baseURL) === 'openai';
-  const key = apiKey ?? (isOpenAI ? undefined : 'none');
+  const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
   // And so are the organisation and the project.
-  const owner = isOpenAI ? {} : { organization: null, project: null };
+  const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
   try {
     return new OpenAI({ ...defined({ apiKey: key, baseURL }), ...owner, fetch: fetchWithReason });
   } catch (error) {

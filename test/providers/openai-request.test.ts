@@ -72,6 +72,21 @@ describe('settings', () => {
     expect(told).not.toHaveProperty('max_tokens');
   });
 
+  test.each([
+    ['https://x.openai.azure.com/openai/v1', 'max_completion_tokens'],
+    ['https://x.cognitiveservices.azure.com/openai', 'max_completion_tokens'],
+    ['https://x.services.ai.azure.com/openai/v1/', 'max_completion_tokens'],
+    ['https://x.services.ai.azure.com/models', 'max_tokens'],
+    ['https://x.example.com/y.openai.azure.com/openai/v1', 'max_tokens'],
+    ['nowhere', 'max_tokens'],
+  ])('Azure is known by its addresses: %s takes %s', async (baseURL, field) => {
+    const client = { ...fakeClient(), baseURL };
+
+    await openai('gpt-5-mini', { client }).generate({ ...hello, settings: { maxOutputTokens: 100 } });
+
+    expect(client.asked[0]?.body).toHaveProperty(field, 100);
+  });
+
   test('provider options are merged last, and undefined takes a field away', async () => {
     const providerOptions = { openai: { temperature: 1, seed: undefined, top_k: 20, stream: true }, other: { a: 1 } };
 
