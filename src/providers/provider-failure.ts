@@ -13,13 +13,15 @@ const STATUS_OF_NAME = new Map([
   ['rate_limit_error', 429],
   ['rate_limit_exceeded', 429],
   ['server_error', 500],
+  ['server_is_overloaded', 503],
   ['internal_server_error', 500],
   ['api_error', 500],
   ['timeout_error', 504],
   ['overloaded_error', 529],
 ]);
 /** What it is called where it will come again. */
-const LASTING = /^(?:invalid_|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_)/;
+const LASTING =
+  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_)/;
 
 /**
  * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
