@@ -4,7 +4,7 @@ import type { Server } from './openai-client.js';
 import { withinLimits } from './openai-limits.js';
 import { toWireMessages } from './openai-messages.js';
 import { toolParameters } from './openai-parameters.js';
-import { isStrictSchema } from './openai-schema.js';
+import { isStrictSchema, parametersFor } from './openai-schema.js';
 import { defined, type WireObject, wellFormed } from './wire.js';
 
 /** What differs between the servers that speak this protocol. */
@@ -22,7 +22,10 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   return defined({
     model: dialect.model,
     messages: withinLimits(wire, dialect.model, dialect.server === 'openai'),
-    ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => wireTool(tool, dialect.model)),
+      tool_choice: wireToolChoice(toolChoice),
+    }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
     // Mistral tells its usage unasked.
@@ -32,8 +35,8 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   });
 }
 
-function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = toolParameters(withoutDialect(inputSchema));
+function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
+  const parameters = parametersFor(model, toolParameters(withoutDialect(inputSchema)));
   return { type: 'function', function: { name, description: wellFormed(description), parameters } };
 }
 

@@ -12,6 +12,10 @@ const add = {
   inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
 };
 
+interface SentTools {
+  readonly tools: readonly { readonly function: { readonly parameters: unknown } }[];
+}
+
 /** A client that is not of the official package, and keeps what it is asked. */
 function fakeClient(): OpenAIClient & { readonly asked: { body: object; options: object | undefined }[] } {
   const asked: { body: object; options: object | undefined }[] = [];
@@ -140,6 +144,33 @@ describe('tools', () => {
     const parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
     expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
     expect(JSON.stringify(body)).not.toContain('"parameters":{"anyOf"');
+  });
+
+  test('Moonshot is sent no type beside alternatives, and no list of items, wherever they stand', async () => {
+    const kind = { anyOf: [{ enum: ['a'] }, { type: 'null' }, { $ref: '#/$defs/b' }], description: 'Which.' };
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        type: { type: ['string', 'null'], ...kind },
+        items: { type: 'array', items: [{ type: 'number' }, { ...kind, type: 'string' }], default: { items: [1] } },
+        anyOf: { type: 'array', items: { type: 'string' } },
+      },
+      $defs: { b: { type: 'string' } },
+    };
+    const tools = [{ name: 'pick', description: 'Picks.', inputSchema }];
+    const [moonshot, other] = await Promise.all(
+      ['moonshotai/kimi-k2.5', 'qwen3'].map((modelId) => sentBody({ tools }, { modelId })),
+    );
+
+    const moved = (type: unknown) => ({ ...kind, anyOf: [{ type, enum: ['a'] }, ...kind.anyOf.slice(1)] });
+    const { items, ...array } = inputSchema.properties.items;
+    const properties = {
+      type: moved(['string', 'null']),
+      items: { ...array, prefixItems: [{ type: 'number' }, moved('string')] },
+      anyOf: inputSchema.properties.anyOf,
+    };
+    expect((moonshot as SentTools).tools[0]?.function.parameters).toEqual({ ...inputSchema, properties });
+    expect((other as SentTools).tools[0]?.function.parameters).toEqual(inputSchema);
   });
 
   test('tools without a choice are sent without one', async () => {
