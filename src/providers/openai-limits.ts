@@ -1,3 +1,4 @@
+import type { Server } from './openai-client.js';
 import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_NAME = 64;
@@ -25,12 +26,19 @@ const MISTRAL: IdRule = {
 const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
 
 /**
- * A conversation that a model does not refuse for the ids and names which the model of another server gave to its calls,
- * before the session changed its model, nor for the order of its messages.
+ * A conversation that a model does not refuse for what another one left in it, before the session changed its model: the
+ * ids and names of calls, calls without a thought; nor for the order of its messages.
  */
-export function withinLimits(messages: readonly WireObject[], model: string, isOpenAI: boolean): readonly WireObject[] {
-  if (isOpenAI) return withCallsOf(messages, OPENAI);
+export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
+  if (server === 'openai') return withCallsOf(messages, OPENAI);
+  if (server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model))) return messages.map(withThought);
   return MISTRAL_MODEL.test(model) ? withTurns(withCallsOf(messages, MISTRAL)) : messages;
+}
+
+/** A model that thinks is refused calls that nobody thought about; Moonshot's refuse an empty thought as well. */
+function withThought(message: WireObject): WireObject {
+  const isBare = objectsIn(message.tool_calls).length > 0 && !('reasoning_content' in message);
+  return isBare ? { ...message, reasoning_content: '(none)' } : message;
 }
 
 function withCallsOf(messages: readonly WireObject[], { taken, made, make }: IdRule): readonly WireObject[] {

@@ -21,7 +21,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   const wire = wellFormed(toWireMessages(messages, dialect.model));
   return defined({
     model: dialect.model,
-    messages: withinLimits(wire, dialect.model, dialect.server === 'openai'),
+    messages: withinLimits(wire, dialect.model, dialect.server),
     ...(tools.length > 0 && {
       tools: tools.map((tool) => wireTool(tool, dialect.model)),
       tool_choice: wireToolChoice(toolChoice),

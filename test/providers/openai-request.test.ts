@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ModelPart, ModelRequest } from '../../src/model/model.js';
 import { hello, sentBody, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
-import { startOpenAIServer } from '../support/openai-server.js';
+import { type RequestBody, startOpenAIServer } from '../support/openai-server.js';
 
 const add = {
   name: 'add',
@@ -212,6 +212,30 @@ describe('a conversation that came from another server', () => {
       ...sent([made, 'call_made_short_2', 'c'], 'ns_add__x__'),
       { tool_calls: [{ id: 'call_made_short_3' }] },
       { tool_call_id: 'call_made_short_3' },
+    ]);
+  });
+
+  test.each([
+    ['https://api.deepseek.com/v1', 'deepseek-v4-pro', '(none)'],
+    ['https://api.moonshot.ai/v1', 'kimi-k2.5', '(none)'],
+    ['https://api.moonshot.ai/v1', 'moonshot-v1-8k', undefined],
+    ['https://openrouter.ai/api/v1', 'deepseek/deepseek-v4-pro', undefined],
+  ])('has a thought before each call at %s for %s: %s', async (baseURL, modelId, thought) => {
+    const client = { ...fakeClient(), baseURL };
+    const openaiPart = { model: modelId, field: 'reasoning_content' };
+    const own = { type: 'reasoning' as const, text: 'Add.', providerMetadata: { openai: openaiPart } };
+    const last = { role: 'assistant' as const, content: [own, called('d', 'add')] };
+
+    await openai(modelId, { client }).generate({ ...hello, messages: [...messages, last] });
+
+    const body = client.asked[0]?.body as RequestBody | undefined;
+    expect(body?.messages.map(({ reasoning_content }) => reasoning_content)).toEqual([
+      undefined,
+      thought,
+      undefined,
+      undefined,
+      undefined,
+      'Add.',
     ]);
   });
 
