@@ -30,9 +30,10 @@ const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
  * ids and names of calls, calls without a thought; nor for the order of its messages.
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
+  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL));
   if (server === 'openai') return withCallsOf(messages, OPENAI);
-  if (server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model))) return messages.map(withThought);
-  return MISTRAL_MODEL.test(model) ? withTurns(withCallsOf(messages, MISTRAL)) : messages;
+  const mustThink = server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model));
+  return mustThink ? messages.map(withThought) : messages;
 }
 
 /** A model that thinks is refused calls that nobody thought about; Moonshot's refuse an empty thought as well. */
@@ -66,7 +67,7 @@ function takenCall(call: WireObject, id: string | undefined): WireObject {
   return { ...call, id, function: { ...called, name } };
 }
 
-/** Mistral's models want to answer results before the user speaks again, as after a run that ended early, or with their pictures. */
+/** Mistral's models want to answer results before a user speaks, as one does after a run that ended early, and with pictures. */
 function withTurns(messages: readonly WireObject[]): readonly WireObject[] {
   return messages.flatMap((message, at) => {
     const isEarly = message.role === 'user' && messages[at - 1]?.role === 'tool';
