@@ -153,7 +153,7 @@ async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
  * given reads its own streams: it may be wrapped by something that watches them.
  */
 function eventsOf(response: HttpAnswer | undefined, settings: OpenAISettings): AsyncIterable<unknown> | undefined {
-  if (response?.body === null) return readEvents(bytesOf(''));
+  if (settings.isOwnClient && response?.body === null) return readEvents(bytesOf(''));
   if (!response || !isAsyncIterable(response.body)) return undefined;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
   return settings.isOwnClient || !isStream ? readEvents(response.body) : undefined;
