@@ -3,6 +3,9 @@ import { isObject, parseJson, type WireObject } from './wire.js';
 
 type ServerData = WireObject | readonly unknown[];
 
+/** What {@link readEvents} gives where the server says `[DONE]`. */
+export const DONE: WireObject = Object.freeze({});
+
 /** A field of an event or a comment, with the colon and the space after it. */
 const FIELD = /^(data|error|event|id|retry|): ?/;
 
@@ -17,6 +20,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterabl
   let isStream = false;
   for await (const line of linesOf(body)) {
     const field = FIELD.exec(line);
+    if (field && !isStream) yield* dataIn(text);
     isStream ||= field !== null;
     if (field) yield* event.take(field[1] ?? '', line.slice(field[0].length));
     else if (line === '') yield* event.end();
@@ -24,6 +28,12 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterabl
   }
   if (isStream) yield* event.end();
   else yield text;
+}
+
+/** A whole answer that `[DONE]` follows all the same. */
+function* dataIn(text: string): Iterable<ServerData> {
+  const value = parseJson(text);
+  if (isObject(value)) yield value;
 }
 
 /** One event after the other, put together from its lines. */
@@ -52,8 +62,12 @@ class ServerEvent {
   }
 
   private *ofLine(line: string): Iterable<ServerData> {
-    this.isDone ||= line.startsWith('[DONE]');
     if (this.isDone || line.trim() === '') return;
+    this.isDone = line.startsWith('[DONE]');
+    if (this.isDone) {
+      yield DONE;
+      return;
+    }
     const value = parseJson(line) ?? (this.name === 'error' ? line : undefined);
     if (value !== undefined) yield* this.named(value);
     else if (this.name === '') throw notJson(line);

@@ -61,8 +61,28 @@ export function clientSource(connection: OpenAIConnection): () => Promise<OpenAI
   };
 }
 
-/** Whether a base URL leads to OpenAI or Azure itself, and not to a server that speaks their protocol. */
-export function isOpenAI(baseURL: string | undefined): boolean {
+/** Who answers at a base URL, as far as that matters. */
+export type Server = 'openai' | 'deepseek' | 'mistral' | 'moonshot' | 'other';
+
+/** Azure has more addresses for OpenAI's models than the first; the last one is shared with models of others. */
+const AZURE = /^[^/]+\.(openai|cognitiveservices)\.azure\.(com|us)\/|^[^/]+\.services\.ai\.azure\.(com|us)\/openai\//;
+
+const OWN_HOSTS = [
+  ['deepseek', /(^|\.)deepseek\.com$/],
+  ['mistral', /(^|\.)mistral\.ai$/],
+  ['moonshot', /(^|\.)(moonshot\.(ai|cn)|kimi\.com)$/],
+] as const;
+
+/** Who answers at a base URL: OpenAI, itself or at Azure, or another server that speaks its protocol. */
+export function serverAt(baseURL: string | undefined): Server {
+  if (isOpenAI(baseURL)) return 'openai';
+  const { hostname = '', pathname = '' } = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '') : {};
+  if (AZURE.test(`${hostname}${pathname}/`)) return 'openai';
+  return OWN_HOSTS.find(([, host]) => host.test(hostname))?.[0] ?? 'other';
+}
+
+/** Whether a base URL leads to whom the environment's key is meant for. */
+function isOpenAI(baseURL: string | undefined): boolean {
   if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
 }

@@ -15,11 +15,11 @@ const DATA_URL = /^data:[^,]*?(;base64)?,/i;
 
 /**
  * The content of a user message. One plain text stays a string, which every server takes. Parts of unknown types are
- * left out, and so are empty texts, which some servers refuse.
+ * left out, and so are texts without a word, which some servers refuse.
  */
 export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
   if (typeof content === 'string') return content;
-  const parts = content.filter((part) => part.type !== 'text' || part.text !== '');
+  const parts = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
   const [first] = parts;
   if (first === undefined) return '';
   if (parts.length === 1 && first.type === 'text' && !first.providerMetadata) return first.text;

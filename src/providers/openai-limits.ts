@@ -1,35 +1,76 @@
+import type { Server } from './openai-client.js';
 import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
-const LONGEST_ID = 40;
 const LONGEST_NAME = 64;
-/** What a made id begins with; one that came so is made anew too, or two calls might have the same. */
-const MADE = 'call_made_short_';
+
+/** Which ids of calls a model takes, and what it is given in place of others. */
+interface IdRule {
+  readonly taken: RegExp;
+  /** What ids made here look like; one that came so is made anew too, or two calls might have the same. */
+  readonly made: RegExp;
+  make(count: number): string;
+}
+
+const OPENAI: IdRule = {
+  taken: /^.{0,40}$/s,
+  made: /^call_made_short_/,
+  make: (count) => `call_made_short_${count}`,
+};
+const MISTRAL: IdRule = {
+  taken: /^[a-z0-9]{9}$/i,
+  made: /^call\d{5}$/,
+  make: (count) => `call${String(count).padStart(5, '0')}`,
+};
+
+/** What Mistral's models are called: they insist on more than the protocol does, whoever serves them. */
+const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
 
 /**
- * A conversation whose calls OpenAI does not refuse for the ids and names that the model of another server gave them,
- * before the session changed its model.
+ * A conversation that a model does not refuse for what another one left in it, before the session changed its model: the
+ * ids and names of calls, calls without a thought; nor for the order of its messages.
  */
-export function withinLimits(messages: readonly WireObject[]): readonly WireObject[] {
-  const shortIds = new Map<string, string>();
+export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
+  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL));
+  if (server === 'openai') return withCallsOf(messages, OPENAI);
+  const mustThink = server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model));
+  return mustThink ? messages.map(withThought) : messages;
+}
+
+/** A model that thinks is refused calls that nobody thought about; Moonshot's refuse an empty thought as well. */
+function withThought(message: WireObject): WireObject {
+  const isBare = objectsIn(message.tool_calls).length > 0 && !('reasoning_content' in message);
+  return isBare ? { ...message, reasoning_content: '(none)' } : message;
+}
+
+function withCallsOf(messages: readonly WireObject[], { taken, made, make }: IdRule): readonly WireObject[] {
+  const ids = new Map<string, string>();
   const idOf = (given: unknown) => {
     const id = textOr(given);
-    if (id.length <= LONGEST_ID && !id.startsWith(MADE)) return id;
-    if (!shortIds.has(id)) shortIds.set(id, `${MADE}${shortIds.size + 1}`);
-    return shortIds.get(id);
+    if (taken.test(id) && !made.test(id)) return id;
+    if (!ids.has(id)) ids.set(id, make(ids.size + 1));
+    return ids.get(id);
   };
   return messages.map((message) => {
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) };
     const calls = objectsIn(message.tool_calls);
     return calls.length === 0
       ? message
-      : { ...message, tool_calls: calls.map((call) => shortCall(call, idOf(call.id))) };
+      : { ...message, tool_calls: calls.map((call) => takenCall(call, idOf(call.id))) };
   });
 }
 
-function shortCall(call: WireObject, id: string | undefined): WireObject {
+function takenCall(call: WireObject, id: string | undefined): WireObject {
   const called = isObject(call.function) ? call.function : {};
   const name = textOr(called.name)
     .replace(/[^\w-]/g, '_')
     .slice(0, LONGEST_NAME);
   return { ...call, id, function: { ...called, name } };
+}
+
+/** Mistral's models want to answer results before a user speaks, as one does after a run that ended early, and with pictures. */
+function withTurns(messages: readonly WireObject[]): readonly WireObject[] {
+  return messages.flatMap((message, at) => {
+    const isEarly = message.role === 'user' && messages[at - 1]?.role === 'tool';
+    return isEarly ? [{ role: 'assistant', content: 'OK.' }, message] : [message];
+  });
 }

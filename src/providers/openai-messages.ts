@@ -23,7 +23,7 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 
 /**
  * What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. So is
- * a message that says nothing: many servers refuse one.
+ * a message that says nothing, and a text of mere spaces: many servers refuse them.
  */
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
@@ -43,7 +43,8 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
       images.push(imagePart(part.data, part.mediaType));
     }
   }
-  const { content = '', refusal } = texts;
+  const { refusal } = texts;
+  const content = texts.content?.trim() ? texts.content : '';
   if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
   const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
   const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
@@ -89,9 +90,10 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
 }
 
-/** The wire has no mark for an error, so the text says it. */
+/** The wire has no mark for an error, so the text says it, and some servers refuse a message without a word. */
 function resultText(part: ToolResultPart): string {
-  const text = typeof part.content === 'string' ? part.content : partsText(part.content);
+  const given = typeof part.content === 'string' ? part.content : partsText(part.content);
+  const text = given.trim() === '' ? '(no output)' : given;
   return part.isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
 }
 

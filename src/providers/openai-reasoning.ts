@@ -21,7 +21,7 @@ const UNSENT = 'thought';
 
 /**
  * The reasoning of a message. Servers name the field differently, some send it under two names, Mistral and Gemini in the
- * content, and MiniMax in blocks alone.
+ * content, MiniMax in blocks alone, and Databricks in blocks of the content.
  */
 export function reasoningIn(message: WireObject): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
@@ -29,7 +29,8 @@ export function reasoningIn(message: WireObject): WireReasoning | undefined {
   if (field !== undefined) return { field, text: textOr(message[field]) };
   const thoughts = objectsIn(message.content).map(({ thinking }) => contentText(thinking));
   if (thoughts.some(Boolean)) return { field: 'content', text: thoughts.join('') };
-  const blocks = Object.values(blocksIn(message)).flat().map(blockText).join('');
+  const listed = [...Object.values(blocksIn(message)).flat(), ...summariesIn(message)];
+  const blocks = listed.map(blockText).join('');
   const text = blocks || textOr(message[UNSENT]) || splitThought(message).thought;
   if (text !== '') return { text };
   return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
@@ -39,6 +40,10 @@ export function reasoningIn(message: WireObject): WireReasoning | undefined {
 export function blocksIn(message: WireObject): { readonly [name: string]: readonly WireObject[] } {
   const lists = BLOCKS.map((name) => [name, objectsIn(message[name])] as const);
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
+}
+
+function summariesIn({ content }: WireObject): readonly WireObject[] {
+  return objectsIn(content).flatMap(({ type, summary }) => (type === 'reasoning' ? objectsIn(summary) : []));
 }
 
 /** Puts the reasoning of a stream together. */

@@ -1,17 +1,18 @@
 import type { JsonSchema } from '../internal/json.js';
 import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model/model.js';
+import type { Server } from './openai-client.js';
 import { withinLimits } from './openai-limits.js';
 import { toWireMessages } from './openai-messages.js';
 import { toolParameters } from './openai-parameters.js';
-import { isStrictSchema } from './openai-schema.js';
+import { isStrictSchema, parametersFor } from './openai-schema.js';
 import { defined, type WireObject, wellFormed } from './wire.js';
 
 /** What differs between the servers that speak this protocol. */
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** Whether OpenAI itself answers, or Azure: it knows strict schemas, and has limits that other servers have not. */
-  readonly isOpenAI: boolean;
+  /** OpenAI itself, or Azure, knows strict schemas and has limits that other servers have not; Mistral refuses fields. */
+  readonly server: Server;
 }
 
 /** The body of a request. `settings.providerOptions.openai` is merged last: a field that it gives as undefined is not sent. */
@@ -20,18 +21,22 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
   const wire = wellFormed(toWireMessages(messages, dialect.model));
   return defined({
     model: dialect.model,
-    messages: dialect.isOpenAI ? withinLimits(wire) : wire,
-    ...(tools.length > 0 && { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) }),
+    messages: withinLimits(wire, dialect.model, dialect.server),
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => wireTool(tool, dialect.model)),
+      tool_choice: wireToolChoice(toolChoice),
+    }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
-    stream_options: onPart && { include_usage: true },
+    // Mistral tells its usage unasked.
+    stream_options: onPart && dialect.server !== 'mistral' ? { include_usage: true } : undefined,
     ...settings.providerOptions?.openai,
     stream: onPart ? true : undefined,
   });
 }
 
-function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = toolParameters(withoutDialect(inputSchema));
+function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
+  const parameters = parametersFor(model, toolParameters(withoutDialect(inputSchema)));
   return { type: 'function', function: { name, description: wellFormed(description), parameters } };
 }
 
@@ -45,7 +50,7 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
     top_p: settings.topP,
     [dialect.maxTokensField]: settings.maxOutputTokens,
     stop: settings.stopSequences,
-    seed: settings.seed,
+    [dialect.server === 'mistral' ? 'random_seed' : 'seed']: settings.seed,
     presence_penalty: settings.presencePenalty,
     frequency_penalty: settings.frequencyPenalty,
     reasoning_effort: settings.reasoningEffort,
@@ -54,7 +59,7 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
 
 function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
   const schema = withoutDialect(given);
-  const strict = dialect.isOpenAI && isStrictSchema(schema) ? true : undefined;
+  const strict = dialect.server === 'openai' && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
 }
 

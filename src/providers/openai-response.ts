@@ -23,13 +23,16 @@ const FINISH_REASONS = new Map<string, FinishReason>([
   ['eos', 'stop'],
   ['eos_token', 'stop'],
   ['end_turn', 'stop'],
+  ['complete', 'stop'],
   ['stop_sequence', 'stop'],
   ['length', 'length'],
   ['max_tokens', 'length'],
   ['model_length', 'length'],
+  ['model_context_window_exceeded', 'length'],
   ['tool_calls', 'tool-calls'],
   ['function_call', 'tool-calls'],
   ['tool_use', 'tool-calls'],
+  ['tool_call', 'tool-calls'],
   ['content_filter', 'content-filter'],
   ['sensitive', 'content-filter'],
   ['error', 'error'],
@@ -109,11 +112,16 @@ function uniqueId(given: unknown, taken: Set<string>): string {
   return unique;
 }
 
-/** Arguments come as JSON text; some servers send the object itself. Nothing at all stands for no arguments. */
+/**
+ * Arguments come as JSON text; some servers send the object itself, or write the text into JSON once more. Nothing at all
+ * stands for no arguments.
+ */
 function readArguments(given: unknown): { readonly input: unknown; readonly invalidInput?: string } {
   if (typeof given !== 'string') return { input: given ?? {} };
   if (given.trim() === '') return { input: {} };
   const input = parseJson(given);
+  const inner = parseJson(textOr(input));
+  if (isObject(inner)) return { input: inner };
   return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
 }
 

@@ -1,4 +1,5 @@
 import type { ModelPart } from '../model/model.js';
+import { DONE } from './event-stream.js';
 import {
   callsIn,
   choiceIn,
@@ -22,7 +23,8 @@ import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
   for await (const chunk of received(chunks)) {
-    if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    if (chunk === DONE) answer.isDone = true;
+    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
     // Google's way: an error stands in a list.
     else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
   }
@@ -41,6 +43,8 @@ async function* received(chunks: Chunks): AsyncIterable<unknown> {
 }
 
 class StreamedAnswer {
+  /** Whether the server said so. */
+  isDone = false;
   private readonly push: (part: ModelPart) => void;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
@@ -57,6 +61,7 @@ class StreamedAnswer {
   private unread: WireObject | undefined = undefined;
   private isThinking = false;
   private hasDeltas = false;
+  private hasReasons = false;
   private isEnded = false;
 
   constructor(push: (part: ModelPart) => void) {
@@ -73,6 +78,7 @@ class StreamedAnswer {
     // Some servers send a running count with each chunk: the last one is the whole.
     this.usage = usageIn(chunk, choice) ?? this.usage;
     this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
+    this.hasReasons ||= choice !== undefined && 'finish_reason' in choice;
     this.hasDeltas ||= isObject(choice?.delta);
     // A server may send messages in place of deltas. A message beside deltas says all of it again.
     const piece = this.hasDeltas ? choice?.delta : choice?.message;
@@ -81,7 +87,8 @@ class StreamedAnswer {
   }
 
   whole(): WireObject {
-    if (!this.isEnded) {
+    // A server that never tells why it ends, as Spark, tells only that it does.
+    if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
       const said = this.unread ? ` It said ${excerptOf(this.unread)}.` : '';
       const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
       throw new ProviderError('openai', problem, { retryable: true, cause: this.unread });

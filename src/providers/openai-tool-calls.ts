@@ -41,6 +41,8 @@ export class CallFragments {
     const last = index === undefined ? this.calls.at(-1) : this.byIndex.get(index);
     const known = named && (index === undefined || index === named.index) ? named : last;
     if (known && !beginsAnother(known, fragment)) return known;
+    const latest = this.calls.at(-1);
+    if (latest && !known && goesOn(fragment)) return latest;
     const call = { index, id: '', name: '', arguments: '', fields: {}, called: false };
     this.calls.push(call);
     this.byIndex.set(index, call);
@@ -73,6 +75,11 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isWhole(call.arguments);
   const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isWhole(text);
   return isNew && isWhole(call.arguments);
+}
+
+/** With arguments alone, at a place where no call began: the place is wrong. */
+function goesOn({ id, function: called }: WireObject): boolean {
+  return !id && isObject(called) && !called.name && argumentsText(called.arguments) !== '';
 }
 
 /** A name may be said again, from its start or in whole, or go on. */

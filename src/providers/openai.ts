@@ -1,7 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { readEvents } from './event-stream.js';
-import { clientSource, type HttpAnswer, isOpenAI, type OpenAIAnswer, type OpenAIClient } from './openai-client.js';
+import { clientSource, type HttpAnswer, type OpenAIAnswer, type OpenAIClient, serverAt } from './openai-client.js';
 import { type Dialect, toWireRequest } from './openai-request.js';
 import { readCompletion } from './openai-response.js';
 import { readStream } from './openai-stream.js';
@@ -111,12 +111,9 @@ async function readOnce(answer: Answer, request: ModelRequest, settings: OpenAIS
 }
 
 function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISettings): Dialect {
-  const atOpenAI = isOpenAI(client.baseURL);
-  return {
-    model: modelId,
-    maxTokensField: maxTokensField ?? (atOpenAI ? 'max_completion_tokens' : 'max_tokens'),
-    isOpenAI: atOpenAI,
-  };
+  const server = serverAt(client.baseURL);
+  const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+  return { model: modelId, maxTokensField: maxTokensField ?? usual, server };
 }
 
 interface Answer {
@@ -134,7 +131,7 @@ async function read(
   settings: OpenAISettings,
 ): Promise<ModelResponse> {
   const { onPart, signal } = request;
-  if (!onPart) return readCompletion(data, settings.modelId);
+  if (!onPart) return readCompletion(await wholeOf(data), settings.modelId);
   const push = (part: ModelPart) => {
     if (!signal?.aborted) onPart(part);
   };
@@ -142,11 +139,21 @@ async function read(
   return readCompletion(await readStream(chunks, push), settings.modelId);
 }
 
+/** Some servers stream also what was not asked for so: the client gives its text. */
+async function wholeOf(data: unknown): Promise<unknown> {
+  return typeof data === 'string' && /^data:/m.test(data) ? readStream(readEvents(bytesOf(data)), () => {}) : data;
+}
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
 /**
  * A body is read here and not by the client, which refuses streams that are not quite by the standard. A client that was
  * given reads its own streams: it may be wrapped by something that watches them.
  */
 function eventsOf(response: HttpAnswer | undefined, settings: OpenAISettings): AsyncIterable<unknown> | undefined {
+  if (settings.isOwnClient && response?.body === null) return readEvents(bytesOf(''));
   if (!response || !isAsyncIterable(response.body)) return undefined;
   const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
   return settings.isOwnClient || !isStream ? readEvents(response.body) : undefined;

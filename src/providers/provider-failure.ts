@@ -1,12 +1,27 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { ProviderError } from './provider-error.js';
-import { isObject, parseJson, textOr, type WireObject } from './wire.js';
+import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
 const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
+
+/** What an error that comes inside an answer is called where it might pass, and the status that it has elsewhere. */
+const STATUS_OF_NAME = new Map([
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['server_error', 500],
+  ['server_is_overloaded', 503],
+  ['internal_server_error', 500],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', 529],
+]);
+/** What it is called where it will come again. */
+const LASTING =
+  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_)/;
 
 /**
  * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
@@ -25,11 +40,19 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   });
 }
 
-/** The HTTP status, or that which an error inside a stream gives as its code. */
+/** The HTTP status, or that which an error inside an answer gives as its code, or is known by. */
 function statusOf(error: WireObject): number | undefined {
   const named = isObject(error.error) ? error.error.code : undefined;
   const status = Number(error.status ?? named ?? 0);
-  return status >= 400 && status < 600 ? status : undefined;
+  if (status >= 400 && status < 600) return status;
+  const names = namesOf(error.error);
+  return names.some((name) => LASTING.test(name))
+    ? undefined
+    : names.map((name) => STATUS_OF_NAME.get(name)).find(Boolean);
+}
+
+function namesOf(error: unknown): readonly string[] {
+  return isObject(error) ? [error.code, error.type].map((name) => textOr(name).toLowerCase()) : [];
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
@@ -66,7 +89,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   if (told === 'true' || told === 'false') return told === 'true';
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
-  if (error.error) return !(isObject(error.error) && error.error.type === 'invalid_request_error');
+  if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
   // Half a JSON text was cut on its way.
   return isConnectionLoss(error) || error.name === 'SyntaxError';
 }
@@ -89,10 +112,18 @@ function withRootCause(error: unknown): string {
 function retryAfterOf(error: WireObject): number | undefined {
   const exact = headerOf(error, 'retry-after-ms');
   if (exact?.trim() && Number(exact) >= 0 && Number.isFinite(Number(exact))) return Number(exact);
-  const after = headerOf(error, 'retry-after')?.trim();
+  const after = headerOf(error, 'retry-after')?.trim() || retryDelayIn(error.error);
   if (!after) return undefined;
   const waitMs = Number.isNaN(Number(after)) ? Date.parse(after) - systemClock.now() : Number(after) * 1000;
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
+}
+
+/** Google says it in the body alone: so many seconds. */
+function retryDelayIn(body: unknown): string | undefined {
+  const first: unknown = Array.isArray(body) ? body[0] : body;
+  const { error = first } = isObject(first) ? first : {};
+  const delays = isObject(error) ? objectsIn(error.details).map(({ retryDelay }) => textOr(retryDelay)) : [];
+  return /^(\d+(?:\.\d+)?)s$/m.exec(delays.join('\n'))?.[1];
 }
 
 function headerOf(error: WireObject, name: string): string | undefined {

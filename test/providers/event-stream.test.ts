@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readEvents } from '../../src/providers/event-stream.js';
+import { DONE, readEvents } from '../../src/providers/event-stream.js';
 
 async function eventsOf(text: string, ...cuts: readonly number[]): Promise<readonly unknown[]> {
   const bytes = new TextEncoder().encode(text);
@@ -9,7 +9,7 @@ async function eventsOf(text: string, ...cuts: readonly number[]): Promise<reado
     for (const [at, end] of ends.entries()) yield bytes.subarray(ends[at - 1] ?? 0, end);
   }
   const events: unknown[] = [];
-  for await (const event of readEvents(pieces())) events.push(event);
+  for await (const event of readEvents(pieces())) if (event !== DONE) events.push(event);
   return events;
 }
 

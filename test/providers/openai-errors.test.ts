@@ -71,6 +71,20 @@ describe('a status that is an error', () => {
     expect((error as ProviderError).retryAfterMs).toBeLessThanOrEqual(30_000);
   });
 
+  test.each([
+    ['53s', 53_000],
+    ['0.25s', 250],
+    ['soon', undefined],
+    [7, undefined],
+  ])('reads %j in the body, where Google says it', async (retryDelay, retryAfterMs) => {
+    const details = [{ '@type': 'type.googleapis.com/google.rpc.Help' }, { retryDelay }];
+    const json = { error: { code: 429, message: 'Quota exceeded', status: 'RESOURCE_EXHAUSTED', details } };
+
+    for (const body of [json, [json]]) {
+      expect((await exchange({ status: 429, json: body })).error).toMatchObject({ retryAfterMs, retryable: true });
+    }
+  });
+
   test('obeys a server that says itself whether to come again', async () => {
     expect((await exchange(rateLimit({ 'x-should-retry': 'false' }))).error).toMatchObject({ retryable: false });
     const conflict: Reply = { status: 400, headers: { 'x-should-retry': 'true' }, json: {} };

@@ -85,6 +85,20 @@ test('a name that comes after the arguments have begun is the name of the call',
   ]);
 });
 
+test('arguments at a place where no call began belong to the call before them', () => {
+  const fragments = [
+    { index: 0, id: 'a', function: { name: 'look', arguments: '{"at":1}' } },
+    { index: 0, id: 'b', function: { name: 'look', arguments: '' } },
+    { index: 1, function: { arguments: '{"at"' } },
+    { index: 1, function: { arguments: ':2}' } },
+  ];
+
+  expect(listOf(fragments)).toEqual([
+    { id: 'a', name: 'look', text: '{"at":1}' },
+    { id: 'b', name: 'look', text: '{"at":2}' },
+  ]);
+});
+
 test('a place that is kept for a call that never comes is no call', () => {
   const called = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } };
   const places = [1, 2].map((index) => ({ index, id: null, type: null, function: { name: null, arguments: '' } }));

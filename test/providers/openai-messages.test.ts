@@ -197,12 +197,28 @@ test('an assistant message that says nothing is left out, since many servers ref
     { role: 'assistant', content: [] },
     { role: 'assistant', content: [{ type: 'text', text: '' }] },
     { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] },
+    { role: 'assistant', content: [{ type: 'text', text: '\n\n' }] },
     { role: 'user', content: 'Well?' },
   ];
 
   expect(await sent(messages)).toEqual([
     { role: 'user', content: 'Hello' },
     { role: 'user', content: 'Well?' },
+  ]);
+});
+
+test('mere spaces beside calls, and a result without a word, are not sent, since some servers refuse them', async () => {
+  const call = { type: 'tool-call' as const, id: 'call_1', name: 'look', input: {} };
+  const messages: Message[] = [
+    { role: 'assistant', content: [{ type: 'text', text: '\n\n' }, call] },
+    { role: 'tool', content: [result(''), result([{ type: 'text', text: ' ' }]), result('', { isError: true })] },
+  ];
+
+  expect(await sent(messages)).toMatchObject([
+    { content: null, tool_calls: [{ id: 'call_1' }] },
+    { content: '(no output)' },
+    { content: '(no output)' },
+    { content: 'Error: (no output)' },
   ]);
 });
 

@@ -63,6 +63,19 @@ describe('reasoning in blocks', () => {
   });
 });
 
+test('reasoning that Databricks puts among the content is read, and does not go back', async () => {
+  const summary = (text: string) => ({ type: 'reasoning', summary: [{ type: 'summary_text', text }] });
+  const text = { type: 'text', text: 'Hi' };
+  const content = [summary('Look first.'), text];
+  const whole = await exchange({ json: { choices: [{ message: { content }, finish_reason: 'stop' }] } });
+  const deltas = [[summary('Look ')], [summary('first.')], [text]].map((piece) => chunk({ content: piece }));
+  const streamed = await streamedExchange({ chunks: [...deltas, end()] });
+
+  for (const { response } of [whole, streamed]) {
+    expect(response?.content).toEqual([{ type: 'reasoning', text: 'Look first.' }, text]);
+  }
+});
+
 describe('a thought that Gemini puts before the text', () => {
   const google = { thought: true, thought_signature: 'EqcB' };
   const whole = (content: string, extra: object = google) => ({

@@ -4,13 +4,17 @@ import { describe, expect, test } from 'vitest';
 import type { ModelPart, ModelRequest } from '../../src/model/model.js';
 import { hello, sentBody, streamedExchange } from '../support/openai-exchange.js';
 import { chunk, completionOf, replyWith } from '../support/openai-reply.js';
-import { startOpenAIServer } from '../support/openai-server.js';
+import { type RequestBody, startOpenAIServer } from '../support/openai-server.js';
 
 const add = {
   name: 'add',
   description: 'Adds two numbers.',
   inputSchema: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] },
 };
+
+interface SentTools {
+  readonly tools: readonly { readonly function: { readonly parameters: unknown } }[];
+}
 
 /** A client that is not of the official package, and keeps what it is asked. */
 function fakeClient(): OpenAIClient & { readonly asked: { body: object; options: object | undefined }[] } {
@@ -72,6 +76,21 @@ describe('settings', () => {
     expect(told).not.toHaveProperty('max_tokens');
   });
 
+  test.each([
+    ['https://x.openai.azure.com/openai/v1', 'max_completion_tokens'],
+    ['https://x.cognitiveservices.azure.com/openai', 'max_completion_tokens'],
+    ['https://x.services.ai.azure.com/openai/v1/', 'max_completion_tokens'],
+    ['https://x.services.ai.azure.com/models', 'max_tokens'],
+    ['https://x.example.com/y.openai.azure.com/openai/v1', 'max_tokens'],
+    ['nowhere', 'max_tokens'],
+  ])('Azure is known by its addresses: %s takes %s', async (baseURL, field) => {
+    const client = { ...fakeClient(), baseURL };
+
+    await openai('gpt-5-mini', { client }).generate({ ...hello, settings: { maxOutputTokens: 100 } });
+
+    expect(client.asked[0]?.body).toHaveProperty(field, 100);
+  });
+
   test('provider options are merged last, and undefined takes a field away', async () => {
     const providerOptions = { openai: { temperature: 1, seed: undefined, top_k: 20, stream: true }, other: { a: 1 } };
 
@@ -127,6 +146,33 @@ describe('tools', () => {
     expect(JSON.stringify(body)).not.toContain('"parameters":{"anyOf"');
   });
 
+  test('Moonshot is sent no type beside alternatives, and no list of items, wherever they stand', async () => {
+    const kind = { anyOf: [{ enum: ['a'] }, { type: 'null' }, { $ref: '#/$defs/b' }], description: 'Which.' };
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        type: { type: ['string', 'null'], ...kind },
+        items: { type: 'array', items: [{ type: 'number' }, { ...kind, type: 'string' }], default: { items: [1] } },
+        anyOf: { type: 'array', items: { type: 'string' } },
+      },
+      $defs: { b: { type: 'string' } },
+    };
+    const tools = [{ name: 'pick', description: 'Picks.', inputSchema }];
+    const [moonshot, other] = await Promise.all(
+      ['moonshotai/kimi-k2.5', 'qwen3'].map((modelId) => sentBody({ tools }, { modelId })),
+    );
+
+    const moved = (type: unknown) => ({ ...kind, anyOf: [{ type, enum: ['a'] }, ...kind.anyOf.slice(1)] });
+    const { items, ...array } = inputSchema.properties.items;
+    const properties = {
+      type: moved(['string', 'null']),
+      items: { ...array, prefixItems: [{ type: 'number' }, moved('string')] },
+      anyOf: inputSchema.properties.anyOf,
+    };
+    expect((moonshot as SentTools).tools[0]?.function.parameters).toEqual({ ...inputSchema, properties });
+    expect((other as SentTools).tools[0]?.function.parameters).toEqual(inputSchema);
+  });
+
   test('tools without a choice are sent without one', async () => {
     expect(await sentBody({ tools: [add] })).not.toHaveProperty('tool_choice');
   });
@@ -166,6 +212,30 @@ describe('a conversation that came from another server', () => {
       ...sent([made, 'call_made_short_2', 'c'], 'ns_add__x__'),
       { tool_calls: [{ id: 'call_made_short_3' }] },
       { tool_call_id: 'call_made_short_3' },
+    ]);
+  });
+
+  test.each([
+    ['https://api.deepseek.com/v1', 'deepseek-v4-pro', '(none)'],
+    ['https://api.moonshot.ai/v1', 'kimi-k2.5', '(none)'],
+    ['https://api.moonshot.ai/v1', 'moonshot-v1-8k', undefined],
+    ['https://openrouter.ai/api/v1', 'deepseek/deepseek-v4-pro', undefined],
+  ])('has a thought before each call at %s for %s: %s', async (baseURL, modelId, thought) => {
+    const client = { ...fakeClient(), baseURL };
+    const openaiPart = { model: modelId, field: 'reasoning_content' };
+    const own = { type: 'reasoning' as const, text: 'Add.', providerMetadata: { openai: openaiPart } };
+    const last = { role: 'assistant' as const, content: [own, called('d', 'add')] };
+
+    await openai(modelId, { client }).generate({ ...hello, messages: [...messages, last] });
+
+    const body = client.asked[0]?.body as RequestBody | undefined;
+    expect(body?.messages.map(({ reasoning_content }) => reasoning_content)).toEqual([
+      undefined,
+      thought,
+      undefined,
+      undefined,
+      undefined,
+      'Add.',
     ]);
   });
 
