@@ -1,4 +1,4 @@
-import { copyFile, rm } from 'node:fs/promises';
+import { copyFile, readFile, rm } from 'node:fs/promises';
 import { basename, relative, resolve } from 'node:path';
 import { build, type Plugin, type PluginBuild } from 'esbuild';
 import { defineConfig, type Options } from 'tsup';
@@ -21,12 +21,12 @@ export default defineConfig(async () => {
   await rm('dist', { recursive: true, force: true });
   const core = await modulesOfCore();
   return [
-    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core)] },
+    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core), namedErrors(core)] },
     {
       ...shared,
       entry: { ...entries, 'json-schema-check': 'src/tools/json-schema-check.ts' },
       dts: true,
-      esbuildPlugins: [coreFromItsFile(core)],
+      esbuildPlugins: [coreFromItsFile(core), namedErrors(core)],
       // For editors, beside the code that checks the same.
       onSuccess: async () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
     },
@@ -73,6 +73,27 @@ function coreFromItsFile(core: readonly string[]): Plugin {
       builder.onResolve({ filter: /^\./ }, ({ path, resolveDir }) =>
         modules.has(resolve(resolveDir, path.replace(/\.js$/, '.ts'))) ? besides(builder, 'core') : undefined,
       );
+    },
+  };
+}
+
+/**
+ * Gives classes of errors their name as a text. A bundler changes that of the class, and then `error.name` says nothing,
+ * nor does `instanceof` hold between two copies. In the core, where bytes count, only those have it that it exports.
+ */
+function namedErrors(core: readonly string[]): Plugin {
+  const classes = /^export (?:abstract )?class (\w+Error)\b.*\{$/gm;
+  return {
+    name: 'named-errors',
+    setup(builder) {
+      builder.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
+        const [text, root] = await Promise.all([readFile(path, 'utf8'), readFile(CORE, 'utf8')]);
+        const isNamed = (name: string) => !core.includes(path) || new RegExp(`(?<!type )\\b${name}\\b`).test(root);
+        const contents = text.replaceAll(classes, (line, name) =>
+          isNamed(name) ? `${line}\n  static get name() { return '${name}'; }` : line,
+        );
+        return { contents, loader: 'ts' };
+      });
     },
   };
 }

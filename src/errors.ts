@@ -3,21 +3,24 @@ export interface KeelsonErrorOptions {
   readonly cause?: unknown;
 }
 
-const LINEAGE = Symbol.for('keelson.error');
-
 /**
  * The base of every error that this library throws. `code` is stable across versions; `message` is for people and may
  * change. The table of codes stands in docs/errors.md. `instanceof` holds between copies of this library as well, such
  * as the one for `import` and the one for `require`: an application may load both.
  */
 export abstract class KeelsonError extends Error {
+  /**
+   * Says so of the classes of another copy.
+   *
+   * @internal
+   */
+  static readonly isKeelson = true;
   /** Stable identifier of the failure, such as `ERR_OPTION_INVALID`. */
   abstract readonly code: `ERR_${string}`;
 
   constructor(message: string, options?: KeelsonErrorOptions) {
     super(message, options);
     this.name = new.target.name;
-    Object.defineProperty(this, LINEAGE, { value: lineageOf(new.target) });
   }
 
   /** What its JSON holds: its own members and the message, which JSON leaves out of an error by itself. */
@@ -25,27 +28,23 @@ export abstract class KeelsonError extends Error {
     return { ...this, message: this.message };
   }
 
-  /** @internal */
+  /**
+   * By name where the error is of another copy, whose classes are others; never where it is of this one.
+   *
+   * @internal
+   */
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.
-    return isInstance(value, this);
+    let isOne = super[Symbol.hasInstance](value);
+    if (isOne || !(value instanceof Error)) return isOne;
+    let at = value.constructor as typeof KeelsonError;
+    for (; at?.isKeelson; at = Object.getPrototypeOf(at)) {
+      if (at === KeelsonError) return false;
+      // biome-ignore lint/complexity/noThisInStatic: as above.
+      isOne ||= at.name === this.name;
+    }
+    return isOne;
   }
-}
-
-/** By name where the error is of another copy, whose classes are others; never where it is of this one. */
-function isInstance(value: unknown, errorClass: typeof KeelsonError): boolean {
-  const isOf = (one: unknown) => Function.prototype[Symbol.hasInstance].call(one, value);
-  if (isOf(errorClass) || isOf(KeelsonError) || !(value instanceof Error)) return isOf(errorClass);
-  const { [LINEAGE]: lineage } = value as { [LINEAGE]?: unknown };
-  return Array.isArray(lineage) && lineage.includes(errorClass.name);
-}
-
-/** The names of a class of errors and of those above it. */
-function lineageOf(errorClass: typeof KeelsonError): readonly string[] {
-  const names: string[] = [];
-  for (let at: { readonly name: string } = errorClass; at !== Error; at = Object.getPrototypeOf(at))
-    names.push(at.name);
-  return names;
 }
 
 /** An option has a value that it cannot have. Thrown before anything starts. */
@@ -95,7 +94,7 @@ export class ToolConflictError extends KeelsonError {
   readonly tool: string;
 
   constructor(tool: string) {
-    super(`Two tools are named "${tool}": a name is offered to the model once. Rename one of them, or leave one out.`);
+    super(`Two tools are named "${tool}". Rename one of them, or leave one out.`);
     this.tool = tool;
   }
 }
@@ -157,7 +156,7 @@ export class AgentClosedError extends KeelsonError {
   readonly code = 'ERR_AGENT_CLOSED';
 
   constructor(agent: string) {
-    super(`Agent "${agent}" is closed. Make a new one to run again.`);
+    super(`Agent "${agent}" is closed. Make a new one.`);
   }
 }
 
@@ -184,7 +183,7 @@ export class SessionReentryError extends KeelsonError {
   readonly code = 'ERR_SESSION_REENTRY';
 
   constructor(id: string) {
-    super(`Session "${id}" was entered again from inside one of its own runs. Use \`agent.run\`, or another session.`);
+    super(`Session "${id}" was entered again inside one of its runs. Use \`agent.run\`, or another session.`);
   }
 }
 

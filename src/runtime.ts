@@ -101,8 +101,9 @@ export interface Runtime {
 
 /**
  * Puts together what a host application needs beside a model: extensions, shell hooks, MCP servers (also those of
- * `.mcp.json`), plugins, skills and sessions, behind one gate and with one status. Resolves when everything that needs
- * an answer of the user has one, and each server is connected or has failed.
+ * `.mcp.json`), plugins, skills and sessions, behind one gate and with one status. Resolves when all questions about
+ * extensions and servers have an answer, and each server is connected or has failed; a hook of a file is asked about when
+ * it is first about to run.
  *
  * @example
  * await using runtime = await loadRuntime({ appName: 'my-agent', approve: terminalApprover() });

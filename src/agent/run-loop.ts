@@ -155,9 +155,7 @@ async function weighValue(run: Run, answer: string): Promise<void> {
 function goesOn(run: Run): boolean {
   if (!run.flush()) return false;
   if (run.turn < run.config.maxTurns) return true;
-  run.logger.warn(
-    `A message was added after the last of ${run.config.maxTurns} turns: it stands in the history unanswered.`,
-  );
+  run.logger.warn(`A message added after the last of ${run.config.maxTurns} turns stands in the history unanswered.`);
   return false;
 }
 

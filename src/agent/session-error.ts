@@ -12,9 +12,7 @@ export class SessionConflictError extends RunError {
   readonly stored: readonly Message[];
 
   constructor(session: string, mine: readonly Message[], stored: readonly Message[]) {
-    super(
-      `Session "${session}" was saved by somebody else meanwhile. Run again: the next run starts from what is stored.`,
-    );
+    super(`Session "${session}" was saved by somebody else meanwhile. Run again, from what is stored.`);
     this.session = session;
     this.mine = mine;
     this.stored = stored;

@@ -29,8 +29,8 @@ export interface Session<Context = unknown> extends SessionInfo {
     ...options: SessionRunArguments<Context, Schema>
   ): RunStream<OutputOf<Schema>>;
   /**
-   * Waits for the runs that were begun, and calls `onSessionEnd`. What is stored stays. Do not await it inside a run of
-   * the same session: each would wait for the other.
+   * Waits for the runs that were begun and for what they save, and calls `onSessionEnd`. What is stored stays. Do not
+   * await it inside a run of the same session: each would wait for the other.
    */
   close(): Promise<void>;
   /** As `close`. */
@@ -64,7 +64,7 @@ export class AgentSession implements Session<never> {
   private known: Message[] = [];
   private revision = 0;
   private tail: Promise<unknown> = Promise.resolve();
-  /** The last save, which may outlast the run that asked for it: an abort ends its wait. */
+  /** The last save, which may outlast the run that asked for it: an abort ends its wait, and what follows waits. */
   private saving: Promise<unknown> = Promise.resolve();
   private closing: Promise<void> | undefined = undefined;
 
@@ -119,15 +119,15 @@ export class AgentSession implements Session<never> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
     if (isInside(this.id, options.parent)) throw new SessionReentryError(this.id);
     const before = this.tail;
-    const turn = createDeferred<void>();
+    const turn = createDeferred<unknown>();
     this.tail = before.then(() => turn.promise);
     try {
       const wait = <T>(promise: Promise<T>) => waitBeforeRun(promise, { options, attached, life: this.host.life });
-      await wait(before.then(() => this.saving));
+      await wait(before);
       await this.load(wait);
       return await this.execute(input, options, attached);
     } finally {
-      turn.resolve();
+      turn.resolve(this.saving);
     }
   }
 

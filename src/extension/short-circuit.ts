@@ -1,6 +1,7 @@
 import { HookResultInvalidError } from '../errors.js';
 
-const MARK: unique symbol = Symbol('keelson.shortCircuit');
+/** Of all copies of this library: an extension and its registry may have come by `import` and by `require`. */
+const MARK: unique symbol = Symbol.for('keelson.shortCircuit');
 
 /** The last word of a callback: made by {@link shortCircuit}. */
 export interface ShortCircuit {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApprovalRequest, Approver } from './trust-decision.js';
 
@@ -17,19 +17,49 @@ export function terminalApprover({
   input = process.stdin,
   output = process.stderr,
 }: TerminalApproverOptions = {}): Approver {
-  let last: Promise<unknown> = Promise.resolve();
   return (request, { signal }) => {
     if (!input.isTTY || !output.isTTY) return false;
-    const asked = last.then(async () => {
+    const asked = (lastAsked.get(input) ?? Promise.resolve()).then(async () => {
       if (signal.aborted) return false;
-      const isStopped = await discardTyped(input);
-      if (!isStopped && !signal.aborted && input.readable)
-        return question({ input, output, signal }, describe(request));
-      setRaw(input, false);
-      return false;
+      const giveBack = borrow(input);
+      try {
+        if (await discardTyped(input)) return false;
+        if (signal.aborted || !input.readable) return false;
+        return await question({ input, output, signal }, describe(request));
+      } finally {
+        giveBack();
+      }
     });
-    last = asked.catch(() => {});
+    lastAsked.set(
+      input,
+      asked.catch(() => {}),
+    );
     return asked;
+  };
+}
+
+/** Two parts may have an approver each, and still there is one terminal. */
+const lastAsked = new WeakMap<Readable, Promise<unknown>>();
+
+type Input = Readable & { readonly isRaw?: boolean; readonly setRawMode?: (isRaw: boolean) => unknown };
+
+/**
+ * Nobody else hears what is typed meanwhile: to a host that reads its own prompts from this terminal the answer would be
+ * one of them. Then the input is as it was, or such a host would wait on a paused one for ever.
+ */
+function borrow(input: Input): () => void {
+  const isFlowing = input.readableFlowing === true;
+  const isRaw = input.isRaw === true;
+  const taken = ['readable', 'data', 'keypress'].map((event) => ({ event, listeners: input.rawListeners(event) }));
+  for (const { event } of taken) input.removeAllListeners(event);
+  input.setRawMode?.(true);
+  return () => {
+    input.setRawMode?.(isRaw);
+    for (const { event, listeners } of taken) {
+      for (const listener of listeners) input.on(event, listener as (...args: unknown[]) => void);
+    }
+    if (isFlowing) input.resume();
+    else input.pause();
   };
 }
 
@@ -44,16 +74,11 @@ async function discardTyped(input: Readable): Promise<boolean> {
   const discard = (typed: Buffer | string) => {
     isStopped ||= typed.includes('\u0003');
   };
-  setRaw(input, true);
   input.on('data', discard);
+  input.resume();
   await sleep(DISCARD_MS);
   input.off('data', discard);
-  input.pause();
   return isStopped;
-}
-
-function setRaw(input: Readable & { readonly setRawMode?: (isRaw: boolean) => unknown }, isRaw: boolean): void {
-  input.setRawMode?.(isRaw);
 }
 
 interface Terminal {
@@ -62,21 +87,24 @@ interface Terminal {
   readonly signal: AbortSignal;
 }
 
-function question({ input, output, signal }: Terminal, text: string): Promise<boolean> {
-  const lines = createInterface({ input, output, terminal: true, historySize: 0 });
-  return new Promise<boolean>((resolve) => {
+async function question({ input, output, signal }: Terminal, text: string): Promise<boolean> {
+  // An input of its own: one that is closed would pause that of the terminal, and end its raw mode.
+  const typed = new PassThrough();
+  input.pipe(typed);
+  const lines = createInterface({ input: typed, output, terminal: true, historySize: 0 });
+  const answered = await new Promise<string>((resolve) => {
     const onAbort = () => lines.close();
     signal.addEventListener('abort', onAbort, { once: true });
     // Ctrl-C, the end of the input, and the end of the wait.
     lines.on('close', () => {
       signal.removeEventListener('abort', onAbort);
-      resolve(false);
+      resolve('');
     });
-    lines.question(`${text}\nAllow exactly this? [y/N] `, (answer) => {
-      resolve(/^y(es)?$/i.test(answer.trim()));
-      lines.close();
-    });
+    lines.question(`${text}\nAllow exactly this? [y/N] `, resolve);
   });
+  lines.close();
+  input.unpipe(typed);
+  return /^y(es)?$/i.test(answered.trim());
 }
 
 function describe(request: ApprovalRequest): string {

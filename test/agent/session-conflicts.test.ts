@@ -6,8 +6,9 @@ import {
   type RunContext,
   type Session,
   SessionConflictError,
+  type SessionInfo,
 } from '../../src/index.js';
-import { calls, delays, hangs, scriptedModel } from '../../src/testing/testing.js';
+import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from './support/settle.js';
 import { transcript } from './support/transcript.js';
@@ -184,6 +185,33 @@ describe('rule 12: the runs of a session', () => {
 
     expect((await Promise.all(running)).map(({ text }) => text)).toEqual(['first', 'second']);
   });
+
+  test.each(['session', 'agent'] as const)(
+    'leave what they save to close() of the %s, also where aborted',
+    async (whose) => {
+      const store = new MemorySessionStore();
+      const save = store.save.bind(store);
+      store.save = ((...given: Parameters<typeof save>) => pause(20).then(() => save(...given))) as never;
+      const ended: number[] = [];
+      const lifecycle = [{ onSessionEnd: ({ messages }: SessionInfo) => void ended.push(messages.length) }];
+      const agent = new Agent({
+        model: scriptedModel([calls('hangs')]),
+        tools: [faultyTool('hangs')],
+        lifecycle,
+        store,
+      });
+      const session = await agent.session({ id: 'a' });
+      const controller = new AbortController();
+      const running = rejectionOf(session.run('go', { signal: controller.signal }));
+      await pause(3);
+
+      if (whose === 'session') controller.abort();
+      await (whose === 'session' ? session : agent).close();
+
+      expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+      expect([store.load('a')?.messages.length, ended]).toEqual([3, [3]]);
+    },
+  );
 
   test('of two sessions do not wait for each other', async () => {
     const agent = new Agent({ model: scriptedModel([hangs(), 'quick']) });

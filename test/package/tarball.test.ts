@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readEntries } from '../../scripts/entries.mjs';
 import { createPackedProject } from '../../scripts/packed-project.mjs';
@@ -89,6 +90,53 @@ test('an error of the copy for require is one of the classes of the copy for imp
   writeFileSync(join(project, 'copies.mjs'), text);
 
   expect(node('copies.mjs')).toBe('true,true,true,false\n'.repeat(2));
+});
+
+test.each([false, true])(
+  'so it is in a bundle of both, where errors keep their names (minified: %s)',
+  async (minify) => {
+    const text = `
+    import * as imported from 'keelson';
+    import { McpConnectError } from 'keelson/mcp';
+    import required from './required.cjs';
+    for (const [one, other] of [[imported, required], [required, imported]]) {
+      const rejected = new one.RejectedError('no', 'guard', 'end');
+      const { KeelsonError, RunError, ModelError, RejectedError } = other;
+      const known = [KeelsonError, RunError, ModelError, RejectedError];
+      console.log(rejected.name, known.map((known) => rejected instanceof known).join());
+    }
+    console.log(McpConnectError.name);`;
+    writeFileSync(join(project, 'required.cjs'), `module.exports = require('keelson');`);
+    writeFileSync(join(project, 'bundled.mjs'), text);
+    const external = ['@modelcontextprotocol/*'];
+    await build({
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      external,
+      minify,
+      entryPoints: [join(project, 'bundled.mjs')],
+      outfile: join(project, 'bundle.mjs'),
+    });
+
+    expect(node('bundle.mjs')).toBe(`${'RejectedError true,true,false,true\n'.repeat(2)}McpConnectError\n`);
+  },
+);
+
+test('an extension of the copy for require has the last word in a registry of the copy for import', () => {
+  const text = `
+    import { createRequire } from 'node:module';
+    import { Agent } from 'keelson';
+    import { ExtensionRegistry } from 'keelson/extension';
+    import { scriptedModel } from 'keelson/testing';
+    const { shortCircuit } = createRequire(import.meta.url)('keelson/extension');
+    const extensions = new ExtensionRegistry();
+    extensions.register({ id: 'guard', onInputMessages: () => shortCircuit('Not here.') });
+    const agent = new Agent({ model: scriptedModel(['never reached']), loaders: [extensions] });
+    console.log((await agent.run('go')).text);`;
+  writeFileSync(join(project, 'extension.mjs'), text);
+
+  expect(node('extension.mjs')).toBe('Not here.\n');
 });
 
 test.each(specifiers)('%s loads by import and by require', (name) => {

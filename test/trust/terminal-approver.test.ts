@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -162,6 +163,59 @@ test('questions come one after another', async () => {
   const first = attempt(gate, place.hook({ name: 'first' }));
   await screen.seen('[y/N]');
   const second = attempt(gate, place.hook({ name: 'second' }));
+  await sleep(100);
+  expect(screen.shown()).not.toContain('"second"');
+  screen.input.write('y\n');
+  await screen.seen('"second"');
+  screen.input.write('n\n');
+
+  expect(await Promise.all([first, second])).toEqual(['good', 'declined']);
+});
+
+test('a host that reads its own prompts from the terminal hears nothing of an answer, and what comes after it', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const modes: boolean[] = [];
+  const setRawMode = (isRaw: boolean) => {
+    modes.push(isRaw);
+    Object.assign(screen.input, { isRaw });
+  };
+  Object.assign(screen.input, { setRawMode });
+  const prompts: string[] = [];
+  const host = createInterface({ input: screen.input, output: new PassThrough(), terminal: true });
+  host.on('line', (line) => prompts.push(line));
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  screen.input.write('y\n');
+  expect(await attempted).toBe('good');
+  screen.input.write('next\n');
+  await sleep(20);
+  host.close();
+
+  expect(prompts).toEqual(['next']);
+  // Raw as the host has it, for the question, as the host had it, and the end of the host.
+  expect(modes).toEqual([true, true, true, false]);
+});
+
+test('a host that iterates over what is typed goes on after an answer', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const next = screen.input[Symbol.asyncIterator]().next();
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  screen.input.write('y\n');
+  expect(await attempted).toBe('good');
+  screen.input.write('next\n');
+
+  expect(String((await next).value)).toBe('next\n');
+});
+
+test('two approvers of one terminal ask one after another', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const first = attempt(askOn(screen, place), place.hook({ name: 'first' }));
+  const second = attempt(askOn(screen, place), place.hook({ name: 'second' }));
+  await screen.seen('"first"');
   await sleep(100);
   expect(screen.shown()).not.toContain('"second"');
   screen.input.write('y\n');
