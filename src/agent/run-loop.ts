@@ -172,6 +172,7 @@ function conclude(run: Run): Awaitable<string> {
 
 /** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
 async function respond(run: Run, text: string): Promise<string> {
+  run.flush();
   run.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   await run.save();
