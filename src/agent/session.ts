@@ -137,7 +137,8 @@ export class AgentSession implements Session<never> {
   }
 
   private save(run: Run): Promise<void> {
-    const saved = this.write(run);
+    // The save before may be under way still, where an abort ended its wait: each builds on what the last one wrote.
+    const saved = this.saving.then(() => this.write(run));
     this.saving = saved.catch(() => {});
     return saved;
   }
