@@ -183,7 +183,8 @@ function distinctCalls(
   const seen = new Set<string>();
   return content.map((part) => {
     if (part.type !== 'tool-call') return part;
-    const id = seen.has(part.id) ? run.ids.next('call') : part.id;
+    let id = seen.has(part.id) ? run.ids.next('call') : part.id;
+    while (seen.has(id)) id += '_';
     seen.add(id);
     return { ...part, id };
   });
