@@ -101,7 +101,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch 
   if (run.verdict === undefined) run.entered = ALL;
   if (run.resuming !== undefined) return resume(run, message);
   if (message !== undefined) run.push(message);
-  if (run.hasAdditions) run.flush();
+  run.flush();
   return undefined;
 }
 

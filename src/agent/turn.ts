@@ -139,7 +139,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
     if (!suspends) return undefined;
     takeAnswer(run, response);
     run.pending = [];
-    if (run.hasAdditions) run.flush();
+    run.flush();
     return undefined;
   }
   const content = distinctCalls(run, response.content, calls);
@@ -148,7 +148,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
   if (!suspends) return new ToolBatch(run, distinct, undefined);
   const by = run.verdict?.by as string;
   run.pending = distinct.map((call) => ({ ...call, reason: action.reason, by }));
-  if (run.hasAdditions) run.flush();
+  run.flush();
   return undefined;
 }
 
@@ -218,7 +218,7 @@ export function closeCalls(run: Run, batch: ToolBatch): void {
       : batch.results.filter((result) => result !== undefined);
   if (results.length > 0) run.push({ role: 'tool', content: results });
   run.pending = pending;
-  if (run.hasAdditions) run.flush();
+  run.flush();
 }
 
 /** Gives the calls that were left open an error result each, where the run failed after all: nobody will resume it. */
