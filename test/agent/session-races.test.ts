@@ -169,8 +169,10 @@ describe('a session that is opened while its agent is closed', () => {
     if (operation === 'load') hold('load');
     const opening = rejectionOf(agent.session({ id: 's' }));
     await until(() => held.arrived === 1);
-    await agent.close();
+    const closing = agent.close();
+    await pause(10);
     held.open();
+    await closing;
     return { error: await opening, log, status: agent.status() };
   }
 
