@@ -35,6 +35,8 @@ export class Engine {
   readonly hub: EventHub;
   private readonly loading: Loading;
   private readonly sessions = new Set<AgentSession>();
+  /** Sessions whose parts are being told of their start or end. */
+  private telling = 0;
   /** What each function that `use` returned would remove. */
   private readonly used = new WeakMap<() => void, Entry>();
   private readonly life: AgentLife;
@@ -81,7 +83,6 @@ export class Engine {
     this.assertOpen();
     const { defaults } = this;
     const store = resolveSessionStore(options, defaults.store);
-    await this.ready();
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
       store,
       life: this.life.stop,
@@ -89,6 +90,8 @@ export class Engine {
       ended: (ended) => this.endSession(ended, this.roster.chain.entries),
     });
     await session.load();
+    // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
+    while (!this.loading.isDone) await this.ready();
     await this.startSession(session);
     this.sessions.add(session);
     return session;
@@ -105,9 +108,9 @@ export class Engine {
     return dispose;
   }
 
-  ready(): Promise<void> {
-    if (this.closing !== undefined) return Promise.reject(new AgentClosedError(this.defaults.agent));
-    return this.loading.isDone ? Promise.resolve() : this.loading.ready();
+  async ready(): Promise<void> {
+    this.assertOpen();
+    await this.loading.ready();
   }
 
   close(): Promise<void> {
@@ -163,6 +166,7 @@ export class Engine {
    */
   private async startSession(session: SessionInfo): Promise<void> {
     const started: Entry[] = [];
+    this.telling += 1;
     try {
       for (const entry of this.roster.chain.entries) {
         this.assertOpen();
@@ -176,17 +180,21 @@ export class Engine {
     } catch (error) {
       await this.endSession(session, started).catch((later) => this.defaults.logger.error(later.message, later));
       throw error;
+    } finally {
+      this.telling -= 1;
     }
   }
 
   /** Each part is called, whatever the others do; then the first failure is thrown. */
   private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
     this.sessions.delete(session as AgentSession);
+    this.telling += 1;
     const failures: unknown[] = [];
     for (const entry of entries) {
       const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);
       await this.call(entry, { point: 'onSessionEnd', call }).catch((error) => failures.push(error));
     }
+    this.telling -= 1;
     if (failures.length > 0) throw failures[0];
   }
 
@@ -194,7 +202,7 @@ export class Engine {
     const { logger } = this.defaults;
     const closed = new AgentClosedError(this.defaults.agent);
     this.life.stop.stop(closed);
-    await this.runsEnded();
+    await this.settled();
     for (const session of [...this.sessions]) {
       await session.close().catch((error) => logger.error(`Session "${session.id}" failed to close.`, error));
     }
@@ -207,11 +215,11 @@ export class Engine {
     await this.loading.close();
   }
 
-  /** A model or tool that heeds no signal is waited for, but not for ever. */
-  private async runsEnded(): Promise<void> {
+  /** What heeds no signal is waited for, but not for ever; so is a hook that awaits this very end. */
+  private async settled(): Promise<void> {
     const { clock } = this.defaults;
     const deadline = clock.now() + CLOSE_MS;
-    while (this.life.runs > 0 && clock.now() < deadline) {
+    while ((this.life.runs + this.telling > 0 || this.loading.current) && clock.now() < deadline) {
       await new Promise<void>((resolve) => void clock.setTimeout(resolve, 5));
     }
   }

@@ -1,6 +1,6 @@
 import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
-import { type Awaitable, isPromise } from '../internal/promise.js';
+import type { Awaitable } from '../internal/promise.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Roster } from './roster.js';
@@ -26,7 +26,8 @@ interface LoaderState {
 /** Loads an agent's loaders in order, then initialises its lifecycles; at most once each. */
 export class Loading {
   private readonly loaders: readonly LoaderState[];
-  private current: Promise<void> | undefined = undefined;
+  /** What is being loaded or initialised; after the agent's end nothing more is begun. */
+  current: Promise<void> | undefined = undefined;
 
   constructor(
     loaders: readonly LifecycleLoader[],
@@ -58,9 +59,8 @@ export class Loading {
     }));
   }
 
-  /** Closes what was loaded, last first, and what is loading once it is loaded. A failure is logged. */
+  /** Closes what was loaded, last first. A failure is logged. */
   async close(): Promise<void> {
-    await this.inTime(this.current?.catch(() => {})).catch(() => {});
     for (const entry of [...this.loaders].reverse()) {
       if (entry.state !== 'loaded') continue;
       entry.state = 'closed';
@@ -75,13 +75,17 @@ export class Loading {
   /** A loader that hangs does not keep the agent from closing. */
   private async inTime(waiting: Awaitable<void> | undefined): Promise<void> {
     const late = new TimeoutExceededError('closing of a loader', CLOSE_MS);
-    if (isPromise(waiting)) await withinTime(waiting, late, this.from.clock);
+    await withinTime(waiting, late, this.from.clock);
   }
 
   private async work(): Promise<void> {
-    for (const entry of this.loaders) if (!isSettled(entry)) await this.load(entry);
+    const { host, clock } = this.from;
+    for (const entry of this.loaders) {
+      host.signal.throwIfAborted();
+      if (!isSettled(entry)) await this.load(entry);
+    }
     for (let entry = this.roster.nextUninitialised(); entry !== undefined; entry = this.roster.nextUninitialised()) {
-      const { host, clock } = this.from;
+      host.signal.throwIfAborted();
       const call = ({ lifecycle }: typeof entry) => lifecycle.onInit?.(host);
       await callHostHook(entry, { point: 'onInit', call, clock, logger: host.logger });
       this.roster.initialised(entry);

@@ -88,17 +88,17 @@ interface PartGate {
   readonly open: boolean;
 }
 
-/** Drops the parts of an attempt that was given up for a later one, or that come after its response. */
+/** Drops the parts of an attempt that was given up, for a later one or for a hook's answer, or that come after its response. */
 function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRequest {
   return {
     ...request,
     onPart(part) {
       if (
         gate.open &&
+        run.asking &&
         run.turn === gate.turn &&
         run.attempt === gate.attempt &&
-        run.abortError === undefined &&
-        !run.over
+        run.abortError === undefined
       ) {
         request.onPart?.(part);
       }

@@ -1,6 +1,5 @@
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
-import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
 import type { Verdict } from '../lifecycle/hook-run.js';
 import { RunError } from '../model/run-error.js';
@@ -30,7 +29,8 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   if (run.listening) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(run.state());
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
-  if (handlers !== undefined && handlers.length > 0) await callHandlers(run, handlers, error);
+  // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
+  if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   run.config.life.runs -= 1;
   if (run.listening) {
     run.emit({ type: 'run-error', runId: run.id, error });
@@ -45,15 +45,10 @@ async function closeSuspended(run: Run): Promise<void> {
   run.rewritten = true;
   try {
     const late = new TimeoutExceededError('saving of a run that failed', ON_ERROR_MS);
-    await inTime(run, run.attached.onTurn?.(run), late);
+    await withinTime(run.attached.onTurn?.(run), late, run.clock);
   } catch (error) {
     run.logger.error('The session of a suspended run that failed could not be saved.', error);
   }
-}
-
-/** Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged. */
-async function callHandlers(run: Run, handlers: readonly Entry[], error: unknown): Promise<void> {
-  await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
 }
 
 async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void> {
@@ -61,13 +56,8 @@ async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void
   const milliseconds = Math.min(entry.timeoutMs ?? ON_ERROR_MS, ON_ERROR_MS);
   try {
     const returned = entry.lifecycle.onError?.(error, run as never);
-    await inTime(run, returned, new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds));
+    await withinTime(returned, new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds), run.clock);
   } catch (thrown) {
     run.logger.error(`onError of "${entry.name}" failed: ${describeError(thrown)}`, thrown);
   }
-}
-
-/** A failed run is bounded in time whatever it waits for: an abort no longer ends a wait. */
-async function inTime(run: Run, waiting: Awaitable<void> | undefined, late: TimeoutExceededError): Promise<void> {
-  if (isPromise(waiting)) await withinTime(waiting, late, run.clock);
 }

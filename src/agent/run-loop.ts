@@ -101,7 +101,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch 
   if (run.verdict === undefined) run.entered = ALL;
   if (run.resuming !== undefined) return resume(run, message);
   if (message !== undefined) run.push(message);
-  if (run.hasAdditions) run.flush();
+  run.flush();
   return undefined;
 }
 
@@ -170,6 +170,7 @@ function conclude(run: Run): Awaitable<string> {
 
 /** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
 async function respond(run: Run, text: string): Promise<string> {
+  run.flush();
   run.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
   await run.save();

@@ -4,7 +4,6 @@ import type { Stop } from '../internal/stop.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { ToolRun } from '../tools/tool.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import { waitBeforeRun } from './launch.js';
 import type { OutputOf, OutputSchema } from './output.js';
@@ -117,7 +116,11 @@ export class AgentSession implements Session<never> {
     attached: Attached,
   ): Promise<RunResult<unknown>> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
-    if (isInside(this.id, options.parent)) throw new SessionReentryError(this.id);
+    for (let run = options.parent as RunContext | undefined; run; run = run.parent) {
+      // Another agent may have a session of the same id in a store of its own.
+      const outer = run.session as AgentSession | undefined;
+      if (outer?.id === this.id && outer.host?.store === this.host.store) throw new SessionReentryError(this.id);
+    }
     const before = this.tail;
     const turn = createDeferred<unknown>();
     this.tail = before.then(() => turn.promise);
@@ -137,7 +140,8 @@ export class AgentSession implements Session<never> {
   }
 
   private save(run: Run): Promise<void> {
-    const saved = this.write(run);
+    // The save before may be under way still, where an abort ended its wait: each builds on what the last one wrote.
+    const saved = this.saving.then(() => this.write(run));
     this.saving = saved.catch(() => {});
     return saved;
   }
@@ -166,9 +170,4 @@ function commonLength(a: readonly Message[], b: readonly Message[]): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length += 1;
   return length;
-}
-
-function isInside(id: string, parent: ToolRun | undefined): boolean {
-  for (let run = parent as RunContext | undefined; run; run = run.parent) if (run.session?.id === id) return true;
-  return false;
 }

@@ -162,7 +162,7 @@ export class ToolCall implements ToolContext {
   }
 
   private report(data: unknown): void {
-    if (this.settled || !this.run.listening || this.batch?.halted) return;
+    if (this.settled || !this.run.listening || !this.batch?.accepts(this.call.id)) return;
     const { id: callId, name } = this.call;
     this.run.emit({ type: 'tool-delta', runId: this.run.id, turn: this.run.turn, callId, name, data });
   }

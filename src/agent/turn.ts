@@ -139,7 +139,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
     if (!suspends) return undefined;
     takeAnswer(run, response);
     run.pending = [];
-    if (run.hasAdditions) run.flush();
+    run.flush();
     return undefined;
   }
   const content = distinctCalls(run, response.content, calls);
@@ -148,7 +148,7 @@ function takeWithVerdict(run: Run, response: ModelResponse, calls: ToolCallPart[
   if (!suspends) return new ToolBatch(run, distinct, undefined);
   const by = run.verdict?.by as string;
   run.pending = distinct.map((call) => ({ ...call, reason: action.reason, by }));
-  if (run.hasAdditions) run.flush();
+  run.flush();
   return undefined;
 }
 
@@ -183,7 +183,8 @@ function distinctCalls(
   const seen = new Set<string>();
   return content.map((part) => {
     if (part.type !== 'tool-call') return part;
-    const id = seen.has(part.id) ? run.ids.next('call') : part.id;
+    let id = seen.has(part.id) ? run.ids.next('call') : part.id;
+    while (seen.has(id)) id += '_';
     seen.add(id);
     return { ...part, id };
   });
@@ -217,7 +218,7 @@ export function closeCalls(run: Run, batch: ToolBatch): void {
       : batch.results.filter((result) => result !== undefined);
   if (results.length > 0) run.push({ role: 'tool', content: results });
   run.pending = pending;
-  if (run.hasAdditions) run.flush();
+  run.flush();
 }
 
 /** Gives the calls that were left open an error result each, where the run failed after all: nobody will resume it. */

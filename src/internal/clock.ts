@@ -1,4 +1,5 @@
 import pTimeout from 'p-timeout';
+import { type Awaitable, isPromise } from './promise.js';
 
 /** Where time comes from. A durable engine or a test puts its own in. */
 export interface Clock {
@@ -33,11 +34,22 @@ export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTi
   };
 }
 
-/** What a promise gives, or a rejection with `late` once its time is up. The promise itself goes on. */
+/** What a promise gives, or a rejection with `late` once its time is up. The promise itself goes on. A value is given back. */
 export function withinTime<T>(
   promise: PromiseLike<T>,
   late: Error & { readonly timeoutMs: number },
   clock: Clock,
-): Promise<T> {
-  return pTimeout(promise, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
+): Promise<T>;
+export function withinTime<T>(
+  value: Awaitable<T>,
+  late: Error & { readonly timeoutMs: number },
+  clock: Clock,
+): Awaitable<T>;
+export function withinTime<T>(
+  value: Awaitable<T>,
+  late: Error & { readonly timeoutMs: number },
+  clock: Clock,
+): Awaitable<T> {
+  if (!isPromise(value)) return value;
+  return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }

@@ -1,7 +1,7 @@
 import { TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
-import { type Awaitable, isPromise } from '../internal/promise.js';
+import type { Awaitable } from '../internal/promise.js';
 import type { Entry } from './entry.js';
 import { LifecycleError } from './run-failure.js';
 
@@ -27,7 +27,6 @@ export async function callHostHook(
   const limit = entry.timeoutMs ?? timeoutMs;
   try {
     const returned = call(entry);
-    if (!isPromise(returned)) return;
     if (limit === undefined) return await returned;
     await withinTime(returned, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
   } catch (cause) {

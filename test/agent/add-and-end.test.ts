@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, HookAction, type Message, type RunContext, type RunError, textOf } from '../../src/index.js';
+import {
+  Agent,
+  type AgentLifecycle,
+  HookAction,
+  type Message,
+  type RunContext,
+  type RunError,
+  textOf,
+} from '../../src/index.js';
 import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from './support/sample-tools.js';
 import { LATE, pause, rejectionOf, within } from './support/settle.js';
@@ -41,6 +49,20 @@ describe('run.add', () => {
     expect(transcript(error.messages)).toEqual([...said, 'user: said in turn 2']);
     expect(transcript(error.history)).toEqual([...said, 'user: said in turn 2']);
   });
+
+  test.each(['beforeModel', 'afterModel'] as const)(
+    'in a turn that %s ends with a text joins before it',
+    async (point) => {
+      const lifecycle: AgentLifecycle[] = [
+        { beforeModel: (_messages, run) => run.add({ role: 'user', content: 'more' }) },
+        { [point]: () => HookAction.respond('enough') },
+      ];
+
+      const { history } = await new Agent({ model: scriptedModel(['done']), lifecycle }).run('go');
+
+      expect(transcript(history)).toEqual(['user: go', 'user: more', 'assistant: enough']);
+    },
+  );
 
   test('in a wrap or a tool joins after the results of the turn, in the order of the calls to it', async () => {
     const model = scriptedModel([calls('add', {}), 'done']);

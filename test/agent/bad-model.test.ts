@@ -193,6 +193,20 @@ describe('rule 7: calls that share an id in one response', () => {
     expect(kinds).toEqual(['call', 'call']);
   });
 
+  test('get ids of their own also where a fresh one is taken by another call', async () => {
+    const note = toolOf('note', () => 'ok');
+    const taken = ['a', 'a', 'b', 'a'].map((id) => ({ name: 'note', id }));
+    const ids = { next: () => 'a' };
+
+    const { messages } = await new Agent({
+      model: scriptedModel([says('', { calls: taken }), 'done']),
+      tools: [note],
+      ids,
+    }).run('go');
+
+    expect(Object.keys(resultsIn(messages))).toHaveLength(4);
+  });
+
   test('among many calls and a text are found as well', async () => {
     const note = toolOf('note', () => 'ok');
     const twins = Array.from({ length: 20 }, (_, at) => ({ name: 'note', id: at === 19 ? 'id0' : `id${at}` }));

@@ -95,6 +95,66 @@ describe('late parts and progress', () => {
     expect(events.map(({ type }) => type)).not.toContain('text-delta');
   });
 
+  test('of a model that a hook left behind, with an answer of its own, reach nobody after model-end', async () => {
+    let push: (() => void) | undefined;
+    const call = { type: 'tool-call', id: 'c1', name: 'work', input: {} } as const;
+    const agent = new Agent({
+      model: {
+        id: 'slow',
+        generate({ onPart }) {
+          push = () => onPart?.({ type: 'text-delta', text: 'late' });
+          return new Promise(() => {});
+        },
+      },
+      tools: [toolOf('work', () => push?.() ?? 'ok')],
+      maxTurns: 1,
+      lifecycle: [
+        {
+          wrapModelCall: (_request, next) =>
+            Promise.race([
+              next(),
+              pause(1).then(() => ({ content: [call], finishReason: 'tool-calls', usage }) as const),
+            ]),
+        },
+      ],
+    });
+    const events = listenTo(agent);
+
+    await rejectionOf(agent.run('go'));
+
+    expect(events.map(({ type }) => type)).toContain('tool-end');
+    expect(events.map(({ type }) => type)).not.toContain('text-delta');
+  });
+
+  test('of a tool that a hook left behind, with a result of its own, reach nobody after tool-end', async () => {
+    let report: (() => void) | undefined;
+    const slow = toolOf('slow', (_input, context) => {
+      report = () => context.progress('late');
+      return new Promise(() => {});
+    });
+    const late = toolOf('late', async () => {
+      await pause(5);
+      report?.();
+      return 'ok';
+    });
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: 'slow' }, { name: 'late' }), 'done']),
+      tools: [slow, late],
+      lifecycle: [
+        {
+          wrapToolCall: ({ name }, next) =>
+            name === 'slow' ? Promise.race([next(), pause(1).then(() => ({ content: 'too slow' }))]) : next(),
+        },
+      ],
+    });
+    const events = listenTo(agent);
+
+    await agent.run('go');
+
+    expect(report).toBeDefined();
+    expect(events.map(({ type }) => type)).not.toContain('tool-delta');
+  });
+
   test.each(['abort', 'time-out'])('of a tool reach nobody once its call has its result: %s', async (how) => {
     const controller = new AbortController();
     let report: (() => void) | undefined;

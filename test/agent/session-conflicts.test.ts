@@ -272,6 +272,22 @@ describe('rule 12: a run inside a run of the same session', () => {
     expect(seen).toEqual(['user: x', 'tool: call_1=ERR_SESSION_REENTRY']);
   });
 
+  test('in a session of the same id is allowed where that lies in another store', async () => {
+    const helper = new Agent({ model: scriptedModel(['helped']) });
+    const agent = new Agent({
+      model: scriptedModel([calls('ask'), 'done']),
+      tools: [
+        toolOf('ask', async (_input, { run }) => {
+          const session = await helper.session({ id: 'ada' });
+          return (await session.run('help', { parent: run as RunContext })).text;
+        }),
+      ],
+    });
+    const session = await agent.session({ id: 'ada' });
+
+    expect(transcript((await session.run('go')).messages)).toContain('tool: call_1=helped');
+  });
+
   test('in another session is allowed', async () => {
     const agent: Agent = new Agent({ model: scriptedModel([calls('ask'), 'inner', 'done']), tools: [] });
     agent.use({

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, MemorySessionStore, type RunContext, type SessionStore } from '../../src/index.js';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  type RunContext,
+  type RunError,
+  type SessionStore,
+} from '../../src/index.js';
 import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from './support/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from './support/settle.js';
@@ -64,6 +71,30 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
     expect(transcript(history)).toEqual(all);
     expect(await texts()).toEqual(all);
     expect(transcript(session.messages)).toEqual(all);
+  });
+
+  test('on the save of its open calls: they are closed in the session as in the error, and it goes on', async () => {
+    const { store, held, texts, hold } = gatedStore();
+    const suspend = { name: 'ask', wrapToolCall: () => HookAction.suspend('ask') };
+    const agent = new Agent({
+      model: scriptedModel([calls('work'), 'done']),
+      store,
+      tools: [toolOf('work', () => 'worked')],
+      lifecycle: [suspend],
+    });
+    const session = await agent.session({ id: 's' });
+    const stopper = new AbortController();
+    hold('save');
+    const aborted = rejectionOf(session.run('first', { signal: stopper.signal }));
+    await until(() => held.arrived === 1);
+
+    stopper.abort();
+    held.open();
+    const { history } = (await aborted) as RunError;
+
+    expect(transcript(history).at(-1)).toMatch(/^tool: call_1!/);
+    expect(await texts()).toEqual(transcript(history));
+    expect((await session.run('next')).text).toBe('done');
   });
 
   test('on its load: what comes late does not stand in the way of the next run', async () => {
@@ -138,8 +169,10 @@ describe('a session that is opened while its agent is closed', () => {
     if (operation === 'load') hold('load');
     const opening = rejectionOf(agent.session({ id: 's' }));
     await until(() => held.arrived === 1);
-    await agent.close();
+    const closing = agent.close();
+    await pause(10);
     held.open();
+    await closing;
     return { error: await opening, log, status: agent.status() };
   }
 

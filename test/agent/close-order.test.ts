@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, MemorySessionStore, type SessionStore } from '../../src/index.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { fastClock } from './support/fake-clock.js';
+import { gate, LATE, pause, rejectionOf, until, within } from './support/settle.js';
+
+type Point = 'onInit' | 'onSessionStart' | 'onSessionEnd';
+
+/** An agent whose first part waits at a gate in one hook; both parts note the beginning and the end of theirs. */
+function waitingAgent(point: Point) {
+  const log: string[] = [];
+  const held = gate();
+  const part = (name: string, waits: boolean): AgentLifecycle => {
+    const noted = (hook: Point | 'onShutdown') => async () => {
+      log.push(`${name}.${hook}`);
+      if (waits && hook === point) await held.pass();
+      log.push(`${name}.${hook} done`);
+    };
+    return {
+      ...{ name, onInit: noted('onInit'), onSessionStart: noted('onSessionStart') },
+      ...{ onSessionEnd: noted('onSessionEnd'), onShutdown: noted('onShutdown') },
+    };
+  };
+  const agent = new Agent({ model: scriptedModel([]), lifecycle: [part('a', true), part('b', false)] });
+  return { agent, log, held };
+}
+
+const shutDown = ['b.onShutdown', 'b.onShutdown done', 'a.onShutdown', 'a.onShutdown done'];
+
+describe('onShutdown comes after all else where the agent is closed', () => {
+  test('in an onInit: it is waited for, and no other begins', async () => {
+    const { agent, log, held } = waitingAgent('onInit');
+    const ready = rejectionOf(agent.ready());
+    await until(() => held.arrived === 1);
+
+    const closing = agent.close();
+    await pause(10);
+    held.open();
+    await closing;
+
+    expect(await ready).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual(['a.onInit', 'a.onInit done', ...shutDown]);
+  });
+
+  test('as a session opens: who was told of its start is told of its end', async () => {
+    const { agent, log, held } = waitingAgent('onSessionStart');
+    const opening = rejectionOf(agent.session());
+    await until(() => held.arrived === 1);
+    log.length = 0;
+
+    const closing = agent.close();
+    await pause(10);
+    held.open();
+    await closing;
+
+    expect(await opening).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(log).toEqual(['a.onSessionStart done', 'a.onSessionEnd', 'a.onSessionEnd done', ...shutDown]);
+  });
+
+  test('as a session is closed: its onSessionEnd is waited for', async () => {
+    const { agent, log, held } = waitingAgent('onSessionEnd');
+    const session = await agent.session();
+    const ending = session.close();
+    await until(() => held.arrived === 1);
+    log.length = 0;
+
+    const closing = agent.close();
+    await pause(10);
+    held.open();
+    await Promise.all([ending, closing]);
+
+    expect(log).toEqual(['a.onSessionEnd done', 'b.onSessionEnd', 'b.onSessionEnd done', ...shutDown]);
+  });
+
+  test('by an onSessionEnd that awaits it: for that no longer than five seconds', async () => {
+    const agent: Agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [{ onSessionEnd: () => agent.close() }],
+      clock: fastClock(),
+    });
+    const session = await agent.session();
+
+    expect(await within(session.close())).not.toBe(LATE);
+  });
+});
+
+test.each(['before the store answers', 'at once'])(
+  'a part that is added as a session opens, %s, has its onInit before its onSessionStart',
+  async (when) => {
+    const held = gate();
+    const inner = new MemorySessionStore();
+    const store: SessionStore = {
+      load: async (id) => {
+        await held.pass();
+        return inner.load(id);
+      },
+      save: (...given) => inner.save(...given),
+      delete: (id) => inner.delete(id),
+    };
+    const agent = new Agent({ model: scriptedModel([]), store });
+    const log: string[] = [];
+    const opening = agent.session();
+    if (when !== 'at once') await until(() => held.arrived === 1);
+
+    agent.use({ onInit: () => void log.push('onInit'), onSessionStart: () => void log.push('onSessionStart') });
+    held.open();
+    await opening;
+
+    expect(log).toEqual(['onInit', 'onSessionStart']);
+  },
+);
