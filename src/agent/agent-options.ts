@@ -104,7 +104,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
   listOf('lifecycle', options.lifecycle);
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
-  if (typeof name !== 'string' || name === '') throw new OptionInvalidError('name', 'it is no text');
+  if (typeof name !== 'string' || name === '') refuse('name', name, 'give a text');
   if (instructions !== undefined && typeof instructions !== 'string') {
     refuse('instructions', instructions, 'give a text');
   }
@@ -180,14 +180,14 @@ function withMethods<T>(option: string, value: T, methods: readonly (keyof T & s
 
 function listOf<T>(option: string, value: readonly T[] | undefined): readonly T[] {
   if (value === undefined || Array.isArray(value)) return value ?? [];
-  throw new OptionInvalidError(option, 'it is no array');
+  return refuse(option, value, 'give an array');
 }
 
 /** Checks the options of a session. Returns where it is to live. */
 export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
   checkMembers('options', options, ['id', 'store']);
   const { id = 'default' } = options;
-  if (typeof id !== 'string' || id === '') throw new OptionInvalidError('id', 'a session id is a text');
+  if (typeof id !== 'string' || id === '') refuse('id', id, 'give a text');
   return resolveStore(options.store ?? store);
 }
 
@@ -197,7 +197,7 @@ function resolveStore(store: SessionStore): SessionStore {
 
 function resolveModel(model: Model): Model {
   if (typeof model?.generate !== 'function' || typeof model.id !== 'string') {
-    throw new OptionInvalidError('model', 'a model is an object with an `id` and a `generate` method');
+    refuse('model', model, 'give an object with an `id` and a `generate` method');
   }
   return model;
 }
@@ -209,7 +209,7 @@ function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTur
     refuse('maxTurns', limit, 'a run needs a whole number of turns, 1 or more');
   }
   if (atLimit !== 'throw' && atLimit !== 'answer') {
-    refuse('maxTurns.atLimit', atLimit, "it is 'throw' or 'answer'");
+    refuse('maxTurns.atLimit', atLimit, "give 'throw' or 'answer'");
   }
   return { maxTurns: limit, atLimit };
 }
@@ -217,7 +217,7 @@ function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTur
 function resolveParallel(parallel: boolean | number): number {
   if (typeof parallel === 'boolean') return parallel ? Number.POSITIVE_INFINITY : 1;
   if (Number.isInteger(parallel) && parallel >= 1) return parallel;
-  return refuse('parallelToolCalls', parallel, 'it is a boolean, or how many calls may run at once');
+  return refuse('parallelToolCalls', parallel, 'give a boolean or a whole number');
 }
 
 function resolveSettings(
@@ -234,7 +234,7 @@ function resolveTimeouts(timeouts: Timeouts, base?: Timeouts): Timeouts {
   checkMembers('timeouts', timeouts, TIMEOUTS);
   for (const [key, ms] of Object.entries(timeouts) as [string, unknown][]) {
     if (ms !== undefined && !isTimerMs(ms))
-      refuse(`timeouts.${key}`, ms, `it is milliseconds from 1 to ${MAX_TIMER_MS}`);
+      refuse(`timeouts.${key}`, ms, `give milliseconds from 1 to ${MAX_TIMER_MS}`);
   }
   return { ...base, ...timeouts };
 }

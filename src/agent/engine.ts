@@ -35,7 +35,7 @@ export class Engine {
   readonly hub: EventHub;
   private readonly loading: Loading;
   private readonly sessions = new Set<AgentSession>();
-  /** Sessions whose parts are being told of their start or end. */
+  /** Hooks of sessions, and of the end, that are at work. */
   private telling = 0;
   /** What each function that `use` returned would remove. */
   private readonly used = new WeakMap<() => void, Entry>();
@@ -166,7 +166,6 @@ export class Engine {
    */
   private async startSession(session: SessionInfo): Promise<void> {
     const started: Entry[] = [];
-    this.telling += 1;
     try {
       for (const entry of this.roster.chain.entries) {
         this.assertOpen();
@@ -180,32 +179,25 @@ export class Engine {
     } catch (error) {
       await this.endSession(session, started).catch((later) => this.defaults.logger.error(later.message, later));
       throw error;
-    } finally {
-      this.telling -= 1;
     }
   }
 
   /** Each part is called, whatever the others do; then the first failure is thrown. */
   private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
     this.sessions.delete(session as AgentSession);
-    this.telling += 1;
     const failures: unknown[] = [];
     for (const entry of entries) {
       const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);
       await this.call(entry, { point: 'onSessionEnd', call }).catch((error) => failures.push(error));
     }
-    this.telling -= 1;
     if (failures.length > 0) throw failures[0];
   }
 
   private async shutDown(): Promise<void> {
-    const { logger } = this.defaults;
-    const closed = new AgentClosedError(this.defaults.agent);
-    this.life.stop.stop(closed);
+    const { logger, agent } = this.defaults;
+    this.life.stop.stop(new AgentClosedError(agent));
     await this.settled();
-    for (const session of [...this.sessions]) {
-      await session.close().catch((error) => logger.error(`Session "${session.id}" failed to close.`, error));
-    }
+    for (const session of this.sessions) await this.loading.end(`Session "${session.id}"`, () => session.close());
     const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onShutdown?.();
     for (const entry of [...this.roster.chain.entries].reverse()) {
       await this.call(entry, { point: 'onShutdown', call, timeoutMs: CLOSE_MS }).catch((error) =>
@@ -224,8 +216,13 @@ export class Engine {
     }
   }
 
-  private call(entry: Entry, hook: Omit<HostHookCall, 'logger' | 'clock'>): Promise<void> {
+  private async call(entry: Entry, hook: Omit<HostHookCall, 'logger' | 'clock'>): Promise<void> {
     const { logger, clock } = this.defaults;
-    return callHostHook(entry, { ...hook, logger, clock });
+    this.telling += 1;
+    try {
+      await callHostHook(entry, { ...hook, logger, clock });
+    } finally {
+      this.telling -= 1;
+    }
   }
 }

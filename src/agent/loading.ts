@@ -59,23 +59,23 @@ export class Loading {
     }));
   }
 
-  /** Closes what was loaded, last first. A failure is logged. */
+  /** Closes what was loaded, last first. */
   async close(): Promise<void> {
     for (const entry of [...this.loaders].reverse()) {
       if (entry.state !== 'loaded') continue;
       entry.state = 'closed';
-      try {
-        await this.inTime(entry.loader.close?.());
-      } catch (error) {
-        this.from.host.logger.error(`Loader "${entry.loader.name}" failed to close.`, error);
-      }
+      await this.end(`Loader "${entry.loader.name}"`, () => entry.loader.close?.());
     }
   }
 
-  /** A loader that hangs does not keep the agent from closing. */
-  private async inTime(waiting: Awaitable<void> | undefined): Promise<void> {
-    const late = new TimeoutExceededError('closing of a loader', CLOSE_MS);
-    await withinTime(waiting, late, this.from.clock);
+  /** What hangs or fails does not keep the agent from closing: it is logged. */
+  async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
+    const { host, clock } = this.from;
+    try {
+      await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), clock);
+    } catch (error) {
+      host.logger.error(`${what} failed to close.`, error);
+    }
   }
 
   private async work(): Promise<void> {

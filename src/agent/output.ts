@@ -38,22 +38,14 @@ export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
-  if (isStandardSchema(output)) return outputCheck(output, schemaFor(output));
+  const invalid = (problem: string) => new OptionInvalidError('output', `${problem}; pass { schema, jsonSchema }`);
+  if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output, invalid));
   if (!isObject(output)) {
     throw new OptionInvalidError('output', 'it is neither a Standard Schema nor a JSON Schema');
   }
   const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
   if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);
   return { request: { schema: output as JsonSchema }, check: jsonSchemaChecker(output as JsonSchema) };
-}
-
-function schemaFor(output: StandardSchema): JsonSchema | undefined {
-  try {
-    return jsonSchemaOf(output);
-  } catch (error) {
-    const problem = `it has no JSON Schema (${describeError(error)}); pass { schema, jsonSchema }`;
-    throw new OptionInvalidError('output', problem);
-  }
 }
 
 function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined): OutputCheck {

@@ -111,23 +111,23 @@ export function distance(a: string, b: string): number {
 function wrongHooks(lifecycle: AgentLifecycle<never>): string[] {
   const members = lifecycle as Readonly<Record<string, unknown>>;
   return HOOKS.filter((key) => members[key] !== undefined && typeof members[key] !== 'function').map(
-    (key) => `\`${key}\` is ${members[key] === null ? 'null' : typeof members[key]}, not a function`,
+    (key) => `\`${key}\` is ${describeValue(members[key])}, not a function`,
   );
 }
 
 function wrongSettings({ name, priority, onFailure, timeoutMs, holdStream, tools }: AgentLifecycle<never>): string[] {
   const problems: string[] = [];
+  const refuse = (key: string, value: unknown, expected: string) =>
+    problems.push(`\`${key}\` is ${describeValue(value)}; it is ${expected}`);
   if (name !== undefined && (typeof name !== 'string' || name === '')) problems.push('`name` is no text');
   if (priority !== undefined && !(typeof priority === 'number' && priority >= 0 && priority <= 100)) {
-    problems.push(`\`priority\` is ${describeValue(priority)}; it is a number from 0 to 100`);
+    refuse('priority', priority, 'a number from 0 to 100');
   }
   if (onFailure !== undefined && !['throw', 'continue', 'block'].includes(onFailure)) {
-    problems.push(`\`onFailure\` is ${describeValue(onFailure)}; it is 'throw', 'continue' or 'block'`);
+    refuse('onFailure', onFailure, "'throw', 'continue' or 'block'");
   }
   if (timeoutMs !== undefined && !isTimerMs(timeoutMs)) {
-    problems.push(
-      `\`timeoutMs\` is ${describeValue(timeoutMs)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
-    );
+    refuse('timeoutMs', timeoutMs, `milliseconds from 1 to ${MAX_TIMER_MS}`);
   }
   if (holdStream !== undefined && typeof holdStream !== 'boolean') problems.push('`holdStream` is no boolean');
   if (tools !== undefined && (typeof tools !== 'object' || tools === null)) problems.push('`tools` is no tool source');

@@ -1,4 +1,4 @@
-import { describeError, ToolInvalidError } from '../errors.js';
+import { ToolInvalidError } from '../errors.js';
 import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import { isObject, type JsonSchema } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
@@ -51,9 +51,10 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
 ): Tool {
   validateDefinition(definition);
   const { name, description, input, timeoutMs, annotations, origin } = definition;
-  const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? schemaFor(name, input) : input);
+  const invalid = (problem: string) => new ToolInvalidError(name, `${problem}; pass one as \`inputSchema\``);
+  const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);
   if (inputSchema === undefined) {
-    throw new ToolInvalidError(name, 'its schema cannot give a JSON Schema; pass one as `inputSchema`');
+    throw invalid('its schema cannot give a JSON Schema');
   }
   const tool: { -readonly [Key in keyof Tool]: Tool[Key] } = {
     name,
@@ -67,17 +68,6 @@ export function defineTool<Schema extends StandardSchema | JsonSchema, Context =
   if (annotations !== undefined) tool.annotations = annotations;
   if (origin !== undefined) tool.origin = origin;
   return tool;
-}
-
-function schemaFor(name: string, input: StandardSchema): JsonSchema | undefined {
-  try {
-    return jsonSchemaOf(input);
-  } catch (error) {
-    throw new ToolInvalidError(
-      name,
-      `its schema has no JSON Schema (${describeError(error)}); pass one as \`inputSchema\``,
-    );
-  }
 }
 
 function standardChecker(schema: StandardSchema): Tool['check'] {
@@ -99,7 +89,7 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
   }
   const { name, description, input, execute, timeoutMs } = definition;
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw new ToolInvalidError(String(name), 'a name is 1–64 letters, digits, `_` or `-`, as model providers want it');
+    throw new ToolInvalidError(String(name), 'a name is 1–64 letters, digits, `_` or `-`');
   }
   if (typeof description !== 'string') throw new ToolInvalidError(name, '`description` is no text');
   if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
@@ -107,13 +97,10 @@ function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSche
     throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
   }
   if (!isStandardSchema(input) && Object.values(input).some(isStandardSchema)) {
-    throw new ToolInvalidError(name, '`input` is a map of schemas; make one schema of it, such as `z.object(…)`');
+    throw new ToolInvalidError(name, '`input` is a map of schemas; pass `z.object(…)` of it');
   }
   if (timeoutMs !== undefined && !isTimerMs(timeoutMs)) {
-    throw new ToolInvalidError(
-      name,
-      `\`timeoutMs\` is ${timeoutMs}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`,
-    );
+    throw new ToolInvalidError(name, `\`timeoutMs\` is ${timeoutMs}; it is milliseconds from 1 to ${MAX_TIMER_MS}`);
   }
   const unknown = Object.keys(definition).find((key) => !KEYS.includes(key));
   if (unknown !== undefined) {

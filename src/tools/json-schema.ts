@@ -1,15 +1,23 @@
+import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { StandardResult, StandardSchema } from './standard-schema.js';
 
 const TARGET = { target: 'draft-2020-12' } as const;
 
-/** The JSON Schema of what a Standard Schema takes, or undefined where its library cannot give one. */
-export function jsonSchemaOf(schema: StandardSchema): JsonSchema | undefined {
-  const standard = schema['~standard'].jsonSchema;
-  if (standard !== undefined) return standard.input(TARGET);
-  // Releases before the Standard JSON Schema extension: some of zod and arktype give it by a method.
-  const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
-  return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
+/**
+ * The JSON Schema of what a Standard Schema takes, or undefined where its library cannot give one. Throws what `invalid`
+ * makes of the problem where this schema has none.
+ */
+export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) => Error): JsonSchema | undefined {
+  try {
+    const standard = schema['~standard'].jsonSchema;
+    if (standard !== undefined) return standard.input(TARGET);
+    // Releases before the Standard JSON Schema extension: some of zod and arktype give it by a method.
+    const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
+    return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
+  } catch (error) {
+    throw invalid(`it has no JSON Schema (${describeError(error)})`);
+  }
 }
 
 /** Checks values against a plain JSON Schema. The validator is loaded at the first check. */

@@ -38,7 +38,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
       ['`wrapToolcall` is no member of a lifecycle; did you mean `wrapToolCall`?'],
     ],
     ['a misspelt setting', { priorty: 1 }, ['`priorty` is no member of a lifecycle; did you mean `priority`?']],
-    ['a hook that is a text', { beforeModel: 'x' }, ['`beforeModel` is string, not a function']],
+    ['a hook that is a text', { beforeModel: 'x' }, ['`beforeModel` is "x", not a function']],
     ['a hook that is null', { onError: null }, ['`onError` is null, not a function']],
     ['a priority above 100', { priority: 101 }, ['`priority` is 101; it is a number from 0 to 100']],
     ['a priority below 0', { priority: -1 }, ['`priority` is -1; it is a number from 0 to 100']],
@@ -77,7 +77,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
 
     expect(make).toThrow(
       'Lifecycle "guard" is not valid: `aftermodel` is no member of a lifecycle; did you mean `afterModel`?; ' +
-        '`beforeModel` is number, not a function; `priority` is 500; it is a number from 0 to 100',
+        '`beforeModel` is 1, not a function; `priority` is 500; it is a number from 0 to 100',
     );
   });
 
