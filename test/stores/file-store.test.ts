@@ -291,12 +291,13 @@ describe('what goes wrong', () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, '');
 
+    // One after another: the second may fail while the first is waited for.
     for (const attempt of [
-      new FileSessionStore({ folder: file }).save('s', { keep: 0, append: [] }, 0),
-      new FileStateStore({ folder: join(file, 'x') }).set(scope, { key: 'k', value: 'x' }, policy),
-      new FileStateStore({ folder: file }).clearExtension('e'),
+      () => new FileSessionStore({ folder: file }).save('s', { keep: 0, append: [] }, 0),
+      () => new FileStateStore({ folder: join(file, 'x') }).set(scope, { key: 'k', value: 'x' }, policy),
+      () => new FileStateStore({ folder: file }).clearExtension('e'),
     ]) {
-      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_FAILED' });
+      expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_FAILED' });
     }
   });
 
