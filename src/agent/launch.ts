@@ -50,7 +50,7 @@ function messageOf(input: string | UserMessage, messages: readonly Message[] | u
 
 /** Ends the run when the signal aborts, and lets go of the signal when the run ends. */
 function abortWith(run: Run, signal: AbortSignal): void {
-  const abort = () => run.abort(abortErrorOf(signal.reason));
+  const abort = () => run.abort(new RunAbortedError(signal.reason));
   const stop = run.stopper();
   if (signal.aborted) return abort();
   signal.addEventListener('abort', abort, { once: true });
@@ -64,17 +64,13 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
     throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
   }
   const stop = parent.stopper();
-  run.stopper().whenReleased(stop.onStop(() => run.abort(abortErrorOf(stop.reason))));
+  run.stopper().whenReleased(stop.onStop(() => run.abort(new RunAbortedError(stop.reason))));
 }
 
 function limitTime(run: Run, runMs: number): void {
   const { clock } = run.config;
   const handle = clock.setTimeout(() => run.abort(new RunTimeoutError(runMs)), runMs);
   run.stopper().whenReleased(() => clock.clearTimeout(handle));
-}
-
-function abortErrorOf(reason: unknown): RunAbortedError {
-  return new RunAbortedError(reason);
 }
 
 /** A run that has not started. */
@@ -96,7 +92,7 @@ export async function waitBeforeRun<T>(promise: Promise<T>, { options, attached,
     return await stop.race(promise);
   } catch (error) {
     if (life.stopped) throw life.reason;
-    throw stop.stopped ? abortErrorOf(stop.reason) : error;
+    throw stop.stopped ? new RunAbortedError(stop.reason) : error;
   } finally {
     stop.release();
   }

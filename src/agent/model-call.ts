@@ -68,7 +68,7 @@ export function isPlainCall(run: Run): boolean {
 
 /** Counts a response's usage and checks its shape. */
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
-  if (run.abortError !== undefined) throw run.abortError;
+  run.throwIfAborted();
   checkResponse(response);
   // Once the run is over, the sum belongs to its result.
   if (!run.over) addUsage(run.total, response.usage);

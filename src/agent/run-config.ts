@@ -5,6 +5,7 @@ import type { Stop } from '../internal/stop.js';
 import type { Chain } from '../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../model/model.js';
 import type { StandardResult } from '../tools/standard-schema.js';
+import type { ToolRun } from '../tools/tool.js';
 import type { EventHub } from './event-hub.js';
 import type { ToolCatalog } from './tool-catalog.js';
 
@@ -66,6 +67,12 @@ export interface AgentLife {
   readonly stop: Stop;
   /** How many runs are going on. */
   runs: number;
+}
+
+/** What a run takes from the options that it was started with; the rest is in its configuration. */
+export interface RunOrigin {
+  readonly context?: unknown;
+  readonly parent?: ToolRun | undefined;
 }
 
 /** A run's output schema, resolved. */

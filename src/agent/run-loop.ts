@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise } from '../internal/promise.js';
+import type { Verdict } from '../lifecycle/hook-run.js';
 import { RejectedError } from '../lifecycle/run-failure.js';
-import { runThread } from '../lifecycle/thread.js';
+import { runThread, type Thread } from '../lifecycle/thread.js';
 import { textOf, type UserMessage } from '../model/message.js';
 import { acceptResponse, isPlainCall } from './model-call.js';
 import { checkOutput } from './output.js';
@@ -61,7 +62,7 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
       const finishing = finishTurn(run, batch);
       if (finishing !== undefined) await finishing;
       batch = undefined;
-      const weighing = run.answer === undefined ? undefined : weighAnswer(run, run.answer);
+      const weighing = run.hasAdditions || run.config.output !== undefined ? weighAnswer(run) : undefined;
       if (weighing !== undefined) await weighing;
     }
     const concluding = conclude(run);
@@ -74,22 +75,22 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
 /** Calls beforeAgent and lets the user's message join. Gives the calls of a resumed run. */
 function enter(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
   if (run.listening) announce(run, message);
-  if (run.abortError !== undefined) throw run.abortError;
   const { beforeAgent } = run.config.chain;
-  if (beforeAgent === undefined) return begin(run, message);
-  const text = message === undefined ? '' : textOf(message);
-  const entered = runThread(beforeAgent, text, run);
-  if (isPromise(entered)) return beginLater(run, message, entered);
-  return begin(run, entered === text ? message : withText(message, entered));
+  return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
 }
 
 // A function of its own: a closure in the one above would cost every run a context, hooks or not.
-async function beginLater(
+function passInput(
   run: Run,
   message: UserMessage | undefined,
-  text: PromiseLike<string>,
-): Promise<ToolBatch | undefined> {
-  return begin(run, withText(message, await text));
+  thread: Thread<string>,
+): Awaitable<ToolBatch | undefined> {
+  run.throwIfAborted();
+  const text = message === undefined ? '' : textOf(message);
+  const entered = runThread(thread, text, run);
+  return isPromise(entered)
+    ? entered.then((later) => begin(run, withText(message, later)))
+    : begin(run, withText(message, entered));
 }
 
 function announce(run: Run, message: UserMessage | undefined): void {
@@ -97,7 +98,7 @@ function announce(run: Run, message: UserMessage | undefined): void {
 }
 
 function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
-  if (run.abortError !== undefined) throw run.abortError;
+  run.throwIfAborted();
   if (run.verdict === undefined) run.entered = ALL;
   if (run.resuming !== undefined) return resume(run, message);
   if (message !== undefined) run.push(message);
@@ -133,10 +134,9 @@ function isLastWord(run: Run): boolean {
 }
 
 /** Holds an answer against the output schema, and sees whether it is the last: takes it back where it is not. */
-function weighAnswer(run: Run, answer: string): PromiseLike<void> | undefined {
-  if (run.pending !== undefined) return undefined;
-  if (run.config.output !== undefined) return weighValue(run, answer);
-  return run.hasAdditions ? weighAdditions(run) : undefined;
+function weighAnswer(run: Run): PromiseLike<void> | undefined {
+  if (run.answer === undefined || run.pending !== undefined) return undefined;
+  return run.config.output === undefined ? weighAdditions(run) : weighValue(run, run.answer);
 }
 
 /** What was added after the answer buys another turn, or stands in the history unanswered. */
@@ -161,8 +161,10 @@ function goesOn(run: Run): boolean {
 
 /** The text that the run ends with, through afterAgent. Throws where the run was rejected. */
 function conclude(run: Run): Awaitable<string> {
-  if (run.verdict === undefined) return afterAgent(run, run.answer ?? '');
-  const { action, by, point } = run.verdict;
+  return run.verdict === undefined ? afterAgent(run, run.answer ?? '') : concludeEarly(run, run.verdict);
+}
+
+function concludeEarly(run: Run, { action, by, point }: Verdict): Awaitable<string> {
   if (action.type === 'suspend') return afterAgent(run, run.answer ?? '');
   if (action.type === 'reject') throw run.own(new RejectedError(action.reason, by, point));
   return respond(run, action.text);

@@ -14,12 +14,12 @@ import type { Message } from '../model/message.js';
 import type { Model, ModelResponse, Usage } from '../model/model.js';
 import type { RunErrorState } from '../model/run-error.js';
 import type { UsageSum } from '../model/usage.js';
-import type { Tool, ToolRun } from '../tools/tool.js';
+import type { Tool } from '../tools/tool.js';
 import type { AgentEvent } from './agent-event.js';
 import type { CallsInFlight } from './calls-in-flight.js';
 import type { ResumedCalls } from './continuation.js';
 import { type Ears, StreamEars } from './event-hub.js';
-import type { ResponseHandlers, RunConfig } from './run-config.js';
+import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 import type { PendingCall } from './run-result.js';
 import type { ToolSnapshot } from './tool-catalog.js';
 
@@ -32,12 +32,6 @@ export interface Attached {
   readonly left?: AbortSignal | undefined;
   /** Called after every completed turn, before the next one. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
-}
-
-/** What a run takes from the options that it was started with; the rest is in its configuration. */
-export interface RunOrigin {
-  readonly context?: unknown;
-  readonly parent?: ToolRun | undefined;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
@@ -94,6 +88,7 @@ export class Run implements HookRun {
   decisions: readonly Decision[] = NO_DECISIONS;
   handlers: ResponseHandlers | undefined = undefined;
   private readonly ears: Ears;
+  private readonly agentStop: Stop;
   private aborted: Error | undefined = undefined;
   private queue: Message[] | undefined = undefined;
   private owned: Set<unknown> | undefined = undefined;
@@ -103,6 +98,7 @@ export class Run implements HookRun {
     this.config = config;
     this.origin = origin;
     this.attached = attached;
+    this.agentStop = config.life.stop;
     this.ears = attached.sink === undefined ? config.hub : new StreamEars(attached.sink, config.hub);
     this.outgoing = withInstructions(config.instructions, this.added);
   }
@@ -174,7 +170,7 @@ export class Run implements HookRun {
     if (this.stop === undefined) {
       this.stop = new Stop();
       if (this.aborted !== undefined) this.stop.stop(this.aborted);
-      else if (!this.closing) this.stop.whenReleased(this.config.life.stop.onStop(() => void this.abortError));
+      else if (!this.closing) this.stop.whenReleased(this.agentStop.onStop(() => void this.abortError));
     }
     return this.stop;
   }
@@ -188,13 +184,13 @@ export class Run implements HookRun {
   }
 
   get abortError(): Error | undefined {
-    const { stop } = this.config.life;
-    if (stop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(stop.reason));
+    if (this.agentStop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(this.agentStop.reason));
     return this.aborted;
   }
 
+  /** So short that it costs no call: the loop asks often. */
   throwIfAborted(): void {
-    if (this.abortError !== undefined) throw this.abortError;
+    if (this.agentStop.stopped || this.aborted !== undefined) throw this.abortError;
   }
 
   race<T>(value: Awaitable<T>): Awaitable<T> {

@@ -66,8 +66,11 @@ export class ToolBatch implements CallsInFlight {
     this.ran = true;
     if (calls.length === 1 && this.prior === undefined) return this.beginSingle(calls[0] as ToolCallPart);
     this.fill();
-    if (this.running === 0 || this.halted) return undefined;
-    return new Promise<undefined>((resolve) => {
+    return this.running === 0 || this.halted ? undefined : this.untilReleased();
+  }
+
+  private untilReleased(): Promise<undefined> {
+    return new Promise((resolve) => {
       this.release = resolve;
     });
   }
@@ -90,7 +93,6 @@ export class ToolBatch implements CallsInFlight {
   finish(): readonly PendingCall[] | undefined {
     const { run } = this;
     run.calls = undefined;
-    const waits = run.verdict === undefined && run.abortError === undefined && this.failure === undefined;
     let pending: PendingCall[] | undefined;
     for (let i = 0; i < this.calls.length; i++) {
       if (this.results[i] !== undefined) continue;
@@ -99,7 +101,7 @@ export class ToolBatch implements CallsInFlight {
       const suspended = run.suspended?.get(call.id);
       if (known !== undefined) {
         this.results[i] = partOf(call, known);
-      } else if (waits && suspended?.action.type === 'suspend') {
+      } else if (suspended?.action.type === 'suspend' && !(run.verdict || run.abortError || this.failure)) {
         pending ??= [];
         pending.push({ ...call, reason: suspended.action.reason, by: suspended.by });
         if (run.listening) this.announceEnd(call, undefined);
@@ -196,11 +198,8 @@ export class ToolBatch implements CallsInFlight {
   private start(index: number): void {
     const { run, prior } = this;
     const part = this.calls[index] as ToolCallPart;
-    const known = prior?.results.get(part.id);
-    if (known !== undefined) {
-      this.results[index] = partOf(part, known);
-      return;
-    }
+    // Its result is known: it joins the others in `finish`.
+    if (prior?.results.has(part.id)) return;
     if (run.listening) this.announceStart(part);
     const { wrapToolCall } = run.config.chain;
     if (wrapToolCall === undefined) this.startPlain(index, new ToolCall(run, inputOf(run, part)));

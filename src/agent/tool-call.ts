@@ -58,9 +58,7 @@ export class ToolCall implements ToolContext {
       if (tool === undefined) return this.refuse(unknownTool(this.run, name));
       if (invalidInput !== undefined && input === undefined) return this.refuse(invalidJson(name, invalidInput));
       const checked = tool.check(input);
-      const output = isPromise(checked)
-        ? checked.then((later) => this.execute(tool, later))
-        : this.execute(tool, checked);
+      const output = isPromise(checked) ? this.executeLater(tool, checked) : this.execute(tool, checked);
       if (isPromise(output)) {
         const timeoutMs = tool.timeoutMs ?? this.run.config.timeouts.toolMs;
         return timeoutMs === undefined ? output : this.inTime(output, timeoutMs);
@@ -165,6 +163,11 @@ export class ToolCall implements ToolContext {
     if (this.settled || !this.run.listening || !this.batch?.accepts(this.call.id)) return;
     const { id: callId, name } = this.call;
     this.run.emit({ type: 'tool-delta', runId: this.run.id, turn: this.run.turn, callId, name, data });
+  }
+
+  // A function of its own: a closure where it is called would cost every call a context. So `untilReleased` of a batch.
+  private executeLater(tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
+    return checked.then((later) => this.execute(tool, later));
   }
 
   private execute(tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {

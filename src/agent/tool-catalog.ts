@@ -10,10 +10,13 @@ export class ToolSnapshot {
   constructor(readonly tools: readonly Tool[]) {}
 
   find(name: string): Tool | undefined {
-    if (this.tools.length <= 8) {
-      for (let i = 0; i < this.tools.length; i++) if (this.tools[i]?.name === name) return this.tools[i];
-      return undefined;
-    }
+    const { tools } = this;
+    if (tools.length > 8) return this.lookUp(name);
+    for (let i = 0; i < tools.length; i++) if (tools[i]?.name === name) return tools[i];
+    return undefined;
+  }
+
+  private lookUp(name: string): Tool | undefined {
     this.byName ??= new Map(this.tools.map((tool) => [tool.name, tool]));
     return this.byName.get(name);
   }
@@ -36,11 +39,12 @@ export class ToolCatalog {
 
   /** The tools as they are now. */
   current(): ToolSnapshot {
-    if (this.live.length > 0 && this.live.some((source, i) => source.revision !== this.revisions[i])) this.refresh();
+    if (this.live.length > 0) this.refresh();
     return this.snapshot;
   }
 
   private refresh(): void {
+    if (this.live.every((source, i) => source.revision === this.revisions[i])) return;
     this.revisions = this.live.map((source) => source.revision);
     this.snapshot = this.collect();
   }

@@ -1,6 +1,6 @@
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
-import { runThread } from '../lifecycle/thread.js';
+import { runThread, type Thread } from '../lifecycle/thread.js';
 import {
   type AssistantMessage,
   type AssistantPart,
@@ -28,18 +28,15 @@ export function prepareTurn(run: Run, lastWord: boolean): PromiseLike<void> | un
   run.turn += 1;
   if (run.listening) announceTurn(run);
   const { beforeModel } = run.config.chain;
-  if (beforeModel === undefined) return selectTools(run, lastWord);
-  const messages = runThread(beforeModel, run.messages, run);
-  return isPromise(messages) ? adoptMessagesLater(run, messages, lastWord) : adoptMessages(run, messages, lastWord);
+  return beforeModel === undefined ? selectTools(run, lastWord) : passMessages(run, beforeModel, lastWord);
 }
 
 // A function of its own: a closure in the one above would cost every turn a context, hooks or not. So below.
-async function adoptMessagesLater(
-  run: Run,
-  messages: PromiseLike<readonly Message[]>,
-  lastWord: boolean,
-): Promise<void> {
-  await adoptMessages(run, await messages, lastWord);
+function passMessages(run: Run, thread: Thread<readonly Message[]>, lastWord: boolean): PromiseLike<void> | undefined {
+  const messages = runThread(thread, run.messages, run);
+  return isPromise(messages)
+    ? messages.then((later) => adoptMessages(run, later, lastWord))
+    : adoptMessages(run, messages, lastWord);
 }
 
 function adoptMessages(run: Run, messages: readonly Message[], lastWord: boolean): PromiseLike<void> | undefined {
@@ -55,14 +52,15 @@ function adoptMessages(run: Run, messages: readonly Message[], lastWord: boolean
 export function selectTools(run: Run, lastWord: boolean): PromiseLike<void> | undefined {
   run.snapshot = lastWord ? NO_TOOLS : run.config.catalog.current();
   const { beforeToolSelection } = run.config.chain;
-  if (beforeToolSelection === undefined || lastWord) return undefined;
-  // A copy, so that a hook that changes the array in place changes this turn alone.
-  const tools = runThread(beforeToolSelection, [...run.snapshot.tools], run);
-  return isPromise(tools) ? tools.then(adoptToolsOf(run)) : adoptTools(run, tools);
+  return beforeToolSelection === undefined || lastWord
+    ? undefined
+    : narrowTools(run, beforeToolSelection, run.snapshot.tools);
 }
 
-function adoptToolsOf(run: Run): (tools: readonly Tool[]) => void {
-  return (tools) => adoptTools(run, tools);
+function narrowTools(run: Run, thread: Thread<readonly Tool[]>, all: readonly Tool[]): PromiseLike<void> | undefined {
+  // A copy, so that a hook that changes the array in place changes this turn alone.
+  const tools = runThread(thread, [...all], run);
+  return isPromise(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
 }
 
 function adoptTools(run: Run, tools: readonly Tool[]): undefined {
@@ -71,7 +69,7 @@ function adoptTools(run: Run, tools: readonly Tool[]): undefined {
 
 /** Whether the turn goes on to its model call: not where a hook before it ended the run. */
 export function goesToModel(run: Run): boolean {
-  if (run.abortError !== undefined) throw run.abortError;
+  run.throwIfAborted();
   if (run.verdict !== undefined) return false;
   if (run.listening) announceModel(run);
   run.asked += 1;
@@ -113,7 +111,7 @@ export function judgeResponse(run: Run, response: ModelResponse): Awaitable<Mode
 
 /** Adds the response to the conversation. Returns the calls that are to run now. */
 export function takeResponse(run: Run, response: ModelResponse): ToolBatch | undefined {
-  if (run.abortError !== undefined) throw run.abortError;
+  run.throwIfAborted();
   run.response = response;
   const calls = callsOf(response.content);
   if (run.verdict !== undefined) return takeWithVerdict(run, response, calls);
@@ -242,13 +240,11 @@ export function closePending(run: Run): void {
  * a hook withheld is not a completed one, and is not saved.
  */
 export function finishTurn(run: Run, batch: ToolBatch | undefined): PromiseLike<void> | undefined {
-  const isComplete = batch?.ran || run.answer !== undefined || run.pending !== undefined;
-  const saving = isComplete ? run.save() : undefined;
-  return saving === undefined ? endTurn(run, batch) : endTurnAfter(saving, run, batch);
+  return run.attached.onTurn === undefined ? endTurn(run, batch) : saveTurn(run, batch);
 }
 
-async function endTurnAfter(saving: PromiseLike<void>, run: Run, batch: ToolBatch | undefined): Promise<void> {
-  await saving;
+async function saveTurn(run: Run, batch: ToolBatch | undefined): Promise<void> {
+  if (batch?.ran || run.answer !== undefined || run.pending !== undefined) await run.save();
   endTurn(run, batch);
 }
 

@@ -8,7 +8,7 @@ import { LifecycleError, RejectedError } from './run-failure.js';
  * says where it came from, pass through whatever the policy.
  */
 export function takeFailure({ entry, point, run, call }: HookSite, error: unknown): boolean {
-  if (run.abortError !== undefined) throw run.abortError;
+  run.throwIfAborted();
   if (run.owns(error)) throw error;
   const failure = new LifecycleError(entry.name, point, error);
   if (entry.onFailure === 'throw') throw run.own(failure);

@@ -21,6 +21,8 @@ export interface HookRun extends RunContext {
   exited: number;
   /** Set where the run was aborted: the error that it ends with. */
   readonly abortError: Error | undefined;
+  /** Throws that error, where there is one. */
+  throwIfAborted(): void;
   /** The outcome, or the abort where that comes first. */
   race<T>(value: Awaitable<T>): Awaitable<T>;
   /** The calls that hooks left open, by id. */

@@ -70,7 +70,7 @@ async function finishThread<T>({ point, entries }: Thread<T>, run: HookRun, stat
     try {
       const returned = i === state.at ? state.result : point.call(entry, current, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
-      if (run.abortError !== undefined) throw run.abortError;
+      run.throwIfAborted();
       if (result !== undefined) current = takeResult(site, point, { value: current, result });
     } catch (error) {
       if (takeFailure(site, error)) return current;

@@ -41,7 +41,7 @@ function layer<Request, Result>(
 ): Step<Request, Result> {
   const shape = { point, entry, inner };
   return (request, run) => {
-    if (run.abortError !== undefined) throw run.abortError;
+    run.throwIfAborted();
     if (entry.status.inert) return inner(request, run);
     // Most hooks hand on the very promise that `next` gave them. What does more gets a WrapCall, which costs more.
     let passed: Promise<Result> | undefined;

@@ -1,5 +1,7 @@
 import type { Usage } from './model.js';
 
+const MOST_TOKENS = Number.MAX_SAFE_INTEGER;
+
 /** A running sum of tokens: plain data, changed in place. */
 export type UsageSum = { -readonly [Key in keyof Usage]: Usage[Key] };
 
@@ -11,6 +13,11 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   sum.inputTokens += input;
   sum.outputTokens += output;
   sum.totalTokens += count(usage.totalTokens) || input + output;
+  if (usage.cachedInputTokens !== undefined || usage.reasoningTokens !== undefined) addDetails(sum, usage);
+}
+
+// A function of its own: what is short stays part of the loop's own code.
+function addDetails(sum: UsageSum, usage: Usage): void {
   if (usage.cachedInputTokens !== undefined) {
     sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + count(usage.cachedInputTokens);
   }
@@ -20,5 +27,5 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
 }
 
 function count(value: number | undefined): number {
-  return typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
+  return typeof value === 'number' && value > 0 && value <= MOST_TOKENS ? value : 0;
 }

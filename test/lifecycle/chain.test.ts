@@ -33,7 +33,14 @@ function chainOf(...lifecycles: readonly AgentLifecycle[]) {
 
 /** A run as the dispatch needs it, of which nothing was asked yet. */
 function bareRun(): HookRun {
-  const run = { verdict: undefined, entered: 0, exited: 0, abortError: undefined, record: () => {} };
+  const run = {
+    verdict: undefined,
+    entered: 0,
+    exited: 0,
+    abortError: undefined,
+    throwIfAborted: () => {},
+    record: () => {},
+  };
   return run as Partial<HookRun> as HookRun;
 }
 
