@@ -53,32 +53,10 @@ const STDOUT_BYTES = 1_048_576;
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
   validateTimeout(options.timeoutMs);
+  const refused = refusalOf(options);
+  if (refused) return refused;
   const clock = options.clock ?? systemClock;
   const startedAt = clock.now();
-  const result = await attempt(options);
-  return { ...result, durationMs: Math.max(0, clock.now() - startedAt) };
-}
-
-function attempt(options: RunProcessOptions): Outcome | Promise<Outcome> {
-  if (options.signal?.aborted) return notRun('aborted');
-  const found = findSpawnFailure(options);
-  return found ? notRun('spawn-failed', found) : start(options);
-}
-
-/** Refuses what a timer would not keep. */
-export function validateTimeout(timeoutMs: unknown, option = 'timeoutMs'): void {
-  if (isTimerMs(timeoutMs)) return;
-  throw new OptionInvalidError(option, `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds.`);
-}
-
-type Outcome = Omit<ProcessResult, 'durationMs'>;
-
-function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): Outcome {
-  const end = { exitCode: null, signal: null, failure, detachedChild: false };
-  return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
-}
-
-async function start(options: RunProcessOptions): Promise<Outcome> {
   const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
   if (!(group instanceof ProcessGroup)) return notRun('spawn-failed', group);
   const stdout = new OutputHead(options.limits?.stdoutBytes ?? STDOUT_BYTES);
@@ -108,7 +86,25 @@ async function start(options: RunProcessOptions): Promise<Outcome> {
     stdoutTruncated: stdout.truncated,
     stderr: group.stderr.text(),
     stderrTruncated: group.stderr.truncated,
+    durationMs: Math.max(0, clock.now() - startedAt),
   };
+}
+
+/** Refuses what a timer would not keep. */
+export function validateTimeout(timeoutMs: unknown, option = 'timeoutMs'): void {
+  if (isTimerMs(timeoutMs)) return;
+  throw new OptionInvalidError(option, `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds.`);
+}
+
+function refusalOf(options: RunProcessOptions): ProcessResult | undefined {
+  if (options.signal?.aborted) return notRun('aborted');
+  const found = findSpawnFailure(options);
+  return found && notRun('spawn-failed', found);
+}
+
+function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
+  const end = { exitCode: null, signal: null, failure, detachedChild: false, durationMs: 0 };
+  return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
 }
 
 /** Calls `stop` when the time is up and when the signal aborts, until the returned function is called. */
