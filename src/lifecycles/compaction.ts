@@ -44,8 +44,8 @@ export interface CompactionOptions {
 export function compaction(options: CompactionOptions): AgentLifecycle {
   const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
   const meter = isByTokens ? createTokenMeter() : undefined;
-  const compact = async (messages: readonly Message[], run: RunContext) => {
-    const cut = cutConversation(messages, rule);
+  const compact = async (messages: readonly Message[], run: RunContext, size: number) => {
+    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
     if (cut === undefined) return undefined;
     const summary = await tryToSummarise(() => summarize(cut.head, run), run);
     return summary === undefined ? undefined : [...cut.kept, summaryMessage(summary), ...cut.tail];
@@ -56,10 +56,16 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
     onFailure: 'continue',
     beforeModel(messages, run) {
       const size = meter?.sizeOf(messages, run) ?? messages.length;
-      return size > rule.limit ? compact(messages, run) : undefined;
+      return size > rule.limit ? compact(messages, run, size) : undefined;
     },
     afterModel: meter && ((response, run) => meter.learn(response.usage, run)),
   };
+}
+
+/** How much more the messages are than `weigh` says, as far as a language may explain it: the rest is instructions and tools. */
+function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
+  const weight = messages.reduce((sum, message) => sum + weigh(message), 0);
+  return Math.min(Math.max(size / weight, 1), 4);
 }
 
 /** A failed summary costs nothing but itself: history that cannot be summarised stays. */
