@@ -13,7 +13,7 @@ import { createTokenMeter, tokensIn } from './token-meter.js';
 export interface CompactionOptions {
   /**
    * Tokens in the messages from which on they are compacted; well below the model's context window. Counted as the last
-   * response of the run says, and what came after it, or where nothing is known, as a quarter of the characters, with
+   * response of the run or session says, and what came after it, or where nothing is known, as a quarter of the characters, with
    * 1,000 for each picture or file.
    */
   readonly maxTokens?: number | undefined;

@@ -64,7 +64,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
   };
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
-    return reached && { by: 'limits', ...onLimit(reached) };
+    return reached && onLimit(reached);
   };
   return {
     name: 'limits',
@@ -75,7 +75,7 @@ export function limits(options: LimitsOptions): AgentLifecycle {
       const end = endOf(request.run);
       usedBy(request.run).modelCalls += 1;
       if (end === undefined) return next(request);
-      request.run.end(end);
+      request.run.end({ by: 'limits', ...end });
       return NO_RESPONSE;
     },
     wrapToolCall(call, next) {

@@ -5,9 +5,9 @@ import type { Usage } from '../model/model.js';
 const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
 
-/** Knows how many tokens the messages of each run are. */
+/** Knows how many tokens the messages of each run, or of each session, are. */
 export interface TokenMeter {
-  /** By the run's last response and what came after it; where the list has been replaced meanwhile, by its characters. */
+  /** By the last response and what came after it; where the list is another one meanwhile, by its characters. */
   sizeOf(messages: readonly Message[], run: RunContext): number;
   /** Takes the count of a response. */
   learn(usage: Usage | undefined, run: RunContext): void;
@@ -22,10 +22,10 @@ interface Reading {
 
 /** One meter serves all runs of an agent. */
 export function createTokenMeter(): TokenMeter {
-  const readings = new WeakMap<RunContext, Reading>();
+  const readings = new WeakMap<object, Reading>();
   return {
     sizeOf(messages, run) {
-      const reading = readings.get(run);
+      const reading = readings.get(run.session ?? run);
       if (reading === undefined || messages[reading.count - 1] !== reading.last) return sum(messages);
       // The response itself is the next message, and was counted.
       return reading.tokens + sum(messages.slice(reading.count + 1));
@@ -33,8 +33,8 @@ export function createTokenMeter(): TokenMeter {
     learn(usage, run) {
       const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
       const { length: count } = run.messages;
-      if (tokens > 0) readings.set(run, { tokens, count, last: run.messages[count - 1] });
-      else readings.delete(run);
+      if (tokens > 0) readings.set(run.session ?? run, { tokens, count, last: run.messages[count - 1] });
+      else readings.delete(run.session ?? run);
     },
   };
 }

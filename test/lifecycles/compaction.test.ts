@@ -286,6 +286,21 @@ describe('compaction: sessions', () => {
     expect(sent()[0]).toEqual([`user: ${MARK}summary 1`, 'assistant: Done.', 'user: And now?']);
   });
 
+  test('what the last response of a session said counts in its next run', async () => {
+    const summaries: string[][] = [];
+    const summarize = (messages: readonly Message[]) => {
+      summaries.push([...transcript(messages)]);
+      return 'short';
+    };
+    const model = scriptedModel([says('One.', { usage: { inputTokens: 90, outputTokens: 10 } }), 'Two.']);
+    const session = await agentOf(model, { maxTokens: 100, keep: 1, summarize }).agent.session({ id: 's' });
+
+    await session.run('x'.repeat(100));
+    await session.run('And now?');
+
+    expect(summaries).toEqual([[`user: ${'x'.repeat(100)}`, 'assistant: One.']]);
+  });
+
   test('a conflict of two sessions stays one', async () => {
     const store = new MemorySessionStore();
     const held = gate();
