@@ -74,7 +74,7 @@ describe('truncateToolResults', () => {
           expect(short).toBe(text);
           return;
         }
-        const [, head = '', count, tail = ''] = /^([^]*)\n\[… (\d+) characters left out …\]\n([^]*)$/.exec(short) ?? [];
+        const [, head = '', count, tail = ''] = /^(.*)\n\[… (\d+) characters left out …\]\n(.*)$/s.exec(short) ?? [];
         expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
         expect(head.length + tail.length).toBeLessThanOrEqual(maxChars);
         expect(head.length + tail.length + Number(count)).toBe(text.length);
