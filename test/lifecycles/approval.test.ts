@@ -85,9 +85,16 @@ describe('approval: which calls', () => {
     expect(both.pending.map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
+  test('what becomes of the list that it was given changes nothing', async () => {
+    const tools = ['pay'];
+    const guard = approval({ tools });
+    tools.length = 0;
+    expect((await agentOf([calls(call('a', 'pay'))], [guard]).agent.run('Go.')).status).toBe('suspended');
+  });
+
   test('a call of a tool that does not exist asks nobody', async () => {
     const { agent } = agentOf([calls('missing'), 'Done.'], [approval()]);
-    expect((await agent.run('Go.')).text).toBe('Done.');
+    expect(resultsIn((await agent.run('Go.')).messages).call_1).toContain('There is no tool "missing"');
   });
 
   test('it judges the final arguments, whatever the order of registration', async () => {

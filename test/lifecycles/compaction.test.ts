@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentOptions, MemorySessionStore, type Message, SessionConflictError } from '../../src/index.js';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  MemorySessionStore,
+  type Message,
+  SessionConflictError,
+} from '../../src/index.js';
 import { approval, type CompactionOptions, compaction } from '../../src/lifecycles/lifecycles.js';
-import { calls, fails, hangs, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
+import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
 import { echo, toolOf } from '../agent/support/sample-tools.js';
 import { gate, rejectionOf, until } from '../agent/support/settle.js';
 import { keepingLogger } from '../agent/support/silent-logger.js';
@@ -171,6 +178,48 @@ describe('compaction: by tokens', () => {
     ]);
   });
 
+  test('a response is counted once, and none where another hook has put another list in place of what it was for', async () => {
+    const runWith = async (limit: number, ...lifecycle: readonly AgentLifecycle[]) => {
+      let summaries = 0;
+      const summarize = () => {
+        summaries += 1;
+        return 'short';
+      };
+      const usage = { inputTokens: 300, outputTokens: 100 };
+      const call = { id: 'a', name: 'echo', input: { text: 'x' } };
+      const script = [says('y'.repeat(400), { calls: [call], usage }), 'Done.'];
+      const compacting = compaction({ maxTokens: limit, keep: 2, summarize });
+      await new Agent({ model: scriptedModel(script), tools: [echo], lifecycle: [...lifecycle, compacting] }).run(
+        'Go.',
+        {
+          messages: [
+            { role: 'user', content: 'z'.repeat(600) },
+            { role: 'assistant', content: [{ type: 'text', text: 'z'.repeat(600) }] },
+          ],
+        },
+      );
+      return summaries;
+    };
+    const shorter: AgentLifecycle = {
+      beforeModel: (messages, run) =>
+        run.turn === 2 ? [{ role: 'user', content: 'Go.' }, ...messages.slice(3)] : undefined,
+    };
+
+    expect(await runWith(400)).toBe(1);
+    expect(await runWith(401)).toBe(0);
+    expect(await runWith(390, shorter)).toBe(0);
+  });
+
+  test('what cannot be estimated is logged, and stays', async () => {
+    const { agent, logger } = agentOf(scriptedModel('Done.'), { maxTokens: 10 });
+    const strange: Message[] = [
+      { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'echo', input: { n: 1n } }] },
+      { role: 'tool', content: [{ type: 'tool-result', id: 'a', name: 'echo', content: 'one' }] },
+    ];
+    expect((await agent.run('Go.', { messages: strange })).text).toBe('Done.');
+    expect(logger.lines).toEqual([expect.stringContaining('"compaction" failed in beforeModel')]);
+  });
+
   test('without a count by four characters a token, a thousand for a picture', async () => {
     const sizes = async (messages: readonly Message[]) => {
       let summaries = 0;
@@ -235,6 +284,7 @@ describe('compaction: where the summary fails', () => {
   test.each<[string, ScriptEntry]>([
     ['rejects', fails('no quota')],
     ['is empty', says(' \n')],
+    ['is no response', responds({ content: [{ type: 'text' }] })],
   ])('that %s: it is logged, nothing is lost, and the next turn tries again', async (_title, entry) => {
     const { model, sent } = worker(4, entry);
     const { agent, logger } = agentOf(model, { maxMessages: 6, keep: 2 });
@@ -268,6 +318,7 @@ describe('compaction: where the summary fails', () => {
     abort.abort('enough');
 
     expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(asked()[0]?.signal?.aborted).toBe(true);
     expect(logger.lines).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, type Clock, ModelError } from '../../src/index.js';
+import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from '../../src/index.js';
 import { fallbackModels, type RetryOptions, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
 import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
 import { fakeClock, fastClock } from '../agent/support/fake-clock.js';
@@ -119,6 +119,23 @@ describe('retryModelCalls', () => {
     const agent = new Agent({ model, lifecycle, timeouts: { modelMs: 5 }, logger: keepingLogger() });
     expect((await agent.run('Hello')).text).toBe('At last.');
   });
+});
+
+test('what a hook inside of them throws is no failure of the model: nobody is asked again', async () => {
+  let asked = 0;
+  const broken: AgentLifecycle = {
+    priority: 1,
+    wrapModelCall() {
+      asked += 1;
+      throw new TypeError('boom');
+    },
+  };
+  for (const part of [retryModelCalls(), fallbackModels([scriptedModel('never')])]) {
+    asked = 0;
+    const agent = new Agent({ model: scriptedModel('never'), lifecycle: [part, broken], logger: keepingLogger() });
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    expect(asked).toBe(1);
+  }
 });
 
 describe('fallbackModels', () => {

@@ -22,6 +22,8 @@ describe('truncateToolResults', () => {
     const { messages, decisions } = await resultOf('a'.repeat(30_000), [truncateToolResults()]);
     expect(resultsIn(messages).a).toHaveLength(30_000);
     expect(decisions).toEqual([]);
+    const parts = [{ type: 'text', text: 'short' }];
+    expect((await resultOf(parts, [truncateToolResults()])).decisions).toEqual([]);
     expect(resultsIn((await resultOf('a'.repeat(30_001), [truncateToolResults()])).messages).a).toContain(
       '1 characters',
     );
