@@ -17,13 +17,12 @@ import { validateModel } from './option-check.js';
 export function fallbackModels(models: readonly Model[]): AgentLifecycle {
   refuseUnless(Array.isArray(models) && models.length > 0, 'models', 'give a list of one model or more');
   for (const [index, model] of models.entries()) validateModel(`models[${index}]`, model);
-  const others = [...models];
   return {
     name: 'fallback-models',
     priority: 40,
     async wrapModelCall(request, next) {
       let asked = request;
-      for (const model of others) {
+      for (const model of models) {
         try {
           return await next(asked);
         } catch (error) {

@@ -201,8 +201,8 @@ describe('compaction: by tokens', () => {
       return summaries;
     };
     const shorter: AgentLifecycle = {
-      beforeModel: (messages, run) =>
-        run.turn === 2 ? [{ role: 'user', content: 'Go.' }, ...messages.slice(3)] : undefined,
+      beforeModel: ([, second, , ...rest], run) =>
+        run.turn === 2 ? [{ role: 'user', content: 'Go.' }, second as Message, ...rest] : undefined,
     };
 
     expect(await runWith(400)).toBe(1);
