@@ -86,6 +86,21 @@ describe('retryModelCalls', () => {
     expect(clock.pending()).toBe(0);
   });
 
+  test('closing the agent ends the wait as well', async () => {
+    const clock = fakeClock();
+    const { agent } = agentOf([busy(), 'never'], { initialDelayMs: 1_000 }, clock);
+
+    const running = rejectionOf(agent.run('Hello'));
+    await until(() => clock.pending() === 1);
+    const closing = agent.close();
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    // What waits is the closing agent, which looks for its runs every 5 ms.
+    clock.advance(5);
+    await closing;
+    expect(clock.pending()).toBe(0);
+  });
+
   test('a signal that a hook gave to the call ends the wait as well, with the error that it was for', async () => {
     const clock = fakeClock();
     const { agent } = agentOf([busy(), 'never'], {}, clock);
