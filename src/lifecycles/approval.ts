@@ -1,0 +1,94 @@
+import { HookResultInvalidError, refuseUnless } from '../errors.js';
+import { isObject, isTexts } from '../internal/json.js';
+import type { Awaitable } from '../internal/promise.js';
+import { HookAction } from '../lifecycle/hook-action.js';
+import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
+import type { Tool } from '../tools/tool.js';
+import { errorResult } from '../tools/tool-result.js';
+import { validateFunction, validateNames } from './option-check.js';
+
+/** Which calls need a yes, and who gives it. */
+export interface ApprovalOptions<Context = unknown> {
+  /**
+   * The names of the tools whose calls need approval. Where neither this nor `when` is given: all but those of the
+   * application's own tools that are annotated as `readOnly`. The annotation of a tool with an `origin`, such as an MCP
+   * server's, is a stranger's word, and does not count.
+   */
+  readonly tools?: readonly string[] | undefined;
+  /** Whether a call needs approval; a text is the reason to show. Beside `tools`, either suffices. */
+  readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
+  /**
+   * Decides at once, with the arguments that the tool will get. Nothing (`undefined`) leaves the call open, as do all of
+   * them where this is not given. Called for the calls of one turn at the same time.
+   */
+  readonly ask?:
+    | ((call: ToolCallRequest<Context>, reason: string) => Awaitable<ApprovalAnswer | undefined>)
+    | undefined;
+}
+
+/** What `ask` decides: the same words as in `resume`. */
+export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
+
+/**
+ * Makes a lifecycle that lets calls through only with somebody's yes. `ask` gives it at once; without an answer the call
+ * is suspended: the run ends with status `suspended` and goes on with `resume`, in this process or another, where an
+ * approved call is not asked about again. A denied one gets an error result. All that it needs to know stands in the
+ * messages. A call whose tool does not exist passes: there is nothing to run.
+ *
+ * Where `when` or `ask` throws, the call gets an error result and is not run.
+ *
+ * Priority 5: innermost, so that it judges the final arguments, and nobody is asked about what a gate forbids anyway.
+ *
+ * @example
+ * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay', 'erase'] })] });
+ */
+export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
+  const { ask, ...rule } = resolveApprovalOptions(options);
+  return {
+    name: 'approval',
+    priority: 5,
+    onFailure: 'block',
+    async wrapToolCall(call, next) {
+      if (call.approved || call.tool === undefined) return next(call);
+      const need = await needOf(call, rule);
+      if (need === false) return next(call);
+      const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
+      const answer = await ask?.(call, reason);
+      if (answer === undefined) return HookAction.suspend(reason);
+      if (answer === 'approve') return next(call);
+      return errorResult(`The call was denied${reasonOf(answer)}`);
+    },
+  };
+}
+
+async function needOf<Context>(
+  call: ToolCallRequest<Context>,
+  { tools, when }: ApprovalOptions<Context>,
+): Promise<boolean | string> {
+  if (tools === undefined && when === undefined) return !isOwnReader(call.tool as Tool);
+  const need = await when?.(call);
+  if (typeof need === 'string') return need;
+  if (need !== undefined && typeof need !== 'boolean') {
+    throw new HookResultInvalidError('`when` gives a boolean or a reason', need);
+  }
+  return need === true || tools?.includes(call.name) === true;
+}
+
+function isOwnReader({ annotations, origin }: Tool): boolean {
+  return annotations?.readOnly === true && origin === undefined;
+}
+
+function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
+  if (answer === 'deny') return '.';
+  if (isObject(answer) && typeof answer.deny === 'string') return `: ${answer.deny}`;
+  throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
+}
+
+function resolveApprovalOptions<Context>(options: ApprovalOptions<Context>): ApprovalOptions<Context> {
+  validateNames(options, ['tools', 'when', 'ask']);
+  const { tools, when, ask } = options;
+  refuseUnless(tools === undefined || isTexts(tools), 'tools', 'give a list of names');
+  validateFunction('when', when);
+  validateFunction('ask', ask);
+  return { tools: tools && [...tools], when, ask };
+}

@@ -1,0 +1,113 @@
+import { refuseUnless } from '../errors.js';
+import type { Awaitable } from '../internal/promise.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import type { Message } from '../model/message.js';
+import type { Model } from '../model/model.js';
+import { type CutRule, cutConversation } from './conversation-cut.js';
+import { validateFunction, validateModel, validateNames, validateWhole } from './option-check.js';
+import { summariseBy, summaryMessage } from './summary.js';
+import { createTokenMeter, tokensIn } from './token-meter.js';
+
+/** When a conversation is compacted, and how. Give `maxTokens` or `maxMessages`. */
+export interface CompactionOptions {
+  /**
+   * Tokens in the messages from which on they are compacted; well below the model's context window. Counted as the last
+   * response of the run or session says, and what came after it, or where nothing is known, as a quarter of the characters, with
+   * 1,000 for each picture or file.
+   */
+  readonly maxTokens?: number | undefined;
+  /** The number of messages from which on they are compacted, in place of `maxTokens`. */
+  readonly maxMessages?: number | undefined;
+  /** How many of the last messages stay as they are, as long as they make up no more than half of the limit. Default: 10. */
+  readonly keep?: number | undefined;
+  /** Writes the default summary, such as a cheaper one. Default: the run's model. */
+  readonly model?: Model | undefined;
+  /** Writes the summary, in place of a model, of the messages that come before those that stay. */
+  readonly summarize?: ((messages: readonly Message[], run: RunContext) => Awaitable<string>) | undefined;
+}
+
+/**
+ * Makes a lifecycle that keeps a long conversation within bounds: before a model call that would go beyond the limit, a
+ * summary takes the place of all but the last messages, for the rest of the run and of its session. System messages and
+ * the last message of the user stay word for word, a tool call stays with its results, and instructions are not touched.
+ * `result.messages` keeps what the run added.
+ *
+ * The summary is one call of the model beside the run, which no hook sees and whose tokens are not in the run's usage.
+ * Where it fails, or is empty, that is logged and the run goes on with what it has.
+ *
+ * Priority 15: after the hooks that rewrite or add messages, so that it summarises what they left, before shell gates.
+ *
+ * @example
+ * const agent = new Agent({ model, tools, lifecycle: [compaction({ maxTokens: 100_000 })] });
+ */
+export function compaction(options: CompactionOptions): AgentLifecycle {
+  const { rule, summarize, isByTokens } = resolveCompactionOptions(options);
+  const meter = isByTokens ? createTokenMeter() : undefined;
+  const compact = async (messages: readonly Message[], run: RunContext, size: number) => {
+    const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
+    if (cut === undefined) return undefined;
+    const summary = await tryToSummarise(() => summarize(cut.head, run), run);
+    return summary === undefined ? undefined : [...cut.kept, summaryMessage(summary), ...cut.tail];
+  };
+  return {
+    name: 'compaction',
+    priority: 15,
+    onFailure: 'continue',
+    beforeModel(messages, run) {
+      const size = meter?.sizeOf(messages, run) ?? messages.length;
+      return size > rule.limit ? compact(messages, run, size) : undefined;
+    },
+    afterModel: meter && ((response, run) => meter.learn(response.usage, run)),
+  };
+}
+
+/** How much more the messages are than `weigh` says, as far as a language may explain it: the rest is instructions and tools. */
+function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
+  const weight = messages.reduce((sum, message) => sum + weigh(message), 0);
+  return Math.min(Math.max(size / weight, 1), 4);
+}
+
+/** A failed summary costs nothing but itself: history that cannot be summarised stays. */
+async function tryToSummarise(summarise: () => Awaitable<string>, run: RunContext): Promise<string | undefined> {
+  try {
+    const summary: unknown = await summarise();
+    if (typeof summary === 'string' && summary.trim() !== '') return summary.trim();
+    run.logger.warn('The summary of the conversation is empty; the conversation stays as it is.');
+  } catch (error) {
+    run.signal.throwIfAborted();
+    run.logger.warn('The conversation could not be summarised; it stays as it is.', error);
+  }
+  return undefined;
+}
+
+interface CompactionSettings {
+  readonly rule: CutRule;
+  readonly isByTokens: boolean;
+  readonly summarize: (messages: readonly Message[], run: RunContext) => Awaitable<string>;
+}
+
+function resolveCompactionOptions(options: CompactionOptions): CompactionSettings {
+  validateNames(options, ['maxTokens', 'maxMessages', 'keep', 'model', 'summarize']);
+  const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
+  const limit = maxTokens ?? maxMessages;
+  if (limit === undefined || (maxTokens !== undefined && maxMessages !== undefined)) {
+    refuseUnless(false, 'maxTokens', 'give either `maxTokens` or `maxMessages`');
+  }
+  validateWhole('maxTokens', maxTokens, 1);
+  validateWhole('maxMessages', maxMessages, 1);
+  validateWhole('keep', keep, 1);
+  if (model !== undefined) validateModel('model', model);
+  validateFunction('summarize', summarize);
+  refuseUnless(
+    model === undefined || summarize === undefined,
+    'model',
+    '`summarize` takes its place: give one of them',
+  );
+  const isByTokens = maxTokens !== undefined;
+  return {
+    rule: { limit: limit as number, keep, weigh: isByTokens ? tokensIn : () => 1 },
+    isByTokens,
+    summarize: summarize ?? ((messages, run) => summariseBy(model ?? run.model, messages, run)),
+  };
+}

@@ -1,0 +1,37 @@
+import { refuseUnless } from '../errors.js';
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { Model } from '../model/model.js';
+import { ModelError } from '../model/run-error.js';
+import { validateModel } from './option-check.js';
+
+/**
+ * Makes a lifecycle that asks the next of these models where the run's own has failed, for whatever reason, and fails
+ * with the last one's error where all have. Each model call begins with the run's own model again.
+ *
+ * Priority 40: outside of `retryModelCalls`, so that a model has failed for good before the next one is asked, and that
+ * one is retried as well.
+ *
+ * @example
+ * const agent = new Agent({ model, lifecycle: [retryModelCalls(), fallbackModels([smallerModel, otherVendor])] });
+ */
+export function fallbackModels(models: readonly Model[]): AgentLifecycle {
+  refuseUnless(Array.isArray(models) && models.length > 0, 'models', 'give a list of one model or more');
+  for (const [index, model] of models.entries()) validateModel(`models[${index}]`, model);
+  return {
+    name: 'fallback-models',
+    priority: 40,
+    async wrapModelCall(request, next) {
+      let asked = request;
+      for (const model of models) {
+        try {
+          return await next(asked);
+        } catch (error) {
+          if (!(error instanceof ModelError)) throw error;
+          request.run.logger.warn(`${error.message}; model "${model.id}" is asked instead`);
+          asked = { ...request, model };
+        }
+      }
+      return next(asked);
+    },
+  };
+}

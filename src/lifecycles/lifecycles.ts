@@ -1,0 +1,12 @@
+/**
+ * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results. Each factory gives
+ * an object that one or many agents may share; `{ ...limits({ … }), priority: 60 }` changes its place.
+ *
+ * @packageDocumentation
+ */
+export { type ApprovalAnswer, type ApprovalOptions, approval } from './approval.js';
+export { type CompactionOptions, compaction } from './compaction.js';
+export { fallbackModels } from './fallback-models.js';
+export { type LimitReached, type LimitsOptions, limits } from './limits.js';
+export { type RetryOptions, retryModelCalls } from './retry-model-calls.js';
+export { type TruncateOptions, truncateToolResults } from './truncate-tool-results.js';

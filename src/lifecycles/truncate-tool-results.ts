@@ -1,0 +1,51 @@
+import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import type { ContentPart } from '../model/message.js';
+import type { ToolResult } from '../tools/tool.js';
+import { validateNames, validateWhole } from './option-check.js';
+import { shorten } from './shorten.js';
+
+/** How long a tool result may be. */
+export interface TruncateOptions {
+  /** Characters (UTF-16 units) of text in one result, without the note on what was left out. Default: 30,000. */
+  readonly maxChars?: number | undefined;
+}
+
+/**
+ * Makes a lifecycle that shortens the text of long tool results: beginning and end stay, a note between them says how
+ * much was left out. Pictures, files and `structured` stay as they are.
+ *
+ * Priority 96: outside of what redacts results, so that no half of a secret passes for none.
+ *
+ * @example
+ * const agent = new Agent({ model, tools, lifecycle: [truncateToolResults({ maxChars: 10_000 })] });
+ */
+export function truncateToolResults(options: TruncateOptions = {}): AgentLifecycle {
+  validateNames(options, ['maxChars']);
+  const { maxChars = 30_000 } = options;
+  validateWhole('maxChars', maxChars, 1);
+  return {
+    name: 'truncate-tool-results',
+    priority: 96,
+    wrapToolCall: async (call, next) => truncated(await next(call), maxChars),
+  };
+}
+
+/** The same result where it is short enough. */
+function truncated(result: ToolResult, maxChars: number): ToolResult {
+  const { content } = result;
+  if (typeof content === 'string') {
+    return content.length <= maxChars ? result : { ...result, content: shorten(content, maxChars) };
+  }
+  const length = content.reduce((sum, part) => sum + textLength(part), 0);
+  if (length <= maxChars) return result;
+  // Each text is cut to its share.
+  const cut = (part: ContentPart): ContentPart =>
+    part.type === 'text'
+      ? { ...part, text: shorten(part.text, Math.floor((maxChars * part.text.length) / length)) }
+      : part;
+  return { ...result, content: content.map(cut) };
+}
+
+function textLength(part: ContentPart): number {
+  return part.type === 'text' ? part.text.length : 0;
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import * as lifecycles from '../../src/lifecycles/lifecycles.js';
+import { readPage, rowsOf } from './doc-files.js';
+
+const page = readPage('docs/lifecycles.md');
+const factories = lifecycles as unknown as Record<string, (options: unknown) => { readonly priority: number }>;
+
+/** Some options that each of those that take options can be made with. */
+const options: Record<string, unknown> = { limits: { tokens: 1 }, compaction: { maxTokens: 1 } };
+
+test('the table of lifecycles.md has every factory with its priority', () => {
+  const rows = rowsOf(page.split('\n## ')[1] ?? '').slice(2);
+  const listed = rows.map(([name = '', , priority]) => [/`(\w+)`/.exec(name)?.[1], Number(priority)]);
+  const made = Object.keys(factories).map((name) => {
+    const given = name === 'fallbackModels' ? [{ id: 'm', generate: async () => {} }] : (options[name] ?? {});
+    return [name, factories[name]?.(given).priority];
+  });
+
+  expect(listed.sort()).toEqual(made.sort());
+});
+
+test.each(Object.keys(factories).filter((name) => name !== 'fallbackModels'))(
+  'the section on %s has every option',
+  (name) => {
+    const section = page.split('\n## ').find((text) => text.startsWith(`${name}\n`)) ?? '';
+    const listed = rowsOf(section).flatMap(([option = '']) => /^`(\w+)`$/.exec(option)?.[1] ?? []);
+    let message = '';
+    try {
+      factories[name]?.({ ...(options[name] as object), other: 1 });
+    } catch (error) {
+      ({ message } = error as Error);
+    }
+    const known = /there are (.*)$/.exec(message)?.[1]?.split(', ');
+
+    expect(listed.sort()).toEqual(known?.sort());
+  },
+);

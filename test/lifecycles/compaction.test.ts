@@ -1,0 +1,391 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  MemorySessionStore,
+  type Message,
+  SessionConflictError,
+} from '../../src/index.js';
+import { approval, type CompactionOptions, compaction } from '../../src/lifecycles/lifecycles.js';
+import { calls, fails, hangs, responds, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
+import { echo, toolOf } from '../agent/support/sample-tools.js';
+import { gate, rejectionOf, until } from '../agent/support/settle.js';
+import { keepingLogger } from '../agent/support/silent-logger.js';
+import { transcript } from '../agent/support/transcript.js';
+
+const MARK = '[Summary of the conversation so far]\n';
+
+/** Whether a request is for a summary. */
+const isSummaryCall = ([first]: readonly Message[]) => first?.role === 'system' && first.content.includes('summary');
+
+/** A model that calls `echo` for so many turns, then answers; a request for a summary gets the next of `summaries`. */
+function worker(turns: number, ...summaries: readonly ScriptEntry[]) {
+  let turn = 0;
+  let written = 0;
+  const model = scriptedModel(({ messages }) => {
+    if (isSummaryCall(messages)) return summaries[written++] ?? `summary ${written}`;
+    turn += 1;
+    return turn > turns ? says('Done.') : calls({ id: `c${turn}`, name: 'echo', input: { text: `${turn}` } });
+  });
+  return {
+    model,
+    sent: () =>
+      model.requests.filter(({ messages }) => !isSummaryCall(messages)).map(({ messages }) => transcript(messages)),
+    asked: () => model.requests.filter(({ messages }) => isSummaryCall(messages)),
+  };
+}
+
+function agentOf(model: AgentOptions['model'], options: CompactionOptions, more: Partial<AgentOptions> = {}) {
+  const logger = keepingLogger();
+  return { logger, agent: new Agent({ model, tools: [echo], logger, lifecycle: [compaction(options)], ...more }) };
+}
+
+const turn = (n: number) => [`assistant: call c${n} echo`, `tool: c${n}=${n}`];
+
+describe('compaction: in a run', () => {
+  test('a summary takes the place of all but the last messages, and stays', async () => {
+    const { model, sent } = worker(5);
+    const { agent } = agentOf(model, { maxMessages: 6, keep: 2 });
+
+    const { text, history, messages, decisions } = await agent.run('Count.');
+
+    expect(text).toBe('Done.');
+    expect(sent().slice(2)).toEqual([
+      ['user: Count.', ...turn(1), ...turn(2)],
+      ['user: Count.', `user: ${MARK}summary 1`, ...turn(3)],
+      ['user: Count.', `user: ${MARK}summary 1`, ...turn(3), ...turn(4)],
+      ['user: Count.', `user: ${MARK}summary 2`, ...turn(5)],
+    ]);
+    expect(transcript(history)).toEqual([...(sent().at(-1) as string[]), 'assistant: Done.']);
+    expect(messages).toHaveLength(12);
+    expect(decisions).toMatchObject([
+      { type: 'modify', by: 'compaction', before: 7, after: 4 },
+      { before: 8, after: 4 },
+    ]);
+  });
+
+  test('the model is given what it is to summarise as a text, the summary before with it, and no tools', async () => {
+    const { model, asked } = worker(5);
+    const { agent } = agentOf(model, { maxMessages: 6, keep: 2 }, { instructions: 'Be brief.' });
+    const { usage } = await agent.run('Count.');
+
+    const [first, second] = asked().map(({ messages }) => messages[1]?.content);
+    expect(first).toBe(
+      [
+        '<conversation>',
+        'user: Count.',
+        ...['1', '2'].flatMap((n) => [`assistant calls echo: {"text":"${n}"}`, `tool result of echo: ${n}`]),
+        '</conversation>',
+      ].join('\n'),
+    );
+    expect(second).toContain(`user: ${MARK}summary 1\n`);
+    expect(asked().every(({ tools }) => tools.length === 0)).toBe(true);
+    // Six model calls of the run; the two summaries stand beside it.
+    expect(usage.totalTokens).toBe(6 * 15);
+  });
+
+  test('what stands in the conversation cannot end it for the one who summarises, and long results are shortened', async () => {
+    const { model, asked } = worker(3);
+    const tools = [toolOf('echo', () => `</conversation> ${'x'.repeat(5_000)}`)];
+    await agentOf(model, { maxMessages: 4, keep: 1 }, { tools }).agent.run('Count.');
+
+    const text = String(asked()[0]?.messages[1]?.content);
+    expect(text.match(/<\/conversation>/g)).toHaveLength(1);
+    expect(text.length).toBeLessThan(5_000);
+  });
+
+  test('system messages and the last message of the user stay word for word', async () => {
+    const { model, sent } = worker(4);
+    const { agent } = agentOf(model, { maxMessages: 6, keep: 2 });
+    const earlier: Message[] = [
+      { role: 'user', content: 'First.' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Yes.' }] },
+      { role: 'system', content: 'The user is a child.' },
+    ];
+    await agent.run({ role: 'user', content: [{ type: 'text', text: 'Count.' }] }, { messages: earlier });
+
+    expect(sent().at(-1)?.slice(0, 3)).toEqual([
+      'system: The user is a child.',
+      'user: Count.',
+      `user: ${MARK}summary 3`,
+    ]);
+  });
+
+  test('a turn with several calls stays whole, also where it is longer than `keep`', async () => {
+    const batch = calls(
+      { id: 'a', name: 'echo', input: { text: '1' } },
+      { id: 'b', name: 'echo', input: { text: '2' } },
+    );
+    const model = scriptedModel([batch, batch, batch, 'Done.'], { record: true });
+    const { agent } = agentOf(model, { maxMessages: 5, keep: 1, summarize: () => 'short' });
+    const { history } = await agent.run('Go.');
+    expect(transcript(history)).toEqual([
+      ...[
+        'user: Go.',
+        `user: ${MARK}short`,
+        'assistant: call a echo, call b echo',
+        'tool: a=1, b=2',
+        'assistant: Done.',
+      ],
+    ]);
+  });
+
+  test('another model, or a function, may write the summary; the function is given whole turns', async () => {
+    const { model, asked } = worker(2);
+    const cheap = scriptedModel('cheap');
+    const { history } = await agentOf(model, { maxMessages: 4, keep: 2, model: cheap }).agent.run('Count.');
+    expect([transcript(history)[1], asked().length, cheap.requests.length]).toEqual([`user: ${MARK}cheap`, 0, 1]);
+
+    const given: string[][] = [];
+    const summarize: CompactionOptions['summarize'] = async (messages, run) => {
+      given.push([run.agent, ...transcript(messages)]);
+      return ' mine ';
+    };
+    const again = await agentOf(worker(2).model, { maxMessages: 4, keep: 2, summarize }).agent.run('Count.');
+    expect(transcript(again.history)[1]).toBe(`user: ${MARK}mine`);
+    expect(given).toEqual([['agent', 'user: Count.', ...turn(1)]]);
+  });
+});
+
+describe('compaction: by tokens', () => {
+  test("counts as the run's last response says, and by characters what came after it", async () => {
+    const usage = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 10 } });
+    const call = (id: string, text: string) => ({ calls: [{ id, name: 'echo', input: { text } }] });
+    const script = [
+      says('', { ...call('a', 'x'.repeat(120)), ...usage(50) }),
+      says('', { ...call('b', 'y'.repeat(160)), ...usage(80) }),
+      says('', { ...call('c', 'z'), ...usage(20) }),
+      says('Done.'),
+    ];
+    const summaries: number[] = [];
+    const { agent } = agentOf(scriptedModel(script), {
+      ...{ maxTokens: 100, keep: 2 },
+      summarize: (messages) => {
+        summaries.push(messages.length);
+        return 'short';
+      },
+    });
+
+    // Before the third call: 80 + 10 by the response, and 40 for the result.
+    const { history } = await agent.run('a'.repeat(120));
+
+    expect(summaries).toEqual([3]);
+    expect(transcript(history).slice(1, 4)).toEqual([
+      `user: ${MARK}short`,
+      'assistant: call b echo',
+      expect.stringMatching(/^tool: b=y/),
+    ]);
+  });
+
+  test('a response is counted once, and none where another hook has put another list in place of what it was for', async () => {
+    const runWith = async (limit: number, ...lifecycle: readonly AgentLifecycle[]) => {
+      let summaries = 0;
+      const summarize = () => {
+        summaries += 1;
+        return 'short';
+      };
+      const usage = { inputTokens: 300, outputTokens: 100 };
+      const call = { id: 'a', name: 'echo', input: { text: 'x' } };
+      const script = [says('y'.repeat(400), { calls: [call], usage }), 'Done.'];
+      const compacting = compaction({ maxTokens: limit, keep: 2, summarize });
+      await new Agent({ model: scriptedModel(script), tools: [echo], lifecycle: [...lifecycle, compacting] }).run(
+        'Go.',
+        {
+          messages: [
+            { role: 'user', content: 'z'.repeat(600) },
+            { role: 'assistant', content: [{ type: 'text', text: 'z'.repeat(600) }] },
+          ],
+        },
+      );
+      return summaries;
+    };
+    const shorter: AgentLifecycle = {
+      beforeModel: ([, second, , ...rest], run) =>
+        run.turn === 2 ? [{ role: 'user', content: 'Go.' }, second as Message, ...rest] : undefined,
+    };
+
+    expect(await runWith(400)).toBe(1);
+    expect(await runWith(401)).toBe(0);
+    expect(await runWith(390, shorter)).toBe(0);
+  });
+
+  test('what cannot be estimated is logged, and stays', async () => {
+    const { agent, logger } = agentOf(scriptedModel('Done.'), { maxTokens: 10 });
+    const strange: Message[] = [
+      { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'echo', input: { n: 1n } }] },
+      { role: 'tool', content: [{ type: 'tool-result', id: 'a', name: 'echo', content: 'one' }] },
+    ];
+    expect((await agent.run('Go.', { messages: strange })).text).toBe('Done.');
+    expect(logger.lines).toEqual([expect.stringContaining('"compaction" failed in beforeModel')]);
+  });
+
+  test('without a count by four characters a token, a thousand for a picture', async () => {
+    const sizes = async (messages: readonly Message[]) => {
+      let summaries = 0;
+      const summarize = () => {
+        summaries += 1;
+        return 'short';
+      };
+      const model = scriptedModel('Done.', { usage: { inputTokens: 0, outputTokens: 0 } });
+      await agentOf(model, { maxTokens: 1_100, keep: 1, summarize }).agent.run('Now.', { messages });
+      return summaries;
+    };
+    const said = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+    const picture: Message = {
+      role: 'user',
+      content: [{ type: 'image', image: 'x'.repeat(100_000), mediaType: 'image/png' }],
+    };
+
+    expect(await sizes([picture, said('A ship.')])).toBe(0);
+    expect(await sizes([picture, said('x'.repeat(396))])).toBe(0);
+    expect(await sizes([picture, said('x'.repeat(400))])).toBe(1);
+    expect(await sizes([{ role: 'user', content: 'x'.repeat(4_400) }, said('Yes.')])).toBe(1);
+  });
+
+  test('where the characters of a language are more tokens than a quarter, the cut goes by the count as well', async () => {
+    const asked: Message[] = [{ role: 'user', content: 'x'.repeat(40) }];
+    const said = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
+    const earlier = [...asked, ...Array.from({ length: 8 }, () => said('x'.repeat(40)))];
+    // Forty tokens a message where the characters say ten. By these alone, two messages would have to go, too few for it.
+    const usage = { inputTokens: 400, outputTokens: 10 };
+    const model = scriptedModel([
+      says('', { calls: [{ id: 'a', name: 'echo', input: { text: 'x' } }], usage }),
+      'Done.',
+    ]);
+    const { agent } = agentOf(model, { maxTokens: 300, summarize: () => 'short' });
+
+    const { history } = await agent.run('Count.', { messages: earlier });
+
+    expect(transcript(history)).toEqual([
+      `user: ${MARK}short`,
+      ...Array.from({ length: 3 }, () => `assistant: ${'x'.repeat(40)}`),
+      ...['user: Count.', 'assistant: call a echo', 'tool: a=x', 'assistant: Done.'],
+    ]);
+  });
+
+  test('what cannot be made shorter is not summarised anew in each turn', async () => {
+    const { model, asked } = worker(12);
+    const noUsage = {
+      ...model,
+      generate: async (request: Parameters<typeof model.generate>[0]) => ({
+        ...(await model.generate(request)),
+        usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+      }),
+    };
+    const { agent } = agentOf(noUsage, { maxTokens: 100, keep: 1 });
+    await agent.run('x'.repeat(2_000));
+
+    expect(asked().length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('compaction: where the summary fails', () => {
+  test.each<[string, ScriptEntry]>([
+    ['rejects', fails('no quota')],
+    ['is empty', says(' \n')],
+    ['is no response', responds({ content: [{ type: 'text' }] })],
+  ])('that %s: it is logged, nothing is lost, and the next turn tries again', async (_title, entry) => {
+    const { model, sent } = worker(4, entry);
+    const { agent, logger } = agentOf(model, { maxMessages: 6, keep: 2 });
+
+    expect((await agent.run('Count.')).text).toBe('Done.');
+    expect(sent()[3]).toEqual(['user: Count.', ...turn(1), ...turn(2), ...turn(3)]);
+    expect(sent()[4]).toEqual(['user: Count.', `user: ${MARK}summary 2`, ...turn(4)]);
+    expect(logger.lines).toEqual([expect.stringMatching(/^warn: The .*conversation.* stays as it is\.$/)]);
+  });
+
+  test('a function that throws, or gives no text, is no other', async () => {
+    for (const summarize of [
+      () => {
+        throw new TypeError('boom');
+      },
+      () => 1 as never,
+    ]) {
+      const { agent, logger } = agentOf(worker(3).model, { maxMessages: 4, summarize });
+      expect((await agent.run('Count.')).history).toHaveLength(8);
+      expect(logger.lines.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('an abort reaches the summary, and ends the run as an abort', async () => {
+    const { model, asked } = worker(3, hangs());
+    const { agent, logger } = agentOf(model, { maxMessages: 4, keep: 2 });
+    const abort = new AbortController();
+
+    const running = rejectionOf(agent.run('Count.', { signal: abort.signal }));
+    await until(() => asked().length === 1);
+    abort.abort('enough');
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(asked()[0]?.signal?.aborted).toBe(true);
+    expect(logger.lines).toEqual([]);
+  });
+});
+
+describe('compaction: sessions', () => {
+  test('the stored session is the short one, also for another process, and its summary is known as one', async () => {
+    const store = new MemorySessionStore();
+    const open = async (model: AgentOptions['model']) =>
+      agentOf(model, { maxMessages: 6, keep: 2 }, { store }).agent.session({ id: 's' });
+    const first = await open(worker(4).model);
+    await first.run('Count.');
+    await first.close();
+    const stored = transcript((await store.load('s'))?.messages ?? []);
+    expect(stored).toEqual(['user: Count.', `user: ${MARK}summary 1`, ...turn(3), ...turn(4), 'assistant: Done.']);
+
+    const { model, sent } = worker(0);
+    await (await open(model)).run('And now?');
+
+    expect(sent()[0]).toEqual([`user: ${MARK}summary 1`, 'assistant: Done.', 'user: And now?']);
+  });
+
+  test('what the last response of a session said counts in its next run', async () => {
+    const summaries: string[][] = [];
+    const summarize = (messages: readonly Message[]) => {
+      summaries.push([...transcript(messages)]);
+      return 'short';
+    };
+    const model = scriptedModel([says('One.', { usage: { inputTokens: 90, outputTokens: 10 } }), 'Two.']);
+    const session = await agentOf(model, { maxTokens: 100, keep: 1, summarize }).agent.session({ id: 's' });
+
+    await session.run('x'.repeat(100));
+    await session.run('And now?');
+
+    expect(summaries).toEqual([[`user: ${'x'.repeat(100)}`, 'assistant: One.']]);
+  });
+
+  test('a conflict of two sessions stays one', async () => {
+    const store = new MemorySessionStore();
+    const held = gate();
+    const summarize = () => held.pass().then(() => 'short');
+    const mine = await agentOf(worker(3).model, { maxMessages: 4, keep: 2, summarize }, { store }).agent.session({
+      id: 's',
+    });
+    const theirs = await agentOf(worker(0).model, { maxMessages: 4 }, { store }).agent.session({ id: 's' });
+
+    const running = rejectionOf(mine.run('Count.'));
+    await until(() => held.arrived === 1);
+    await theirs.run('Hello');
+    held.open();
+
+    expect(await running).toBeInstanceOf(SessionConflictError);
+  });
+
+  test('a suspended run goes on, and is compacted after its results', async () => {
+    const { model } = worker(2);
+    const lifecycle = [compaction({ maxMessages: 4, keep: 2 }), approval()];
+    const agent = new Agent({ model, tools: [echo], lifecycle });
+    let result = await agent.run('Count.');
+    while (result.status === 'suspended') {
+      const messages = JSON.parse(JSON.stringify(result.history)) as Message[];
+      result = await agent.run('', { messages, resume: { [result.pending[0]?.id ?? '']: 'approve' } });
+    }
+    expect(transcript(result.history)).toEqual([
+      'user: Count.',
+      `user: ${MARK}summary 1`,
+      ...turn(2),
+      'assistant: Done.',
+    ]);
+  });
+});

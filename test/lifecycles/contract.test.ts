@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { AgentLifecycle } from '../../src/index.js';
+import {
+  approval,
+  compaction,
+  fallbackModels,
+  limits,
+  retryModelCalls,
+  truncateToolResults,
+} from '../../src/lifecycles/lifecycles.js';
+import { assertLifecycle, scriptedModel } from '../../src/testing/testing.js';
+
+const retry = () => retryModelCalls({ initialDelayMs: 1 });
+
+/** Those that change nothing where there is nothing to do. */
+const passive: readonly [string, () => AgentLifecycle][] = [
+  ['retry that need not', () => retryModelCalls({ maxRetries: 0 })],
+  ['limits that are far', () => limits({ modelCalls: 100, toolCalls: 100, tokens: 1e6, perTool: { trial_echo: 100 } })],
+  ['approval of other tools', () => approval({ tools: ['erase'] })],
+  ['compaction that is far', () => compaction({ maxTokens: 1e6 })],
+  ['long results', () => truncateToolResults()],
+];
+
+const active: readonly [string, () => AgentLifecycle][] = [
+  ['retry', retry],
+  ['fallback', () => fallbackModels([scriptedModel('From the other one.')])],
+  ['limits of one model call', () => limits({ modelCalls: 1 })],
+  ['limits of one tool call', () => limits({ toolCalls: 1 })],
+  ['limits of a tool', () => limits({ perTool: { trial_echo: 1 } })],
+  ['approval that suspends', () => approval()],
+  ['approval that approves', () => approval({ ask: () => 'approve' })],
+  ['approval that denies', () => approval({ ask: async () => 'deny' as const })],
+  ['compaction by a function', () => compaction({ maxMessages: 2, summarize: (messages) => JSON.stringify(messages) })],
+  ["compaction by the run's model", () => compaction({ maxMessages: 2, keep: 1 })],
+  ['compaction by tokens', () => compaction({ maxTokens: 10, keep: 1 })],
+  ['short results', () => truncateToolResults({ maxChars: 10 })],
+];
+
+test.each(passive)('%s keeps the contract, and changes nothing', async (_title, make) => {
+  expect(await assertLifecycle(make, { passive: true, runs: 20 })).toContain('passive');
+});
+
+test.each(active)('%s keeps the contract', async (_title, make) => {
+  expect(await assertLifecycle(make, { runs: 20 })).toContain('concurrency');
+});
+
+test('one instance of each, one after the other, keeps it for a whole assertion', async () => {
+  for (const [, make] of active) await assertLifecycle(make(), { runs: 20 });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, HookAction, RejectedError } from '../../src/index.js';
+import { approval, type LimitReached, limits, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
+import { calls, fails, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
+import { fastClock } from '../agent/support/fake-clock.js';
+import { echo, toolOf } from '../agent/support/sample-tools.js';
+import { rejectionOf, unhandledDuring } from '../agent/support/settle.js';
+import { keepingLogger } from '../agent/support/silent-logger.js';
+import { resultsIn, transcript } from '../agent/support/transcript.js';
+
+const call = (id: string, name = 'echo') => ({ id, name, input: { text: id } });
+
+function agentOf(script: readonly ScriptEntry[] | ScriptEntry, ...lifecycle: readonly AgentLifecycle[]) {
+  const model = scriptedModel(script, { perRun: Array.isArray(script) });
+  const tools = [echo, toolOf('search', () => 'found')];
+  return { model, agent: new Agent({ model, tools, lifecycle, clock: fastClock(), logger: keepingLogger() }) };
+}
+
+describe('limits: the whole run', () => {
+  test('model calls: the call too many is not made, and the error says who ended it and keeps what was done', async () => {
+    const { agent, model } = agentOf(calls('echo', { text: 'x' }), limits({ modelCalls: 2 }));
+
+    const error = (await rejectionOf(agent.run('Hello'))) as RejectedError;
+
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({ by: 'limits', point: 'beforeModel' });
+    expect(error.reason).toBe('The limit of 2 model calls is used up (2).');
+    expect(model.requests).toHaveLength(2);
+    expect(transcript(error.messages)).toEqual([
+      ...['user: Hello', 'assistant: call call_1 echo', 'tool: call_1=x'],
+      ...['assistant: call call_2 echo', 'tool: call_2=x'],
+    ]);
+  });
+
+  test('an answer that comes with the last call stands', async () => {
+    const { agent } = agentOf(
+      [calls('echo', { text: 'x' }), 'Done.'],
+      limits({ modelCalls: 2, toolCalls: 1, tokens: 16 }),
+    );
+    expect((await agent.run('Hello')).text).toBe('Done.');
+  });
+
+  test('model calls: repeated attempts count, and the turn ends where they are used up', async () => {
+    const busy = fails({ message: 'busy', status: 503 });
+    const { agent, model } = agentOf(() => busy, retryModelCalls({ maxRetries: 9 }), limits({ modelCalls: 3 }));
+
+    const error = await rejectionOf(agent.run('Hello'));
+
+    expect(error).toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'limits', point: 'end' });
+    expect(model.requests).toHaveLength(3);
+  });
+
+  test('tokens: the call after which they are used up is the last', async () => {
+    const step = says('', { calls: [call('a')], usage: { inputTokens: 30, outputTokens: 20 } });
+    const { agent, model } = agentOf(() => step, limits({ tokens: 100 }));
+
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({
+      reason: 'The limit of 100 tokens is used up (100).',
+      usage: { totalTokens: 100 },
+    });
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('tool calls: those within the budget finish, those beyond get an error result, and the run ends', async () => {
+    const { agent, model } = agentOf([calls(call('a'), call('b'), call('c')), 'never'], limits({ toolCalls: 2 }));
+
+    const error = (await rejectionOf(agent.run('Hello'))) as RejectedError;
+
+    expect(resultsIn(error.messages)).toEqual({
+      ...{ a: 'a', b: 'b' },
+      c: "!The call was not run: the run's limit of 2 tool calls is used up.",
+    });
+    expect(error.reason).toBe('The limit of 2 tool calls is used up (3).');
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test('onLimit is told which limit, and may answer', async () => {
+    const seen: LimitReached[] = [];
+    const onLimit = (reached: LimitReached) => {
+      seen.push(reached);
+      return HookAction.respond(`That was enough: ${reached.limit}.`);
+    };
+    const { agent } = agentOf([calls(call('a')), calls(call('b')), 'never'], limits({ toolCalls: 1, onLimit }));
+
+    const { text, decisions } = await agent.run('Hello');
+
+    expect(text).toBe('That was enough: toolCalls.');
+    expect(seen).toEqual([{ limit: 'toolCalls', max: 1, used: 2 }]);
+    expect(decisions.at(-1)).toMatchObject({ type: 'respond', by: 'limits', point: 'beforeModel' });
+  });
+
+  test('an onLimit that throws, or gives something else, blocks', async () => {
+    const boom = () => {
+      throw new TypeError('boom');
+    };
+    for (const onLimit of [boom, () => 'no' as never]) {
+      const { agent } = agentOf([calls(call('a')), 'never'], limits({ modelCalls: 1, onLimit }));
+      expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'limits' });
+    }
+  });
+});
+
+describe('limits: one tool', () => {
+  test('a call too many gets an error result, others run, and the model goes on', async () => {
+    const script = [calls(call('a', 'search'), call('b')), calls(call('c', 'search'), call('d')), 'Done.'];
+    const { agent } = agentOf(script, limits({ perTool: { search: 1 } }));
+
+    const { text, messages } = await agent.run('Hello');
+
+    expect(text).toBe('Done.');
+    expect(resultsIn(messages)).toEqual({
+      ...{ a: 'found', b: 'b', d: 'd' },
+      c: '!The call was not run: the run\'s limit of 1 calls of "search" is used up.',
+    });
+  });
+
+  test('names of the prototype are names like any other', async () => {
+    const { agent } = agentOf([calls({ id: 'a', name: 'toString' }), 'Done.'], limits({ perTool: { search: 1 } }));
+    expect(resultsIn((await agent.run('Hello')).messages).a).toContain('There is no tool "toString"');
+  });
+});
+
+describe('limits: each run for itself', () => {
+  test('one instance on two agents, a hundred runs at once', async () => {
+    const shared = limits({ modelCalls: 2, toolCalls: 2, perTool: { search: 1 } });
+    const script = [calls(call('a', 'search'), call('b')), 'Done.'];
+    const agents = [agentOf(script, shared).agent, agentOf(script, shared).agent];
+
+    const results = await Promise.all(Array.from({ length: 100 }, (_, at) => agents[at % 2]?.run('Hello')));
+
+    expect(results.every((result) => result?.text === 'Done.')).toBe(true);
+  });
+
+  test('a resumed run counts anew', async () => {
+    const { agent } = agentOf([calls(call('a')), 'Done.'], limits({ modelCalls: 1, toolCalls: 1 }), approval());
+    const asked = await agent.run('Hello');
+    expect(asked.status).toBe('suspended');
+    const { text } = await agent.run('', { messages: asked.history, resume: { a: 'approve' } });
+    expect(text).toBe('Done.');
+  });
+
+  test('a call beyond the limit asks nobody', async () => {
+    const asked: string[] = [];
+    const ask = ({ id }: { id: string }) => {
+      asked.push(id);
+      return 'approve' as const;
+    };
+    const { agent } = agentOf([calls(call('a'), call('b')), 'x'], approval({ ask }), limits({ perTool: { echo: 1 } }));
+    expect(await unhandledDuring(() => agent.run('Hello'))).toEqual([]);
+    expect(asked).toEqual(['a']);
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from '../../src/index.js';
+import { fallbackModels, type RetryOptions, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
+import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
+import { fakeClock, fastClock } from '../agent/support/fake-clock.js';
+import { rejectionOf, until } from '../agent/support/settle.js';
+import { keepingLogger } from '../agent/support/silent-logger.js';
+
+const failing = (message: string, hints: object) => fails(Object.assign(new Error(message), hints));
+const busy = (retryAfterMs?: number) => failing('busy', { status: 503, retryAfterMs });
+const gone = failing('no such model', { status: 404 });
+
+function agentOf(script: readonly ScriptEntry[] | ScriptEntry, options?: RetryOptions, clock: Clock = fastClock()) {
+  const model = scriptedModel(script);
+  const logger = keepingLogger();
+  return { model, logger, agent: new Agent({ model, logger, clock, lifecycle: [retryModelCalls(options)] }) };
+}
+
+describe('retryModelCalls', () => {
+  test('repeats a call that failed in a way that may pass, in the same turn', async () => {
+    const { agent, model, logger } = agentOf([busy(), busy(), 'At last.'], { random: () => 1 });
+
+    const { text, turns } = await agent.run('Hello');
+
+    expect({ text, turns }).toEqual({ text: 'At last.', turns: 1 });
+    expect(logger.lines).toEqual([
+      'warn: Model "scripted" failed: busy; attempt 2 follows in 500 ms',
+      'warn: Model "scripted" failed: busy; attempt 3 follows in 1000 ms',
+    ]);
+    expect(model.requests[2]?.messages).toEqual(model.requests[0]?.messages);
+  });
+
+  test('rethrows the ModelError of the last attempt, and one that will not pass at once', async () => {
+    const often = agentOf([busy(), busy(), busy(), 'never'], {});
+    expect(await rejectionOf(often.agent.run('Hello'))).toMatchObject({ code: 'ERR_MODEL_FAILED', status: 503 });
+    expect(often.model.requests).toHaveLength(3);
+
+    const once = agentOf([gone, 'never']);
+    expect(await rejectionOf(once.agent.run('Hello'))).toMatchObject({ code: 'ERR_MODEL_FAILED', status: 404 });
+    expect(once.model.requests).toHaveLength(1);
+    const none = agentOf([busy(), 'never'], { maxRetries: 0 });
+    expect(await rejectionOf(none.agent.run('Hello'))).toBeInstanceOf(ModelError);
+  });
+
+  test('waits twice as long each time, up to a bound, between a half and the whole of it', async () => {
+    const waits = async (random: number) => {
+      const { agent, logger } = agentOf([...Array.from({ length: 4 }, () => busy()), 'At last.'], {
+        ...{ maxRetries: 4, initialDelayMs: 100, maxDelayMs: 300 },
+        random: () => random,
+      });
+      await agent.run('Hello');
+      return logger.lines.map((line) => Number(/(\d+) ms$/.exec(line)?.[1]));
+    };
+
+    expect(await waits(1)).toEqual([100, 200, 300, 300]);
+    expect(await waits(0)).toEqual([50, 100, 150, 150]);
+  });
+
+  test('waits as long as the provider asked, unless that is longer than it may', async () => {
+    const { agent, logger } = agentOf([busy(1_234), busy(0), 'At last.']);
+    await agent.run('Hello');
+    expect(logger.lines).toEqual([expect.stringMatching(/in 1234 ms$/), expect.stringMatching(/in 0 ms$/)]);
+
+    const impatient = agentOf([busy(1_001), 'never'], { maxDelayMs: 1_000 });
+    expect(await rejectionOf(impatient.agent.run('Hello'))).toMatchObject({ retryAfterMs: 1_001 });
+  });
+
+  test('retryOn decides in place of the hints', async () => {
+    const { agent } = agentOf([gone, 'At last.'], { retryOn: ({ status }) => status === 404 });
+    expect((await agent.run('Hello')).text).toBe('At last.');
+
+    const never = agentOf([busy(), 'never'], { retryOn: () => false });
+    await expect(never.agent.run('Hello')).rejects.toBeInstanceOf(ModelError);
+  });
+
+  test('an abort ends the wait, and no timer stays', async () => {
+    const clock = fakeClock();
+    const { agent } = agentOf([busy(), 'never'], {}, clock);
+    const abort = new AbortController();
+
+    const running = rejectionOf(agent.run('Hello', { signal: abort.signal }));
+    await until(() => clock.pending() === 1);
+    abort.abort('enough');
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('closing the agent ends the wait as well', async () => {
+    const clock = fakeClock();
+    const { agent } = agentOf([busy(), 'never'], { initialDelayMs: 1_000 }, clock);
+
+    const running = rejectionOf(agent.run('Hello'));
+    await until(() => clock.pending() === 1);
+    const closing = agent.close();
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    // What waits is the closing agent, which looks for its runs every 5 ms.
+    clock.advance(5);
+    await closing;
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('a signal that a hook gave to the call ends the wait as well, with the error that it was for', async () => {
+    const clock = fakeClock();
+    const { agent } = agentOf([busy(), 'never'], {}, clock);
+    const own = new AbortController();
+    agent.use({ wrapModelCall: (request, next) => next({ ...request, signal: own.signal }) });
+
+    const running = rejectionOf(agent.run('Hello'));
+    await until(() => clock.pending() === 1);
+    own.abort();
+
+    expect(await running).toMatchObject({ code: 'ERR_MODEL_FAILED', status: 503 });
+    expect(clock.pending()).toBe(0);
+  });
+
+  test('a stream shows text of a failed attempt too: its deltas carry the attempt, and the result holds the last', async () => {
+    const { agent } = agentOf([streams(['Half an an'], busy()), says('A whole one.')]);
+    const stream = agent.stream('Hello');
+    const deltas: [number, string][] = [];
+    for await (const event of stream as AsyncIterable<AgentEvent>) {
+      if (event.type === 'text-delta') deltas.push([event.attempt, event.text]);
+    }
+
+    expect(deltas[0]).toEqual([1, 'Half an an']);
+    expect(deltas.slice(1).every(([attempt]) => attempt === 2)).toBe(true);
+    expect((await stream.result).text).toBe('A whole one.');
+  });
+
+  test('a time-out of the model is worth another attempt', async () => {
+    const model = scriptedModel([hangs(), 'At last.']);
+    const lifecycle = [retryModelCalls({ initialDelayMs: 1 })];
+    const agent = new Agent({ model, lifecycle, timeouts: { modelMs: 5 }, logger: keepingLogger() });
+    expect((await agent.run('Hello')).text).toBe('At last.');
+  });
+});
+
+test('what a hook inside of them throws is no failure of the model: nobody is asked again', async () => {
+  let asked = 0;
+  const broken: AgentLifecycle = {
+    priority: 1,
+    wrapModelCall() {
+      asked += 1;
+      throw new TypeError('boom');
+    },
+  };
+  for (const part of [retryModelCalls(), fallbackModels([scriptedModel('never')])]) {
+    asked = 0;
+    const agent = new Agent({ model: scriptedModel('never'), lifecycle: [part, broken], logger: keepingLogger() });
+    expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    expect(asked).toBe(1);
+  }
+});
+
+describe('fallbackModels', () => {
+  const named = (id: string, ...script: readonly ScriptEntry[]) => scriptedModel(script, { id });
+
+  test('asks the next model where one failed, and the first one again in the next call', async () => {
+    const first = named('first', gone, 'From the first.');
+    const second = named('second', gone);
+    const third = named('third', 'From the third.');
+    const logger = keepingLogger();
+    const agent = new Agent({ model: first, logger, lifecycle: [fallbackModels([second, third])] });
+
+    expect((await agent.run('Hello')).text).toBe('From the third.');
+    expect((await agent.run('Hello')).text).toBe('From the first.');
+    expect(logger.lines).toEqual([
+      'warn: Model "first" failed: no such model; model "second" is asked instead',
+      'warn: Model "second" failed: no such model; model "third" is asked instead',
+    ]);
+  });
+
+  test('fails with the error of the last model, which names it', async () => {
+    const agent = new Agent({
+      model: named('first', gone),
+      lifecycle: [fallbackModels([named('second', gone)])],
+      logger: keepingLogger(),
+    });
+    await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_MODEL_FAILED', model: 'second' });
+  });
+
+  test('stands outside of retries, in whatever order the two are given: each model is tried in full', async () => {
+    for (const order of [1, -1]) {
+      const first = named('first', busy(), busy(), busy());
+      const second = named('second', busy(), 'From the second.');
+      const lifecycle = [retryModelCalls(), fallbackModels([second])];
+      const agent = new Agent({
+        model: first,
+        lifecycle: order === 1 ? lifecycle : lifecycle.reverse(),
+        clock: fastClock(),
+        logger: keepingLogger(),
+      });
+
+      expect((await agent.run('Hello')).text).toBe('From the second.');
+      expect([first.requests.length, second.requests.length]).toEqual([3, 2]);
+    }
+  });
+
+  test('an abort asks nobody else', async () => {
+    const second = named('second', 'never');
+    const agent = new Agent({ model: named('first', hangs()), lifecycle: [fallbackModels([second])] });
+    const abort = new AbortController();
+    const running = rejectionOf(agent.run('Hello', { signal: abort.signal }));
+    setTimeout(() => abort.abort(), 1);
+
+    expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(second.requests).toEqual([]);
+  });
+});

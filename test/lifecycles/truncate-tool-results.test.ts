@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, HookAction, toolResult } from '../../src/index.js';
+import { truncateToolResults } from '../../src/lifecycles/lifecycles.js';
+import { shorten } from '../../src/lifecycles/shorten.js';
+import { calls, scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../agent/support/sample-tools.js';
+import { resultsIn } from '../agent/support/transcript.js';
+
+async function resultOf(output: unknown, lifecycle: readonly AgentLifecycle[]) {
+  const model = scriptedModel([calls({ id: 'a', name: 'get' }), 'Done.']);
+  return new Agent({ model, tools: [toolOf('get', () => output)], lifecycle }).run('Go.');
+}
+
+describe('truncateToolResults', () => {
+  test('keeps the beginning and the end of a long text, and says how much is missing', async () => {
+    const { messages } = await resultOf(`${'a'.repeat(50)}${'b'.repeat(50)}`, [truncateToolResults({ maxChars: 10 })]);
+    expect(resultsIn(messages)).toEqual({ a: 'aaaaa\n[… 90 characters left out …]\nbbbbb' });
+  });
+
+  test('leaves what is short enough alone: no decision is recorded', async () => {
+    const { messages, decisions } = await resultOf('a'.repeat(30_000), [truncateToolResults()]);
+    expect(resultsIn(messages).a).toHaveLength(30_000);
+    expect(decisions).toEqual([]);
+    const parts = [{ type: 'text', text: 'short' }];
+    expect((await resultOf(parts, [truncateToolResults()])).decisions).toEqual([]);
+    expect(resultsIn((await resultOf('a'.repeat(30_001), [truncateToolResults()])).messages).a).toContain(
+      '1 characters',
+    );
+  });
+
+  test('errors too; data beside the text, pictures and files stay', async () => {
+    const picture = { type: 'image', image: 'x'.repeat(100), mediaType: 'image/png' } as const;
+    const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) }) as const;
+    const parts = toolResult({ content: [text(60), picture, text(20)], structured: { n: 1 }, isError: true });
+
+    const { messages } = await resultOf(parts, [truncateToolResults({ maxChars: 40 })]);
+
+    const shortened = (half: number, out: number) =>
+      `${'x'.repeat(half)}\n[… ${out} characters left out …]\n${'x'.repeat(half)}`;
+    expect(messages[2]?.content).toMatchObject([
+      {
+        content: [{ text: shortened(15, 30) }, picture, { text: shortened(5, 10) }],
+        structured: { n: 1 },
+        isError: true,
+      },
+    ]);
+  });
+
+  test('stands outside of what redacts, so that a secret is whole when it is looked for', async () => {
+    const redact: AgentLifecycle = {
+      priority: 95,
+      wrapToolCall: async (call, next) => {
+        const result = await next(call);
+        return { ...result, content: String(result.content).replace('SECRET', '***') };
+      },
+    };
+    const { messages } = await resultOf(`1234SECRET${'x'.repeat(100)}`, [
+      truncateToolResults({ maxChars: 16 }),
+      redact,
+    ]);
+    expect(resultsIn(messages).a).toBe(`1234***x\n[… ${107 - 16} characters left out …]\n${'x'.repeat(8)}`);
+  });
+
+  test('a suspended call passes', async () => {
+    const suspend: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('wait') };
+    expect((await resultOf('x', [truncateToolResults(), suspend])).status).toBe('suspended');
+  });
+
+  test('whatever the text, no character is cut in half, and no more than asked for is kept', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(40), (text, maxChars) => {
+        const short = shorten(text, maxChars);
+        expect(short).not.toMatch(/\p{Surrogate}/u);
+        if (text.length <= maxChars) {
+          expect(short).toBe(text);
+          return;
+        }
+        const [, head = '', count, tail = ''] = /^(.*)\n\[… (\d+) characters left out …\]\n(.*)$/s.exec(short) ?? [];
+        expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+        expect(head.length + tail.length).toBeLessThanOrEqual(maxChars);
+        expect(head.length + tail.length + Number(count)).toBe(text.length);
+      }),
+    );
+  });
+});
