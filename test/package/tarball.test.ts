@@ -139,6 +139,17 @@ test('an extension of the copy for require has the last word in a registry of th
   expect(node('extension.mjs')).toBe('Not here.\n');
 });
 
+test('types need no package that their entry does without, also where the compiler checks every import', () => {
+  link('@types/node');
+  const strict = { strict: true, noUncheckedSideEffectImports: true };
+  const compilerOptions = { ...strict, module: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
+  writeFileSync(join(project, 'alone.json'), JSON.stringify({ compilerOptions, files: ['alone.mts', 'alone.cts'] }));
+  const text = withoutPeers.map((name, index) => `export * as m${index} from '${name}';\n`).join('');
+  for (const ending of ['mts', 'cts']) writeFileSync(join(project, `alone.${ending}`), text);
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'alone.json');
+});
+
 test.each(specifiers)('%s loads by import and by require', (name) => {
   peers.forEach(link);
 
