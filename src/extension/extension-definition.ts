@@ -128,6 +128,13 @@ export interface RegisteredExtension extends Extension {
 }
 
 /** Gives back the extension, checked by the compiler. */
-export function defineExtension<const Definition extends ExtensionInput>(extension: Definition): Definition {
+export function defineExtension<const Definition extends ExtensionInput>(
+  extension: Definition & MisspeltCallbacks<Definition>,
+): Definition {
   return extension;
 }
+
+/** Members that only look like callbacks, which a registry refuses. */
+type MisspeltCallbacks<Definition> = {
+  readonly [Key in Exclude<keyof Definition, keyof ExtensionInput> & `on${Capitalize<string>}`]: never;
+};
