@@ -62,6 +62,12 @@ test.each(withoutPeers)('%s gives the same names by import and by require, witho
   expect(required).toBe(imported);
 });
 
+test('every entry can be required where CommonJS cannot require ESM, as in Jest', () => {
+  const script = 'for (const name of process.argv.slice(1)) require(name);';
+
+  node('--no-experimental-require-module', '-e', script, ...withoutPeers);
+});
+
 test('an agent runs one tool round from the tarball, by import and by require', () => {
   const smoke = fileURLToPath(new URL('../compat/smoke.mjs', import.meta.url));
   copyFileSync(smoke, join(project, 'smoke.mjs'));
