@@ -156,6 +156,24 @@ test('types need no package that their entry does without, also where the compil
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'alone.json');
 });
 
+test('an extension and its parts fit, by their types too, between the declarations for require and for import', () => {
+  link('@types/node');
+  const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'SessionStore', 'RunContext', 'RunError'];
+  const required = "with { 'resolution-mode': 'require' }";
+  const text = `
+    import type * as imported from 'keelson';
+    import type * as required from 'keelson' ${required};
+    import type { Extension } from 'keelson/extension';
+    import type { Extension as RequiredExtension } from 'keelson/extension' ${required};
+    export const fit = (given: RequiredExtension): Extension => given;
+    ${names.map((name) => `export const fit${name} = (given: required.${name}): imported.${name} => given;`).join('\n')}`;
+  writeFileSync(join(project, 'fit.mts'), text);
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
+  writeFileSync(join(project, 'fit.json'), JSON.stringify({ compilerOptions, files: ['fit.mts'] }));
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'fit.json');
+});
+
 test.each(specifiers)('%s loads by import and by require', (name) => {
   peers.forEach(link);
 
