@@ -127,14 +127,11 @@ export interface RegisteredExtension extends Extension {
   readonly session?: string | undefined;
 }
 
-/** Gives back the extension, checked by the compiler. */
+/** Gives back the extension, checked by the compiler: a member that only looks like a callback is none, as in a registry. */
 export function defineExtension<const Definition extends ExtensionInput>(
-  extension: Definition & MisspeltCallbacks<Definition>,
+  extension: Definition & {
+    readonly [Key in Exclude<keyof Definition, keyof ExtensionInput> & `on${Capitalize<string>}`]: never;
+  },
 ): Definition {
   return extension;
 }
-
-/** Members that only look like callbacks, which a registry refuses. */
-type MisspeltCallbacks<Definition> = {
-  readonly [Key in Exclude<keyof Definition, keyof ExtensionInput> & `on${Capitalize<string>}`]: never;
-};
