@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readEntries } from './entries.mjs';
 
@@ -20,6 +20,22 @@ export function build(...options) {
       writeFileSync(path, withLibrary(markTypes(readFileSync(path, 'utf8'), values)));
     }
   }
+  for (const name of readdirSync(`${root}dist`).filter((file) => /\.d\.c?ts$/.test(file))) {
+    const path = `${root}dist/${name}`;
+    writeFileSync(path, withoutNeeds(readFileSync(path, 'utf8')));
+  }
+}
+
+/**
+ * The declarations without what a program would have to install for nothing: imports of no name, which the bundler of
+ * declarations leaves behind, and the need for a package that its entry does without. Where that is absent, its types
+ * are `any`.
+ * @param {string} declarations
+ */
+function withoutNeeds(declarations) {
+  return declarations
+    .replace(/^import '[^']+';\n/gm, '')
+    .replace(/^import .* from '@modelcontextprotocol\//gm, '// @ts-ignore: an optional package\n$&');
 }
 
 /**

@@ -18,6 +18,8 @@ export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = Prom
   readonly description: string;
   /** The arguments. Default: `{ prompt: string }`. */
   readonly input?: Schema | undefined;
+  /** The JSON Schema shown to the model, for an `input` that cannot give its own (valibot). */
+  readonly inputSchema?: JsonSchema | undefined;
   /** Makes the agent's input of the arguments. Default: `prompt`, or the arguments as JSON. */
   readonly toPrompt?: ((input: ToolInput<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
@@ -30,11 +32,12 @@ type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unk
 
 /** Makes a tool that runs an agent as a part of the calling run. */
 export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
-  const { description, input = PROMPT, toPrompt = defaultPrompt, timeoutMs, name = agent } = options ?? {};
+  const { description, input = PROMPT, inputSchema, toPrompt = defaultPrompt, timeoutMs, name = agent } = options ?? {};
   return defineTool({
     name,
     description,
     input,
+    inputSchema,
     timeoutMs,
     origin: `agent ${agent}`,
     execute: async (args, context) => {

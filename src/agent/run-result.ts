@@ -10,7 +10,7 @@ export interface RunResult<Output = string> {
   readonly status: 'completed' | 'suspended';
   /** The answer as `afterAgent` left it. */
   readonly text: string;
-  /** The checked value where the run had an `output` schema, else the text. */
+  /** The checked value where the run had an `output` schema, else the text. A suspended run with a schema has none yet. */
   readonly output: Output;
   /** The messages that this run added, the user's first. */
   readonly messages: readonly Message[];

@@ -127,7 +127,11 @@ export interface RegisteredExtension extends Extension {
   readonly session?: string | undefined;
 }
 
-/** Gives back the extension, checked by the compiler. */
-export function defineExtension<const Definition extends ExtensionInput>(extension: Definition): Definition {
+/** Gives back the extension, checked by the compiler: a member that only looks like a callback is none, as in a registry. */
+export function defineExtension<const Definition extends ExtensionInput>(
+  extension: Definition & {
+    readonly [Key in Exclude<keyof Definition, keyof ExtensionInput> & `on${Capitalize<string>}`]: never;
+  },
+): Definition {
   return extension;
 }

@@ -1,7 +1,10 @@
 import { HookResultInvalidError } from '../errors.js';
 
-/** Of all copies of this library: an extension and its registry may have come by `import` and by `require`. */
-const MARK: unique symbol = Symbol.for('keelson.shortCircuit');
+/**
+ * Of all copies of this library: an extension and its registry may have come by `import` and by `require`. No symbol,
+ * whose type would be another one in each copy.
+ */
+const MARK = '~shortCircuit';
 
 /** The last word of a callback: made by {@link shortCircuit}. */
 export interface ShortCircuit {

@@ -40,8 +40,8 @@ export interface ToolResult {
 /** What `execute` may return: text, parts, data that JSON can hold, or a whole result made by `toolResult`. */
 export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData;
 
-/** Data that JSON can hold. An interface without an index signature counts as data too. */
-export type JsonData = number | boolean | null | object;
+/** Data that JSON can hold. An interface without an index signature counts as data too, a promise does not. */
+export type JsonData = number | boolean | null | (object & { readonly then?: never });
 
 /** What a running tool knows of the run that it is part of. */
 export interface ToolRun<Context = unknown> {

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Agent, type AgentOptions, HookAction, type RunContext, type RunError } from '../../src/index.js';
@@ -42,6 +43,15 @@ describe('asTool', () => {
       expect.objectContaining({ code: 'ERR_TOOL_INVALID' }),
     );
     expect(agent.asTool({ description: 'Helps.', name: 'my_helper' }).name).toBe('my_helper');
+  });
+
+  test('takes arguments of a library that gives no JSON Schema, with one beside it', () => {
+    const agent = new Agent({ name: 'helper', model: scriptedModel([]) });
+    const options = { description: '', input: v.object({ city: v.string() }) };
+    const inputSchema = { type: 'object', required: ['city'] };
+
+    expect(() => agent.asTool(options)).toThrow('pass one as `inputSchema`');
+    expect(agent.asTool({ ...options, inputSchema }).inputSchema).toEqual(inputSchema);
   });
 
   test('takes arguments of its own, as JSON or as its prompt says', async () => {

@@ -119,6 +119,7 @@ describe('structured output', () => {
     expectTypeOf((await agent.run('go', { output: due as OutputSchema<'x'> })).output).toEqualTypeOf<'x'>();
     expectTypeOf((await agent.run('go', { output: json })).output).toEqualTypeOf<unknown>();
     expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string>();
+    expectTypeOf((await agent.run('go', { output: JSON.parse('{}') })).output).toEqualTypeOf<unknown>();
 
     expect(output).toEqual({ total: '3' });
   });

@@ -1,5 +1,6 @@
 import { Agent } from 'keelson';
 import {
+  defineExtension,
   type ExtensionInput,
   ExtensionInvalidError,
   ExtensionRegistry,
@@ -253,6 +254,17 @@ describe('register', () => {
 });
 
 describe('unregister', () => {
+  test('S1-1.2.3: has no callback under a misspelt name, for the compiler as for the registry', () => {
+    const misspelt = defineExtension({
+      id: 'shouting',
+      shout: (text: string) => text.toUpperCase(),
+      // @ts-expect-error the callback is `onPlainText`
+      onPlaintext: (text: string) => text,
+    });
+
+    expect(() => new ExtensionRegistry().register(misspelt)).toThrow(/`onPlaintext` is no member of an extension/);
+  });
+
   test('S1-1.3.1: has no callback called any more, also in a run that is going on', async () => {
     const log: string[] = [];
     const say = (id: string): ExtensionInput => ({ id, onLlmOutput: () => void log.push(id) });

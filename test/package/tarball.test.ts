@@ -62,6 +62,12 @@ test.each(withoutPeers)('%s gives the same names by import and by require, witho
   expect(required).toBe(imported);
 });
 
+test('every entry can be required where CommonJS cannot require ESM, as in Jest', () => {
+  const script = 'for (const name of process.argv.slice(1)) require(name);';
+
+  node('--no-experimental-require-module', '-e', script, ...withoutPeers);
+});
+
 test('an agent runs one tool round from the tarball, by import and by require', () => {
   const smoke = fileURLToPath(new URL('../compat/smoke.mjs', import.meta.url));
   copyFileSync(smoke, join(project, 'smoke.mjs'));
@@ -137,6 +143,35 @@ test('an extension of the copy for require has the last word in a registry of th
   writeFileSync(join(project, 'extension.mjs'), text);
 
   expect(node('extension.mjs')).toBe('Not here.\n');
+});
+
+test('types need no package that their entry does without, also where the compiler checks every import', () => {
+  link('@types/node');
+  const strict = { strict: true, noUncheckedSideEffectImports: true };
+  const compilerOptions = { ...strict, module: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
+  writeFileSync(join(project, 'alone.json'), JSON.stringify({ compilerOptions, files: ['alone.mts', 'alone.cts'] }));
+  const text = withoutPeers.map((name, index) => `export * as m${index} from '${name}';\n`).join('');
+  for (const ending of ['mts', 'cts']) writeFileSync(join(project, `alone.${ending}`), text);
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'alone.json');
+});
+
+test('an extension and its parts fit, by their types too, between the declarations for require and for import', () => {
+  link('@types/node');
+  const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'SessionStore', 'RunContext', 'RunError'];
+  const required = "with { 'resolution-mode': 'require' }";
+  const text = `
+    import type * as imported from 'keelson';
+    import type * as required from 'keelson' ${required};
+    import type { Extension } from 'keelson/extension';
+    import type { Extension as RequiredExtension } from 'keelson/extension' ${required};
+    export const fit = (given: RequiredExtension): Extension => given;
+    ${names.map((name) => `export const fit${name} = (given: required.${name}): imported.${name} => given;`).join('\n')}`;
+  writeFileSync(join(project, 'fit.mts'), text);
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
+  writeFileSync(join(project, 'fit.json'), JSON.stringify({ compilerOptions, files: ['fit.mts'] }));
+
+  node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'fit.json');
 });
 
 test.each(specifiers)('%s loads by import and by require', (name) => {

@@ -94,6 +94,27 @@ describe('defineTool', () => {
     expect(seen).toEqual([{ days: 4 }, { days: 1 }]);
   });
 
+  test('takes no function that gives nothing, nor one whose promise does', async () => {
+    const input = { type: 'object' } as const;
+    const tools = [
+      // @ts-expect-error a tool says something, if only `null`
+      defineTool({ ...base, name: 'sync', input, execute: () => {} }),
+      // @ts-expect-error the promise is no data by itself
+      defineTool({ ...base, name: 'async', input, execute: async () => {} }),
+      defineTool({ ...base, name: 'null', input, execute: async () => null }),
+      defineTool({ ...base, name: 'data', input, execute: async (): Promise<{ days: number }> => ({ days: 4 }) }),
+    ];
+    const model = scriptedModel([
+      calls({ name: 'sync' }, { name: 'async' }, { name: 'null' }, { name: 'data' }),
+      'done',
+    ]);
+
+    const results = resultsIn((await new Agent({ model, tools }).run('go')).messages);
+
+    expect(results).toMatchObject({ call_1: expect.stringMatching(/^!/), call_2: expect.stringMatching(/^!/) });
+    expect(results).toMatchObject({ call_3: 'null', call_4: '{"days":4}' });
+  });
+
   test('checks with a schema that is asynchronous', async () => {
     const tool = defineTool({
       ...base,
