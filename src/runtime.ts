@@ -46,7 +46,7 @@ export interface RuntimeOptions {
   readonly config?: RuntimeConfig | undefined;
   /** More of each part; `false` leaves plugins out. */
   readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
-  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact'> | undefined;
+  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact' | 'userDir'> | undefined;
   readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
   readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
   /** Where sessions live. Default: files in `sessions` of the user's folder. */
@@ -149,7 +149,8 @@ class LoadedRuntime implements Runtime {
     const shared = { ...this.place, gate: this.gate };
     const redact = (text: string): string => this.extensions.redactValues(text);
     const ownHooks = config.hooks && { hooks: config.hooks };
-    this.hooks = shellHooks({ discover: ['native', ...compat], ...options.hooks, ...ownHooks, ...shared, redact });
+    const found = { discover: ['native', ...compat] as const, ...options.hooks };
+    this.hooks = shellHooks({ ...found, ...ownHooks, ...shared, userDir, redact });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
     const parts = { hooks: this.hooks, mcp: this.mcp, config, userDir, logger: this.logger };
     this.extensions = manifests({ ...options.manifests, ...shared, ...parts, compat });

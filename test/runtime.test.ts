@@ -175,6 +175,21 @@ test('S0-14.1: takes hooks and their time, servers and settings from the configu
   expect(runtime.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['mine connected', 'tell pending']);
 });
 
+test('of a folder of the user that is named elsewhere, the hooks count as well, and not those at home', async () => {
+  const { load, home, trace } = ground();
+  const userDir = join(home, 'elsewhere');
+  const command = script(join(userDir, 'note.sh'), `#!/bin/sh\necho elsewhere >> ${trace}\necho '{}'\n`);
+  write(join(userDir, 'hooks.json'), JSON.stringify({ hooks: { before_agent: [{ name: 'there', command }] } }));
+  const runtime = await load({ userDir });
+  const agent = new Agent({ model: scriptedModel(['done']), ...runtime.agentOptions() });
+
+  await agent.run('go');
+
+  expect(linesOf(trace)).toEqual(['elsewhere']);
+  expect(runtime.status().hooks.hooks.map(({ name }) => name)).toEqual(['there', 'ext']);
+  await agent.close();
+});
+
 test('an option that there is not is refused, and so is a user folder in the workspace', async () => {
   const { cwd } = ground();
 

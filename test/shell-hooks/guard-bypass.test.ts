@@ -136,7 +136,7 @@ test.each([
   ['half of a character', 'a\ud800'],
 ])('a guard says no in a session whose id, as a client chose it, has %s', async (_what, sessionId) => {
   for (const dialect of ['native', 'gemini'] as const) {
-    const { runner } = hooksIn(lab, { hooks: [answers('before_tool', { continue: false }, { dialect })] });
+    const { runner } = hooksIn(lab, { hooks: [{ ...answers('before_tool', { continue: false }), dialect }] });
     const outcome = await runner.run({ ...occasion, sessionId });
 
     expect(outcome.outcomes).toMatchObject([{ status: 'completed' }]);
