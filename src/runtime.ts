@@ -7,6 +7,7 @@ import { resolveManifestOptions } from './manifest/manifest-options.js';
 import { RelayHost } from './manifest/relay-host.js';
 import { type McpServerStatus, type McpServers, type McpServersOptions, mcpServers } from './mcp/mcp.js';
 import { type PluginsOptions, plugins } from './plugins/plugins.js';
+import { isHandled } from './process/host-exit.js';
 import {
   type ShellHooks,
   type ShellHooksOptions,
@@ -45,7 +46,7 @@ export interface RuntimeOptions {
   readonly config?: RuntimeConfig | undefined;
   /** More of each part; `false` leaves plugins out. */
   readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
-  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact'> | undefined;
+  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact' | 'userDir'> | undefined;
   readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
   readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
   /** Where sessions live. Default: files in `sessions` of the user's folder. */
@@ -121,6 +122,8 @@ const KEYS: readonly string[] = [
   ...OBJECTS,
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** How many runtimes of this process a signal is closing: the last of them ends it. */
+let closingOnSignals = 0;
 
 class LoadedRuntime implements Runtime {
   readonly gate: TrustGate;
@@ -146,7 +149,8 @@ class LoadedRuntime implements Runtime {
     const shared = { ...this.place, gate: this.gate };
     const redact = (text: string): string => this.extensions.redactValues(text);
     const ownHooks = config.hooks && { hooks: config.hooks };
-    this.hooks = shellHooks({ discover: ['native', ...compat], ...options.hooks, ...ownHooks, ...shared, redact });
+    const found = { discover: ['native', ...compat] as const, ...options.hooks };
+    this.hooks = shellHooks({ ...found, ...ownHooks, ...shared, userDir, redact });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
     const parts = { hooks: this.hooks, mcp: this.mcp, config, userDir, logger: this.logger };
     this.extensions = manifests({ ...options.manifests, ...shared, ...parts, compat });
@@ -192,19 +196,28 @@ class LoadedRuntime implements Runtime {
   }
 
   private async end(): Promise<void> {
-    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+    this.unfollowSignals();
     this.host.close();
     await this.extensions.close?.();
   }
 
   /** Closes the agents and then the runtime, and lets the signal do what it would have done, where nobody else has taken it. */
   private readonly onSignal = (signal: NodeJS.Signals): void => {
+    this.unfollowSignals();
+    closingOnSignals += 1;
     void this.host
       .closeAgent()
       .then(() => this.close())
       .catch((error) => this.logger.error('The runtime failed to close.', error))
-      .finally(() => process.listenerCount(signal) === 0 && process.kill(process.pid, signal));
+      .finally(() => {
+        closingOnSignals -= 1;
+        if (closingOnSignals === 0 && !isHandled(signal)) process.kill(process.pid, signal);
+      });
   };
+
+  private unfollowSignals(): void {
+    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  }
 }
 
 /** What nobody else looks at. */

@@ -125,6 +125,23 @@ test('several agents share what was loaded, also what changes later', async () =
   await agents[1]?.close();
 });
 
+test('an agent that is closing does not keep the others from what changes meanwhile', async () => {
+  const { load, home } = ground();
+  const runtime = await load();
+  const guard = script(join(home, '.app/guard.sh'), `#!/bin/sh\necho '{"continue":false,"reason":"not that"}'\n`);
+  const [closing, open] = [0, 1].map(
+    () => new Agent({ model: scriptedModel([calls('gone', {}), says('done')]), ...runtime.agentOptions() }),
+  ) as [Agent, Agent];
+  await Promise.all([closing.ready(), open.ready()]);
+
+  const closed = closing.close();
+  runtime.hooks.registry.register({ event: 'before_tool', name: 'guard', command: guard });
+  const { messages } = await open.run('go');
+
+  expect(JSON.stringify(messages)).toContain('not that');
+  await Promise.all([closed, open.close()]);
+});
+
 test('an agent that outlives the runtime has nothing of it', async () => {
   const { load, trace } = ground();
   const runtime = await load({ approve: () => true, plugins: false });
@@ -156,6 +173,21 @@ test('S0-14.1: takes hooks and their time, servers and settings from the configu
     ['own', 'builtin'],
   ]);
   expect(runtime.mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['mine connected', 'tell pending']);
+});
+
+test('of a folder of the user that is named elsewhere, the hooks count as well, and not those at home', async () => {
+  const { load, home, trace } = ground();
+  const userDir = join(home, 'elsewhere');
+  const command = script(join(userDir, 'note.sh'), `#!/bin/sh\necho elsewhere >> ${trace}\necho '{}'\n`);
+  write(join(userDir, 'hooks.json'), JSON.stringify({ hooks: { before_agent: [{ name: 'there', command }] } }));
+  const runtime = await load({ userDir });
+  const agent = new Agent({ model: scriptedModel(['done']), ...runtime.agentOptions() });
+
+  await agent.run('go');
+
+  expect(linesOf(trace)).toEqual(['elsewhere']);
+  expect(runtime.status().hooks.hooks.map(({ name }) => name)).toEqual(['there', 'ext']);
+  await agent.close();
 });
 
 test('an option that there is not is refused, and so is a user folder in the workspace', async () => {
@@ -261,6 +293,34 @@ console.log('ran');`,
     );
 
     expect(linesOf(trace).filter((line) => line !== 'user hook')).toEqual(['session end', 'c', 'b', 'a']);
+    expect([signal, code]).toContain(ended);
+  });
+
+  test('ends the process once all runtimes are closed, whatever servers of the host still live', async () => {
+    const place = ground();
+    const { cwd, trace } = place;
+    const { ended } = await signalled(
+      signal,
+      place,
+      `import { appendFileSync } from 'node:fs';
+import { mcpServers } from ${JSON.stringify(fileURLToPath(new URL('../src/mcp/mcp.ts', import.meta.url)))};
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const later = (done) => new Promise((resolve) => setTimeout(resolve, 10)).then(() => (done() ? undefined : later(done)));
+const own = mcpServers({ servers: { own: { command: 'node', args: [${JSON.stringify(echoServer)}] } }, system: { logger } });
+await own.connect();
+const server = () => own.status()[0];
+const waits = [() => true, () => server().reconnects > 0 && server().state === 'connected'];
+for (const [at, done] of waits.entries()) {
+  const userDir = ${JSON.stringify(cwd)} + '-user' + at;
+  const runtime = await loadRuntime({ appName: 'app', userDir, plugins: false, closeOnSignals: true, logger });
+  const onShutdown = async () => { await later(done); appendFileSync(${JSON.stringify(trace)}, 'closed ' + at + '\\n'); };
+  const agent = new Agent({ model: scriptedModel(() => 'x'), ...runtime.agentOptions(), lifecycle: [{ onShutdown }] });
+  await agent.run('go');
+}
+console.log('ran');`,
+    );
+
+    expect(linesOf(trace).filter((line) => line !== 'user hook')).toEqual(['closed 0', 'closed 1']);
     expect([signal, code]).toContain(ended);
   });
 });

@@ -111,6 +111,8 @@ export class ExtensionRegistry implements LifecycleLoader {
   load(host: LoaderHost): void {
     const attachment = new Attachment(host);
     if (attachment.ended) return;
+    // Where agents come and go, those that are gone are let go of.
+    this.attached();
     this.attachments.add(new WeakRef(attachment));
     attachment.update(this.lifecycle());
   }

@@ -35,13 +35,15 @@ export class InstalledHooks {
     const keys = wanted.flatMap(({ hooks }) => hooks.map(keyOf));
     const changed = this.registered.findIndex(({ key }, index) => key !== keys[index]);
     const kept = changed < 0 ? this.registered.length : changed;
-    this.withdraw(this.registered.slice(kept));
+    const gone = this.registered.slice(kept);
     let at = 0;
     for (const { extension, hooks } of wanted) {
       const fresh = hooks.filter((_, index) => at + index >= kept);
       at += hooks.length;
       if (fresh.length > 0) this.add({ extension, hooks: fresh });
     }
+    // The new ones first: a run that is going on is never without its guards.
+    this.withdraw(gone);
   }
 
   private withdraw(gone: readonly Registered[]): void {

@@ -39,11 +39,13 @@ export class RelayHost implements LoaderHost {
     const known = before === undefined ? undefined : this.relayed.get(before);
     if (before !== undefined && known !== undefined) {
       known.lifecycle = lifecycle;
-      for (const [host, remove] of known.removals) known.removals.set(host, host.use(lifecycle, remove));
+      for (const [host, remove] of known.removals) {
+        if (isOpen(host)) known.removals.set(host, host.use(lifecycle, remove));
+      }
       return before;
     }
     const entry: Relayed = { lifecycle, removals: new Map() };
-    for (const host of this.hosts) entry.removals.set(host, host.use(lifecycle));
+    for (const host of this.hosts) if (isOpen(host)) entry.removals.set(host, host.use(lifecycle));
     const remove = () => {
       this.relayed.delete(remove);
       for (const take of entry.removals.values()) take();
@@ -85,4 +87,9 @@ export class RelayHost implements LoaderHost {
     this.hosts.delete(host);
     for (const { removals } of this.relayed.values()) removals.delete(host);
   }
+}
+
+/** An agent that is closing takes nothing more, and may not keep the others from it. */
+function isOpen({ signal }: LoaderHost): boolean {
+  return !signal.aborted;
 }

@@ -15,6 +15,11 @@ export function killAtHostExit(kill: Kill): () => void {
   };
 }
 
+/** Whether the host has a handler of its own for a signal. */
+export function isHandled(signal: NodeJS.Signals): boolean {
+  return process.listeners(signal).some((listener) => listener !== onSignal);
+}
+
 function listen(): void {
   process.on('exit', onExit);
   // First in line: a `once` handler of the host's is off the list by the time that it runs.
@@ -37,7 +42,7 @@ function onExit(): void {
  */
 function onSignal(signal: NodeJS.Signals): void {
   process.off(signal, onSignal);
-  if (process.listenerCount(signal) > 0) {
+  if (isHandled(signal)) {
     killAll('SIGTERM');
     setImmediate(() => {
       if (live.size > 0 && !process.listeners(signal).includes(onSignal)) process.prependListener(signal, onSignal);

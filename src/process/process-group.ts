@@ -42,6 +42,8 @@ const STDERR_BYTES = 65_536;
  */
 export class ProcessGroup {
   readonly stderr: OutputTail;
+  /** Whether it was told to end because this process was. */
+  toldByHost = false;
   /** Resolves once, whatever happens: at the latest so long after `terminate` as its grace and a moment. */
   readonly ended: Promise<GroupEnd>;
   private readonly clock: Clock;
@@ -60,7 +62,10 @@ export class ProcessGroup {
     this.resolve = resolve;
     this.clock = options.clock ?? systemClock;
     this.stderr = new OutputTail(options.stderrBytes ?? STDERR_BYTES);
-    this.release = killAtHostExit((signal) => this.kill(signal));
+    this.release = killAtHostExit((signal) => {
+      this.toldByHost = true;
+      this.kill(signal);
+    });
     this.listen();
   }
 

@@ -79,6 +79,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   const release = stopAt(options, stop);
   const end = await group.ended;
   release();
+  if (group.toldByHost && end.exitCode !== 0) cause ??= 'aborted';
   return {
     ...end,
     outcome: outcomeOf(end, cause),

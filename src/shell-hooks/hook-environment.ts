@@ -34,13 +34,20 @@ export function variablePrefix(appName: string): string {
 }
 
 function dialectVariables({ dialect, event }: ShellHook, { prefix, workspaceDir, sessionId }: HookEnvironmentSource) {
-  if (dialect === 'gemini') return { GEMINI_SESSION_ID: sessionId, pathSeparator: '/' };
+  if (dialect === 'gemini') return { ...sessionVariable('GEMINI', sessionId), pathSeparator: '/' };
   if (dialect !== 'native') return {};
   return {
     [`${prefix}_PROJECT_DIR`]: workspaceDir,
-    [`${prefix}_SESSION_ID`]: sessionId,
+    ...sessionVariable(prefix, sessionId),
     [`${prefix}_HOOK_EVENT`]: event,
   };
+}
+
+const LONGEST_ID = 4_096;
+
+/** Ids often come from clients: one that no variable can hold may not keep a guard from starting. Its input has it. */
+function sessionVariable(prefix: string, id: string): Record<string, string> {
+  return id.includes('\0') || id.length > LONGEST_ID ? {} : { [`${prefix}_SESSION_ID`]: id };
 }
 
 /** Shown to whoever approved it. */

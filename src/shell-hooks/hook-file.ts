@@ -99,14 +99,20 @@ const PLACES: Readonly<
   gemini: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
 };
 
+/** Where an application keeps its files. */
+export interface HookPlace {
+  readonly workspaceDir: string;
+  readonly appName: string;
+  readonly userDir?: string | undefined;
+}
+
 /** The files in which hooks are kept by custom: the user's first. Any of them may be absent. */
-export function standardFiles(dialect: HookDialect, place: { workspaceDir: string; appName: string }): HookFile[] {
+export function standardFiles(dialect: HookDialect, { workspaceDir, appName, userDir }: HookPlace): HookFile[] {
   const at = (folder: string, names: readonly string[], scope: TrustScope) =>
-    names.map((name) => {
-      const path = join(folder, name.replace('{app}', place.appName));
-      return { path, dialect, scope, optional: true };
-    });
+    names.map((name) => ({ path: join(folder, name.replace('{app}', appName)), dialect, scope, optional: true }));
   const { user, workspace } = PLACES[dialect];
-  const home = homeFolder();
-  return [...(home === undefined ? [] : at(home, user, 'user')), ...at(place.workspaceDir, workspace, 'workspace')];
+  const isNamed = dialect === 'native' && userDir !== undefined;
+  const home = isNamed ? userDir : homeFolder();
+  const names = isNamed ? ['hooks.json'] : user;
+  return [...(home === undefined ? [] : at(home, names, 'user')), ...at(workspaceDir, workspace, 'workspace')];
 }

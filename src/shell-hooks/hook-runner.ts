@@ -10,6 +10,7 @@ import { EventProgress, type HookEventResult, type HookOutcome } from './event-p
 import type { ShellHook } from './hook-definition.js';
 import { failed, type HookReading, SILENT } from './hook-effects.js';
 import { hookEnvironment, variablePrefix } from './hook-environment.js';
+import { isGateEvent } from './hook-event.js';
 import { hookInput, shownToolName } from './hook-input.js';
 import { denialOf, HookPermits } from './hook-permit.js';
 import type { HookProblem } from './hook-problem.js';
@@ -119,7 +120,9 @@ export class HookRunner {
       const result = await this.execute(hook, progress);
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
-      const reading = readHook({ hook, result });
+      const { signal } = progress.occasion;
+      const isCut = result.outcome === 'aborted' && !signal?.aborted && isGateEvent(hook.event);
+      const reading = isCut ? CUT_OFF : readHook({ hook, result });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -175,6 +178,12 @@ export class HookRunner {
     this.reports.guarded(() => this.options.onNotice?.(notice));
   }
 }
+
+/** A gate that this library ended itself, with its host: it has not failed, it was kept from its answer. */
+const CUT_OFF: HookReading = {
+  ...failed({ kind: 'aborted', message: 'It was ended, because this process was told to end' }),
+  effects: { cancel: 'it had not answered when this process was told to end' },
+};
 
 interface Finished {
   readonly outcome: HookOutcome;

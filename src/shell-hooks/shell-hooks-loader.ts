@@ -174,10 +174,10 @@ class ShellHooksLoader implements ShellHooks {
   }
 
   private createGate(logger: Logger): TrustGate {
-    const { workspaceDir, appName, approve, machine } = this.settings;
+    const { workspaceDir, appName, userDir: stateDir, approve, machine } = this.settings;
     const { report } = this.diagnostics;
     return createTrustGate({
-      ...{ workspaceDir, appName, approve, logger, clock: machine?.clock },
+      ...{ workspaceDir, appName, stateDir, approve, logger, clock: machine?.clock },
       onUserHooksChanged: ({ type, source, name }) => {
         const message = `A hook of the user's has changed since it last ran: "${name}".`;
         report({ level: 'warning', code: type, message, source, hook: name });

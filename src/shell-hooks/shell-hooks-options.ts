@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { OptionInvalidError, refuseUnless } from '../errors.js';
 import { type Clock, isTimerMs } from '../internal/clock.js';
 import { isObject, isTexts } from '../internal/json.js';
@@ -36,6 +36,8 @@ export interface ShellHooksOptions {
   readonly workspaceDir?: string | undefined;
   /** Names the folders of state and configuration, `~/.<appName>` and `.<appName>`. Default `keelson`. */
   readonly appName?: string | undefined;
+  /** The user's folder, absolute: their `hooks.json`, and what they approved. Default `~/.<appName>`. */
+  readonly userDir?: string | undefined;
   /** Hooks of the host's own, which are trusted: a list, or by event. */
   readonly hooks?: readonly HookRegistration[] | HookMap | undefined;
   /** Files of hooks. One that cannot be read fails the loader. */
@@ -65,7 +67,7 @@ export interface ShellHooksOptions {
 }
 
 const KEYS: readonly string[] = [
-  ...['workspaceDir', 'appName', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
+  ...['workspaceDir', 'appName', 'userDir', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
   ...['sensitive', 'redact', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
 ];
 const DIALECTS: readonly HookDialect[] = ['native', 'claude', 'codex', 'gemini'];
@@ -104,6 +106,8 @@ function validateKinds(options: ShellHooksOptions): void {
   for (const [name, value] of Object.entries({ workspaceDir, appName })) {
     refuseUnless(typeof value === 'string' && value !== '', name, 'it is no text.');
   }
+  const { userDir } = options;
+  refuseUnless(userDir === undefined || isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
   for (const [name, value] of Object.entries({ discover, sensitive })) {
     refuseUnless(isTexts(value), name, 'it is no list of texts.');
   }

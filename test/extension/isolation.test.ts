@@ -284,6 +284,17 @@ describe('the lifecycle of a registry', () => {
     expect(() => registry.register({ id: 'b', onInputMessages: () => {} })).not.toThrow();
   });
 
+  test('keeps nothing of agents that come and go', async () => {
+    const { registry } = lab([{ id: 'a', onPlainText: () => {} }]);
+    for (let count = 0; count < 5; count += 1) {
+      const agent = new Agent({ model: scriptedModel(() => 'Aye.'), loaders: [registry] });
+      await agent.run('go');
+      await agent.close();
+    }
+
+    expect(Reflect.get(registry, 'attachments')).toHaveProperty('size', 1);
+  });
+
   test('serves several agents, and forgets one that was closed', async () => {
     const { registry, agent } = lab([]);
     const other = new Agent({ model: scriptedModel(() => 'Two.'), loaders: [registry] });

@@ -266,6 +266,30 @@ describe('an extension', () => {
   });
 });
 
+test('a run that is going on is never without the guard of an extension that is updated meanwhile', async () => {
+  const place = makePlace();
+  const guard = (name: string) => [{ name, event: 'before_tool', command: './guard.sh' }];
+  const root = place.user('a', manifest('a', { hooks: guard('old') }));
+  script(join(root, 'guard.sh'), `#!/bin/sh\necho '{"continue":false,"reason":"not that"}'\n`);
+  const { loader, agent } = await place.load(
+    {},
+    {
+      model: scriptedModel([
+        async () => {
+          place.user('a', manifest('a', { hooks: guard('new') }));
+          await loader.reload();
+          return calls('gone', {});
+        },
+        says('done'),
+      ]),
+    },
+  );
+
+  const { messages } = await agent.run('go');
+
+  expect(JSON.stringify(messages)).toContain('not that');
+});
+
 test('a folder of the user in the workspace is refused: it would judge itself', async () => {
   const place = makePlace();
 

@@ -129,3 +129,17 @@ test('a guard whose turn has not come is not passed over where the files are rea
   expect(await running).toMatchObject({ cancelled: true, cancelledBy: 'guard' });
   expect(lab.read('slow')).toBe('ran\n');
 });
+
+test.each([
+  ['a NUL', 'a\0b'],
+  ['no end', 'x'.repeat(200_000)],
+  ['half of a character', 'a\ud800'],
+])('a guard says no in a session whose id, as a client chose it, has %s', async (_what, sessionId) => {
+  for (const dialect of ['native', 'gemini'] as const) {
+    const { runner } = hooksIn(lab, { hooks: [{ ...answers('before_tool', { continue: false }), dialect }] });
+    const outcome = await runner.run({ ...occasion, sessionId });
+
+    expect(outcome.outcomes).toMatchObject([{ status: 'completed' }]);
+    expect(outcome.stop ?? outcome.cancelled).toBeTruthy();
+  }
+});
