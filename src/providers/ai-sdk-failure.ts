@@ -40,8 +40,9 @@ function bodyOf({ data, responseBody, message }: WireObject): unknown {
 }
 
 function messageOf({ message, cause }: WireObject): string {
-  const root = cause === undefined ? '' : ` (${describeError(rootOf(cause))})`;
-  return `${textOr(message) || 'The call failed.'}${root}`;
+  const told = textOr(message) || 'The call failed.';
+  const root = cause === undefined ? '' : describeError(rootOf(cause));
+  return told.includes(root) ? told : `${told} (${root})`;
 }
 
 function rootOf(error: unknown): unknown {

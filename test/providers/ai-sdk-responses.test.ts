@@ -114,10 +114,10 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
   });
 
   test('runs nothing here that the provider ran itself, and is reminded of it', async () => {
-    await using server = await startOpenAIServer([whole(search, said('Monday.')), whole(said('Again.'))]);
+    await using server = await startOpenAIServer([whole(reasoning, search, said('Monday.')), whole(said('Again.'))]);
     const { tools, responses } = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' });
     const model = aiSdk(responses('gpt-5-mini'), { providerTools: { web_search: tools.webSearch({}) } });
-    const session = new Agent({ model }).session();
+    const session = await new Agent({ model }).session();
 
     const { text, messages } = await session.run('Which day?');
     await session.run('Again?');
@@ -125,19 +125,20 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
     expect(text).toBe('Monday.');
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(messages[1]?.content).toMatchObject([
+      { type: 'reasoning' },
       { type: 'tool-call', id: 'ws_1', name: 'web_search', providerExecuted: true },
       { type: 'tool-result', id: 'ws_1', name: 'web_search' },
       { type: 'text', text: 'Monday.' },
     ]);
     expect(server.requests[0]?.body.tools).toMatchObject([{ type: 'web_search' }]);
     const input = server.requests[1]?.body.input as { readonly id?: string }[];
-    expect(input.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual(['ws_1', 'msg_1']);
+    expect(input.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual(['rs_1', 'ws_1', 'msg_1']);
   });
 
   test('that is refused in its stream rejects with what the server says', async () => {
     const error = { type: 'server_error', code: 'server_error', message: 'Try later.', param: null };
     await using server = await startOpenAIServer([
-      { chunks: [{ type: 'error', sequence_number: 0, ...error, error }], end: 'silent' },
+      { chunks: [{ type: 'error', sequence_number: 0, error }], end: 'silent' },
     ]);
     const agent = new Agent({ model: make(server.baseURL) });
 
@@ -155,8 +156,8 @@ test('a conversation goes on at another provider without what only the first one
   const provider = createOpenAIv3({ baseURL, apiKey: 'k' });
   const first = await new Agent({ model: aiSdk(provider.responses('gpt-5-mini')), settings }).run('Which day?');
 
-  await new Agent({ model: aiSdk(provider.chat('gpt-4o')) }).run([...first.history, { role: 'user', content: 'And?' }]);
-  await new Agent({ model: openai('m', { baseURL }) }).run([...first.history, { role: 'user', content: 'And?' }]);
+  await new Agent({ model: aiSdk(provider.chat('gpt-4o')) }).run('And?', { messages: first.history });
+  await new Agent({ model: openai('m', { baseURL }) }).run('And?', { messages: first.history });
 
   const sent = [
     { role: 'user', content: 'Which day?' },
