@@ -65,7 +65,7 @@ export function withDownload(file: PromptFile, downloads: Downloads): PromptFile
 }
 
 /** How a specification writes a file's data: as it is, or since v4 with its kind. */
-export function wireData({ data }: PromptFile, version: AiSdkModel['specificationVersion']): unknown {
+function wireData({ data }: PromptFile, version: AiSdkModel['specificationVersion']): unknown {
   if (version !== 'v4') return data;
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
 }

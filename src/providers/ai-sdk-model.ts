@@ -8,7 +8,7 @@ export interface AiSdkModel {
   readonly provider: string;
   readonly modelId: string;
   /** By media type, the addresses that the provider reads itself. */
-  readonly supportedUrls?: AiSdkUrls | PromiseLike<AiSdkUrls>;
+  readonly supportedUrls?: AiSdkUrls | PromiseLike<AiSdkUrls> | undefined;
   /** Answers whole. */
   doGenerate(options: object): PromiseLike<object>;
   /** Answers in parts. */

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
 import { createOpenAI } from 'ai-sdk-openai-v3';
-import { OptionInvalidError } from 'keelson';
 import { type AiSdkModel, aiSdk, ProviderError } from 'keelson/ai-sdk';
 import { describe, expect, test } from 'vitest';
+import { OptionInvalidError } from '../../src/errors.js';
 import { call, scriptedModel } from '../support/ai-sdk-model.js';
 import { type Reply, startOpenAIServer } from '../support/openai-server.js';
 
