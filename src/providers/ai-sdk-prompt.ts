@@ -2,14 +2,15 @@ import { MessageInvalidError } from '../errors.js';
 import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../model/message.js';
 import { fileOf, filePart, withDownload } from './ai-sdk-file.js';
 import { optionsOf, originOf } from './ai-sdk-metadata.js';
-import { type PromptTarget, providerResult, toolMessages } from './ai-sdk-result.js';
+import { type PromptTarget, providerResult, speaksChat, toolMessages } from './ai-sdk-result.js';
 import { isObject, type WireObject, wellFormed } from './wire.js';
 
 /** A conversation as a prompt of the model's specification. Messages that say nothing are left out. */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
   const calls = new Map<string, WireObject>();
-  return messages.flatMap((message): readonly WireObject[] => {
-    if (message.role === 'system') return [{ role: 'system', content: wellFormed(message.content) }];
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  return messages.flatMap((message, at): readonly WireObject[] => {
+    if (message.role === 'system') return [systemMessage(wellFormed(message.content), at > begin, target)];
     if (message.role === 'tool') return toolMessages(message, target, calls);
     if (message.role === 'user') return [{ role: 'user', content: userContent(message.content, target) }];
     const content = message.content.flatMap((part) => assistantPart(part, target));
@@ -18,6 +19,12 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): re
     }
     return content.length > 0 ? [{ role: 'assistant', content }] : [];
   });
+}
+
+/** Anthropic's and Google's providers, among others, refuse what a system says once the conversation has begun. */
+function systemMessage(content: string, isLate: boolean, { model: { provider } }: PromptTarget): WireObject {
+  if (!isLate || speaksChat(provider) || /^(openai|azure)\b/.test(provider)) return { role: 'system', content };
+  return { role: 'user', content: [{ type: 'text', text: `<system>\n${content}\n</system>` }] };
 }
 
 function userContent(content: UserMessage['content'], target: PromptTarget): readonly WireObject[] {

@@ -14,7 +14,12 @@ export interface PromptTarget {
  * The providers of chat completions write a list of parts into the text of a result as JSON, base64 and all: there
  * the files follow in a message of the user. Vertex' Gemini has the name alone.
  */
-const TEXT_ONLY = /^(?!google).*\.chat$/;
+const CHAT = /^(?!google).*\.chat$/;
+
+/** Whether a provider speaks chat completions, or a protocol made of them. */
+export function speaksChat(provider: string): boolean {
+  return CHAT.test(provider);
+}
 
 /** The results of one turn. `calls` has the options of the calls: providers look for them beside the results, too. */
 export function toolMessages(
@@ -22,7 +27,7 @@ export function toolMessages(
   target: PromptTarget,
   calls: ReadonlyMap<string, WireObject>,
 ): readonly WireObject[] {
-  const isTextOnly = TEXT_ONLY.test(target.model.provider);
+  const isTextOnly = speaksChat(target.model.provider);
   const content = message.content.map((part) => {
     const output = isTextOnly ? textOutput(part) : resultOutput(part, target);
     return {

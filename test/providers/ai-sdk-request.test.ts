@@ -120,6 +120,20 @@ describe('a prompt', () => {
     expect(prompt).toMatchObject([{}, { role: 'assistant', content }]);
   });
 
+  test.each([
+    ['openai.responses', { role: 'system', content: 'Late.' }],
+    ['mistral.chat', { role: 'system', content: 'Late.' }],
+    ['anthropic.messages', { role: 'user', content: [{ type: 'text', text: '<system>\nLate.\n</system>' }] }],
+    ['google.vertex.chat', { role: 'user', content: [{ type: 'text', text: '<system>\nLate.\n</system>' }] }],
+  ])('has what the system says late as %s takes it', async (provider, late) => {
+    const system = (content: string) => ({ role: 'system', content }) as const;
+    const messages: Message[] = [system('One.'), system('Two.'), user, system('Late.')];
+
+    const { prompt } = await sent({ messages }, {}, { provider });
+
+    expect(prompt).toEqual([system('One.'), system('Two.'), { role: 'user', content: expect.anything() }, late]);
+  });
+
   test('has no half of an emoji, which servers refuse', async () => {
     const messages: Message[] = [{ role: 'user', content: 'a\ud83d' }];
 
