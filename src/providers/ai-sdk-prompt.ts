@@ -10,7 +10,8 @@ export function toPrompt(messages: readonly Message[], target: PromptTarget): re
   const calls = new Map<string, WireObject>();
   const begin = messages.findIndex(({ role }) => role !== 'system');
   return messages.flatMap((message, at): readonly WireObject[] => {
-    if (message.role === 'system') return [systemMessage(wellFormed(message.content), at > begin, target)];
+    if (message.role === 'system')
+      return [systemMessage(wellFormed(message.content), begin !== -1 && at > begin, target)];
     if (message.role === 'tool') return toolMessages(message, target, calls);
     if (message.role === 'user') return [{ role: 'user', content: userContent(message.content, target) }];
     const content = message.content.flatMap((part) => assistantPart(part, target));

@@ -73,6 +73,19 @@ describe.each(providers)('a chat model of specification %s', (_version, make) =>
     ]);
   });
 
+  test.each(['length', 'content_filter'])(
+    'whose answer was cut off (%s) has its calls not run',
+    async (finishReason) => {
+      const cut = { toolCalls: [call('call_1', '{"a":1,"b":2}')], finishReason };
+      await using server = await startOpenAIServer(inOrder(cut, { text: 'Sorry.' }));
+      const agent = new Agent({ model: aiSdk(make(server.baseURL)), tools: [add] });
+
+      const { messages } = await agent.run('One and two?');
+
+      expect(messages[2]?.content).toMatchObject([{ isError: true, content: expect.stringMatching(/not run/) }]);
+    },
+  );
+
   test('gives an answer of the shape that was asked for, also of one that OpenAI does not take as strict', async () => {
     await using server = await startOpenAIServer(inOrder({ text: '{"sum":3}' }, { text: '{"sum":3}' }));
     const agent = new Agent({ model: aiSdk(make(server.baseURL)) });
