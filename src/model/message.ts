@@ -62,6 +62,7 @@ export interface ToolResultPart {
   /** The same result as data, where the tool returned data. */
   readonly structured?: JsonValue | undefined;
   readonly isError?: boolean | undefined;
+  readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
 /** What an assistant message is made of, in the order it came. A tool result stands here only where the provider ran the call. */
