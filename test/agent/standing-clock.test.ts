@@ -183,7 +183,7 @@ test('many tools with a time-out follow the end of a run, and Node warns of no l
   const controller = new AbortController();
   const warned = vi.fn();
   process.on('warning', warned);
-  const model = scriptedModel([calls(...Array.from({ length: 30 }, () => ({ name: 'wait' })))]);
+  const model = scriptedModel([calls({ name: 'wait' }, ...Array.from({ length: 29 }, () => ({ name: 'wait' })))]);
   const failed = rejectionOf(
     agentOn(clock, { model, timeouts: { toolMs: 600 } }).run('go', { signal: controller.signal }),
   );
