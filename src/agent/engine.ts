@@ -1,7 +1,7 @@
 import { AgentClosedError } from '../errors.js';
 import { Stop } from '../internal/stop.js';
 import type { Entry } from '../lifecycle/entry.js';
-import { callHostHook, type HostHookCall } from '../lifecycle/host-hooks.js';
+import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { UserMessage } from '../model/message.js';
@@ -35,8 +35,8 @@ export class Engine {
   readonly hub: EventHub;
   private readonly loading: Loading;
   private readonly sessions = new Set<AgentSession>();
-  /** Hooks of sessions, and of the end, that are at work. */
-  private telling = 0;
+  /** What is loading, and sessions whose hooks are at work. */
+  private busy = 0;
   /** What each function that `use` returned would remove. */
   private readonly used = new WeakMap<() => void, Entry>();
   private readonly life: AgentLife;
@@ -48,7 +48,7 @@ export class Engine {
     private readonly defaults: AgentDefaults,
   ) {
     const stop = new Stop();
-    this.life = { stop, runs: 0 };
+    this.life = { stop, runs: 0, onEnd() {} };
     this.hub = new EventHub(defaults.logger);
     this.roster = new Roster(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
     this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
@@ -87,12 +87,12 @@ export class Engine {
       store,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.endSession(ended, this.roster.chain.entries),
+      ended: (ended) => this.track(this.endSession(ended, this.roster.chain.entries)),
     });
     await session.load();
     // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
     while (!this.loading.isDone) await this.ready();
-    await this.startSession(session);
+    await this.track(this.startSession(session));
     this.sessions.add(session);
     return session;
   }
@@ -110,7 +110,7 @@ export class Engine {
 
   async ready(): Promise<void> {
     this.assertOpen();
-    await this.loading.ready();
+    await this.track(this.loading.ready());
   }
 
   close(): Promise<void> {
@@ -169,15 +169,12 @@ export class Engine {
     try {
       for (const entry of this.roster.chain.entries) {
         this.assertOpen();
-        await this.call(entry, {
-          point: 'onSessionStart',
-          call: ({ lifecycle }) => lifecycle.onSessionStart?.(session),
-        });
+        await callHostHook(entry, { ...this.defaults, point: 'onSessionStart', input: session });
         started.push(entry);
       }
       this.assertOpen();
     } catch (error) {
-      await this.endSession(session, started).catch((later) => this.defaults.logger.error(later.message, later));
+      await this.endSession(session, started).catch(this.log);
       throw error;
     }
   }
@@ -187,42 +184,45 @@ export class Engine {
     this.sessions.delete(session as AgentSession);
     const failures: unknown[] = [];
     for (const entry of entries) {
-      const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onSessionEnd?.(session);
-      await this.call(entry, { point: 'onSessionEnd', call }).catch((error) => failures.push(error));
+      const ended = callHostHook(entry, { ...this.defaults, point: 'onSessionEnd', input: session });
+      await ended.catch((error) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   }
 
   private async shutDown(): Promise<void> {
-    const { logger, agent } = this.defaults;
-    this.life.stop.stop(new AgentClosedError(agent));
+    this.life.stop.stop(new AgentClosedError(this.defaults.agent));
     await this.settled();
     for (const session of this.sessions) await this.loading.end(`Session "${session.id}"`, () => session.close());
-    const call: HostHookCall['call'] = ({ lifecycle }) => lifecycle.onShutdown?.();
     for (const entry of [...this.roster.chain.entries].reverse()) {
-      await this.call(entry, { point: 'onShutdown', call, timeoutMs: CLOSE_MS }).catch((error) =>
-        logger.error(error.message, error),
-      );
+      await callHostHook(entry, { ...this.defaults, point: 'onShutdown', timeoutMs: CLOSE_MS }).catch(this.log);
     }
     await this.loading.close();
   }
 
   /** What heeds no signal is waited for, but not for ever; so is a hook that awaits this very end. */
-  private async settled(): Promise<void> {
-    const { clock } = this.defaults;
-    const deadline = clock.now() + CLOSE_MS;
-    while ((this.life.runs + this.telling > 0 || this.loading.current) && clock.now() < deadline) {
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 5));
-    }
+  private settled(): Promise<void> {
+    const { life, defaults } = this;
+    return new Promise((resolve) => {
+      const timer = defaults.clock.setTimeout(resolve, CLOSE_MS);
+      life.onEnd = () => {
+        if (life.runs + this.busy === 0) resolve(defaults.clock.clearTimeout(timer));
+      };
+      life.onEnd();
+    });
   }
 
-  private async call(entry: Entry, hook: Omit<HostHookCall, 'logger' | 'clock'>): Promise<void> {
-    const { logger, clock } = this.defaults;
-    this.telling += 1;
-    try {
-      await callHostHook(entry, { ...hook, logger, clock });
-    } finally {
-      this.telling -= 1;
-    }
+  /** Nobody waits for the logger. */
+  private readonly log = (error: Error): void => {
+    this.defaults.logger.error(error.message, error);
+  };
+
+  /** The end of the agent waits for it. */
+  private track(work: Promise<void>): Promise<void> {
+    this.busy += 1;
+    return work.finally(() => {
+      this.busy -= 1;
+      this.life.onEnd();
+    });
   }
 }

@@ -27,7 +27,7 @@ interface LoaderState {
 export class Loading {
   private readonly loaders: readonly LoaderState[];
   /** What is being loaded or initialised; after the agent's end nothing more is begun. */
-  current: Promise<void> | undefined = undefined;
+  private current: Promise<void> | undefined = undefined;
 
   constructor(
     loaders: readonly LifecycleLoader[],
@@ -70,9 +70,9 @@ export class Loading {
 
   /** What hangs or fails does not keep the agent from closing: it is logged. */
   async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
-    const { host, clock } = this.from;
+    const { host } = this.from;
     try {
-      await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), clock);
+      await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), this.from.clock);
     } catch (error) {
       host.logger.error(`${what} failed to close.`, error);
     }
@@ -86,8 +86,7 @@ export class Loading {
     }
     for (let entry = this.roster.nextUninitialised(); entry !== undefined; entry = this.roster.nextUninitialised()) {
       host.signal.throwIfAborted();
-      const call = ({ lifecycle }: typeof entry) => lifecycle.onInit?.(host);
-      await callHostHook(entry, { point: 'onInit', call, clock, logger: host.logger });
+      await callHostHook(entry, { point: 'onInit', input: host, clock, logger: host.logger });
       this.roster.initialised(entry);
     }
   }

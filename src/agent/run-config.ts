@@ -67,6 +67,8 @@ export interface AgentLife {
   readonly stop: Stop;
   /** How many runs are going on. */
   runs: number;
+  /** Called at the end of each run. */
+  onEnd: () => void;
 }
 
 /** What a run takes from the options that it was started with; the rest is in its configuration. */

@@ -1,5 +1,6 @@
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
+import type { Awaitable } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
 import type { Verdict } from '../lifecycle/hook-run.js';
 import { RunError } from '../model/run-error.js';
@@ -30,8 +31,9 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   if (error instanceof RunError) error.attach(run.state());
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
   // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
-  if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
+  if (handlers !== undefined) await Promise.allSettled(handlers.map((entry) => callHandler(run, entry, error)));
   run.config.life.runs -= 1;
+  run.config.life.onEnd();
   if (run.listening) {
     run.emit({ type: 'run-error', runId: run.id, error });
     run.emit({ type: 'run-end', runId: run.id, result: undefined });
@@ -40,24 +42,25 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 }
 
 /** The calls of a suspended run that failed after all are closed, in the session too. */
-async function closeSuspended(run: Run): Promise<void> {
+function closeSuspended(run: Run): Promise<void> {
   closePending(run);
   run.rewritten = true;
-  try {
-    const late = new TimeoutExceededError('saving of a run that failed', ON_ERROR_MS);
-    await withinTime(run.attached.onTurn?.(run), late, run.clock);
-  } catch (error) {
-    run.logger.error('The session of a suspended run that failed could not be saved.', error);
-  }
+  const late = new TimeoutExceededError('saving of a suspended run', ON_ERROR_MS);
+  return attempt(run, late, () => run.attached.onTurn?.(run));
 }
 
 async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void> {
   if (entry.status.inert) return;
   const milliseconds = Math.min(entry.timeoutMs ?? ON_ERROR_MS, ON_ERROR_MS);
+  const late = new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds);
+  await attempt(run, late, () => entry.lifecycle.onError?.(error, run as never));
+}
+
+/** Waits for a last call, within its time. What fails is logged. */
+async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<void> | undefined): Promise<void> {
   try {
-    const returned = entry.lifecycle.onError?.(error, run as never);
-    await withinTime(returned, new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds), run.clock);
-  } catch (thrown) {
-    run.logger.error(`onError of "${entry.name}" failed: ${describeError(thrown)}`, thrown);
+    await withinTime(call(), late, run.clock);
+  } catch (error) {
+    run.logger.error(`${late.what} failed: ${describeError(error)}`, error);
   }
 }

@@ -188,6 +188,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 function complete(run: Run, text: string): RunResult<unknown> {
   run.finish();
   run.config.life.runs -= 1;
+  run.config.life.onEnd();
   const { pending, added, history, asked, response, total, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',

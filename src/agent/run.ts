@@ -193,8 +193,8 @@ export class Run implements HookRun {
     if (this.agentStop.stopped || this.aborted !== undefined) throw this.abortError;
   }
 
-  race<T>(value: Awaitable<T>): Awaitable<T> {
-    return this.stop === undefined ? value : this.stop.race(value);
+  race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
+    return this.stop === undefined ? value : this.stop.race(value, giveUp);
   }
 
   /** Has the session save the turn; an abort ends the wait. Undefined where there is no session. */

@@ -183,9 +183,11 @@ export class ToolCall implements ToolContext {
   }
 
   private async inTime(output: PromiseLike<unknown>, timeoutMs: number): Promise<unknown> {
+    const { run, batch } = this;
     const late = new TimeoutExceededError(`tool "${this.toolName}"`, timeoutMs);
     try {
-      return await withinTime(output, late, this.run.clock);
+      const timed = withinTime(output, late, run.clock);
+      return await (run.stop && batch ? batch.stop.race(timed, timed.clear) : timed);
     } catch (error) {
       if (error === late) {
         this.expired = late;

@@ -1,4 +1,4 @@
-import pTimeout from 'p-timeout';
+import pTimeout, { type ClearablePromise } from 'p-timeout';
 import { type Awaitable, isPromise } from './promise.js';
 
 /** Where time comes from. A durable engine or a test puts its own in. */
@@ -39,7 +39,7 @@ export function withinTime<T>(
   promise: PromiseLike<T>,
   late: Error & { readonly timeoutMs: number },
   clock: Clock,
-): Promise<T>;
+): ClearablePromise<T>;
 export function withinTime<T>(
   value: Awaitable<T>,
   late: Error & { readonly timeoutMs: number },

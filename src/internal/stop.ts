@@ -63,10 +63,16 @@ export class Stop {
     this.releases.push(callback);
   }
 
-  /** The promise's outcome, or a rejection with the reason as soon as it stops. A late rejection goes nowhere. */
-  race<T>(value: Awaitable<T>): Promise<T> {
+  /**
+   * The promise's outcome, or a rejection with the reason as soon as it stops: then `giveUp` is called. A late rejection
+   * goes nowhere.
+   */
+  race<T>(value: Awaitable<T>, giveUp?: () => void): Promise<T> {
     const { promise: first, resolve, reject } = createDeferred<T>();
-    const off = this.onStop(() => reject(this.reason));
+    const off = this.onStop(() => {
+      giveUp?.();
+      reject(this.reason);
+    });
     Promise.resolve(value).then(
       (settled) => {
         off();

@@ -23,8 +23,8 @@ export interface HookRun extends RunContext {
   readonly abortError: Error | undefined;
   /** Throws that error, where there is one. */
   throwIfAborted(): void;
-  /** The outcome, or the abort where that comes first. */
-  race<T>(value: Awaitable<T>): Awaitable<T>;
+  /** The outcome, or the abort where that comes first: then `giveUp` is called. */
+  race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T>;
   /** The calls that hooks left open, by id. */
   readonly suspended: ReadonlyMap<string, Verdict> | undefined;
   /** Leaves a tool call open: the run ends as suspended once the others of its turn have their results. */

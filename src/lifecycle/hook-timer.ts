@@ -21,7 +21,7 @@ export class HookTimer {
     this.pauses += 1;
     if (this.pauses > 1) return;
     this.clock.clearTimeout(this.handle);
-    this.remainingMs -= this.clock.now() - this.startedAt;
+    this.remainingMs -= Math.max(0, this.clock.now() - this.startedAt);
   }
 
   resume(): void {

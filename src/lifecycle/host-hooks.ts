@@ -3,32 +3,35 @@ import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Entry } from './entry.js';
+import type { LifecycleHost } from './lifecycle.js';
+import type { SessionInfo } from './run-context.js';
 import { LifecycleError } from './run-failure.js';
 
 /** What a hook outside of any run is called with. */
 export interface HostHookCall {
   readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
-  readonly call: (entry: Entry) => Awaitable<void> | undefined;
+  /** What the hook is called with. */
+  readonly input?: LifecycleHost | SessionInfo;
   /** The time for a part that has none of its own. */
   readonly timeoutMs?: number;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
+type HostHook = (input: unknown) => Awaitable<void>;
+
 /**
  * Calls one hook outside of any run. A failure throws a LifecycleError, or is logged where the part's `onFailure` is
  * `continue`.
  */
-export async function callHostHook(
-  entry: Entry,
-  { point, call, timeoutMs, logger, clock }: HostHookCall,
-): Promise<void> {
+export async function callHostHook(entry: Entry, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;
+  const { point, input, timeoutMs, logger } = hook;
   const limit = entry.timeoutMs ?? timeoutMs;
   try {
-    const returned = call(entry);
+    const returned = (entry.lifecycle[point] as HostHook | undefined)?.(input);
     if (limit === undefined) return await returned;
-    await withinTime(returned, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), clock);
+    await withinTime(returned, new TimeoutExceededError(`${point} of "${entry.name}"`, limit), hook.clock);
   } catch (cause) {
     const error = new LifecycleError(entry.name, point, cause);
     if (entry.onFailure !== 'continue') throw error;

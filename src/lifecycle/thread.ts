@@ -103,7 +103,8 @@ function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>):
   const { timeoutMs } = entry;
   if (timeoutMs === undefined) return run.race(promise);
   const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
-  return run.race(withinTime(promise, late, run.clock));
+  const timed = withinTime(promise, late, run.clock);
+  return run.race(timed, timed.clear);
 }
 
 interface Returned<T> {

@@ -2,6 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../internal/clock.js';
 import { type OpenProcess, openProcess } from '../process/open-process.js';
+import { bytesOf } from '../process/output.js';
 import type { GroupEnd, Spawn } from '../process/process-group.js';
 import { idAtEnds, LineReader } from './line-reader.js';
 import { McpConnectError, McpRequestError } from './mcp-error.js';
@@ -64,9 +65,9 @@ export class ProcessTransport implements Transport {
     }
     this.process = opened;
     const lines = new LineReader(maxBytes, this);
-    opened.stdout.on('data', (chunk: Buffer) => {
+    opened.stdout.on('data', (chunk: Buffer | string) => {
       if (this.closed) return;
-      this.read(chunk, lines);
+      this.read(bytesOf(chunk), lines);
       if (chunk.length < LARGE_BYTES) return;
       opened.stdout.pause();
       setImmediate(() => opened.stdout.resume());

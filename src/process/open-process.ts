@@ -28,13 +28,13 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
   if (found) return { failure: found };
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return { failure: group };
+  followSignal(group, options.signal);
   const { child } = group;
   const begun = new Promise<void>((resolve) => child.once('spawn', resolve));
   const end = await Promise.race([begun, group.ended]);
   if (end?.failure) return { failure: end.failure };
   const { pid, stdin, stdout } = child;
   if (pid === undefined || !stdin || !stdout) return { failure: explainSpawnError(undefined, options.command) };
-  followSignal(group, options.signal);
   return {
     pid,
     stdin,

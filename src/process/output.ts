@@ -1,5 +1,10 @@
 import { StringDecoder } from 'node:string_decoder';
 
+/** A piece of output as bytes: a stream that an injected `spawn` gives may hand out texts. */
+export function bytesOf(chunk: Buffer | string): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+}
+
 /** The first bytes of a stream, up to a limit. */
 export class OutputHead {
   private readonly chunks: Buffer[] = [];

@@ -1,13 +1,13 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
 import { killAtHostExit } from './host-exit.js';
 import { killTree } from './kill-tree.js';
-import { OutputTail } from './output.js';
+import { bytesOf, OutputTail } from './output.js';
 import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
-/** As `spawn` of node:child_process, as far as it is used here. */
+/** As `spawn` of node:child_process. What comes of another class is ended by its `kill`, which stands for all it started. */
 export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What a group is started with. Its environment is exactly `env`: nothing is inherited. */
@@ -107,7 +107,7 @@ export class ProcessGroup {
     const { child } = this;
     // One that ends without reading its input breaks the pipe.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
-    child.stderr?.on('data', (chunk: Buffer) => this.stderr.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer | string) => this.stderr.push(bytesOf(chunk)));
     child.on('error', (error) => {
       if (child.pid === undefined) this.settle(explainStart(error, this.options));
     });
@@ -117,11 +117,18 @@ export class ProcessGroup {
       if (child.stdout?.closed && child.stderr?.closed) this.settle();
       else this.killAfter(DRAIN_MS);
     });
-    child.on('close', () => this.settle());
+    child.on('close', (exitCode, signal) => {
+      // What an injected `spawn` gives may say only this.
+      this.exit ??= { exitCode, signal };
+      this.settle();
+    });
   }
 
   private kill(signal: NodeJS.Signals): void {
-    if (this.child.pid !== undefined) killTree(this.child.pid, signal);
+    const { child } = this;
+    // The pid of what an injected `spawn` made up may be anybody's.
+    if (!(child instanceof ChildProcess)) this.exited || (child as Partial<ChildProcess>).kill?.(signal);
+    else if (child.pid !== undefined) killTree(child.pid, signal);
   }
 
   private killAfter(ms: number): void {
@@ -143,7 +150,7 @@ export class ProcessGroup {
     this.release();
     const held = [this.child.stdout, this.child.stderr].some(isHeld);
     for (const stream of this.child.stdio ?? []) stream?.destroy();
-    this.child.unref();
+    (this.child as Partial<ChildProcess>).unref?.();
     const { exitCode, signal } = this.exit ?? { exitCode: null, signal: null };
     this.resolve({ exitCode, signal, failure, detachedChild: held && this.exited });
   }

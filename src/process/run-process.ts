@@ -1,6 +1,6 @@
 import { OptionInvalidError } from '../errors.js';
 import { isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
-import { OutputHead } from './output.js';
+import { bytesOf, OutputHead } from './output.js';
 import { type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
@@ -66,8 +66,8 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     cause ??= why;
     void group.terminate(options.graceMs);
   };
-  group.child.stdout?.on('data', (chunk: Buffer) => {
-    stdout.push(chunk);
+  group.child.stdout?.on('data', (chunk: Buffer | string) => {
+    stdout.push(bytesOf(chunk));
     if (stdout.truncated) stop('output-limit');
   });
   try {
