@@ -17,7 +17,7 @@ export interface AnthropicClient {
 /** Makes the client of the official package, which is loaded for it. */
 export async function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const { Anthropic } = await importPackage();
-  const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment();
+  const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
   try {
     return new Anthropic({ ...secrets, ...defined({ apiKey, baseURL }) });
   } catch (error) {
@@ -30,12 +30,22 @@ function isAnthropic(baseURL: string | undefined): boolean {
   return baseURL === undefined || /(^|\.)anthropic\.com$/.test(new URL(baseURL).hostname);
 }
 
-/** What the environment holds is Anthropic's: no other server is shown it. The client wants a key, so one that says nothing. */
-function withoutEnvironment() {
+/**
+ * What the environment holds is Anthropic's: no other server is shown it. The client wants a key, so one that says nothing.
+ * Its headers are put aside by name, or by the key that was given where they would take its place.
+ */
+function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };
   const lines = process?.env?.ANTHROPIC_CUSTOM_HEADERS?.split('\n') ?? [];
   const names = lines.filter((line) => line.includes(':')).map((line) => line.slice(0, line.indexOf(':')).trim());
-  return { apiKey: 'none', authToken: null, defaultHeaders: Object.fromEntries(names.map((name) => [name, null])) };
+  const key = typeof given === 'string' ? given : undefined;
+  const defaultHeaders = names.map((name) => [name, (key !== undefined && keyHeader(name, key)) || null]);
+  return { apiKey: 'none', authToken: null, defaultHeaders: Object.fromEntries(defaultHeaders) };
+}
+
+function keyHeader(name: string, key: string): string | undefined {
+  if (name.toLowerCase() === 'authorization') return `Bearer ${key}`;
+  return name.toLowerCase() === 'x-api-key' ? key : undefined;
 }
 
 /** Imported when it is first needed, so that whoever brings a client, or never calls the model, need not install it. */

@@ -196,7 +196,9 @@ test('a last answer without tools tells the API of those that the conversation c
   await using server = await startAnthropicServer(inOrder({ content: twoCalls }, { content: [text('Enough.')] }));
   const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
 
-  const { text: said } = await new Agent({ model, tools: [add] }).run('Sums', { maxTurns: { limit: 1, atLimit: 'answer' } });
+  const { text: said } = await new Agent({ model, tools: [add] }).run('Sums', {
+    maxTurns: { limit: 1, atLimit: 'answer' },
+  });
 
   expect(said).toBe('Enough.');
   expect(server.requests[1]?.body).toMatchObject({ tools: [{ name: 'add' }], tool_choice: { type: 'none' } });
