@@ -15,18 +15,20 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
   const words = output && !format ? inWords(output.schema) : '';
   const given = settings.providerOptions?.anthropic ?? {};
   const { thinking, effort } = reasoning(request, abilities, messages);
+  const { tools, tool_choice } = wireTools(request, messages);
   const config = defined({ effort, format: format && { type: 'json_schema', schema: format } });
   return defined({
     model,
     max_tokens: maxTokens(settings, abilities),
     system: [system, words].filter(Boolean).join('\n\n') || undefined,
     messages,
-    ...wireTools(request, messages),
+    tool_choice,
     ...sampling(settings, abilities, isOn(thinking)),
     thinking,
     stop_sequences: settings.stopSequences,
     ...given,
-    // Its parts come from several settings.
+    // Whose parts come from several places.
+    tools: withTools(tools, given),
     output_config: withConfig(config, given),
     stream: true,
   });
@@ -46,15 +48,25 @@ function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
 
+interface WireTools {
+  readonly tools: readonly WireObject[];
+  readonly tool_choice?: WireObject | undefined;
+}
+
 /** A conversation that has calls is refused without tools, as a last answer without them is asked for. */
-function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireObject[]): WireObject {
+function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireObject[]): WireTools {
   if (tools.length > 0) return { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) };
   const blocks = messages.flatMap(({ content }) => objectsIn(content));
   const names = new Set(blocks.filter(({ type }) => type === 'tool_use').map(({ name }) => textOr(name)));
-  if (names.size === 0) return {};
   const schema = { type: 'object', properties: {} };
   const stubs = [...names].map((name) => ({ name, description: 'Not available now.', input_schema: schema }));
-  return { tools: stubs, tool_choice: { type: 'none' } };
+  return { tools: stubs, tool_choice: names.size > 0 ? { type: 'none' } : undefined };
+}
+
+/** Those that the provider runs stand beside the agent's own. */
+function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
+  const all = [...tools, ...objectsIn(given.tools)];
+  return all.length > 0 ? all : undefined;
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {

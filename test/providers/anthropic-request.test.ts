@@ -48,6 +48,17 @@ describe('tools', () => {
     expect(tool_choice).toBeUndefined();
   });
 
+  test('of the provider stand beside them', async () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+
+    const { tools } = await sentBody({
+      tools: [add],
+      settings: { providerOptions: { anthropic: { tools: [search] } } },
+    });
+
+    expect(tools).toMatchObject([{ name: 'add' }, search]);
+  });
+
   test('have no alternatives at the root of their schema, which the API refuses', async () => {
     const anyOf = [
       { type: 'object', properties: { a: { type: 'number' } } },
