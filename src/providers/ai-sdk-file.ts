@@ -76,14 +76,6 @@ export function filePart(file: PromptFile, version: AiSdkModel['specificationVer
   return { type: 'file', data: wireData(file, version), mediaType, ...(filename !== undefined && { filename }) };
 }
 
-/** Bytes as base64 text. */
-export function toBase64(data: string | Uint8Array): string {
-  if (typeof data === 'string') return data;
-  let binary = '';
-  for (let at = 0; at < data.length; at += 0x8000) binary += String.fromCharCode(...data.subarray(at, at + 0x8000));
-  return btoa(binary);
-}
-
 function filesIn(message: Message): readonly PromptFile[] {
   if (message.role === 'tool') return message.content.flatMap(({ content }) => filesOf(content));
   return message.role === 'user' ? filesOf(message.content) : [];

@@ -3,8 +3,8 @@ import { type AiSdkDownloader, downloadsFor } from './ai-sdk-file.js';
 import { hasFields } from './ai-sdk-metadata.js';
 import type { AiSdkModel } from './ai-sdk-model.js';
 import { toPrompt } from './ai-sdk-prompt.js';
-import { toolParameters } from './openai-parameters.js';
 import { isStrictSchema } from './openai-schema.js';
+import { toolParameters, withoutDialect } from './tool-parameters.js';
 import { defined, isObject, type WireObject, wellFormed } from './wire.js';
 
 /** What a call needs to know beside the request. */
@@ -42,7 +42,7 @@ function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools
 }
 
 function functionTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = toolParameters(withoutDialect(inputSchema));
+  const parameters = toolParameters(inputSchema);
   return { type: 'function', name, description: wellFormed(description), inputSchema: parameters };
 }
 
@@ -84,9 +84,4 @@ function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkMo
 /** Of `openai.responses`, `openai`: the name that options and metadata go by. */
 export function familyOf(provider: string): string {
   return provider.split('.', 1)[0] ?? provider;
-}
-
-/** The dialect tells a model nothing, and some refuse a schema that names it. */
-function withoutDialect({ $schema, ...schema }: WireObject): WireObject {
-  return schema;
 }

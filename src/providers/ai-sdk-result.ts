@@ -1,7 +1,8 @@
 import type { ContentPart, ToolMessage, ToolResultPart } from '../model/message.js';
-import { type Downloads, fileOf, filePart, type PromptFile, toBase64, withDownload } from './ai-sdk-file.js';
+import { type Downloads, fileOf, filePart, type PromptFile, withDownload } from './ai-sdk-file.js';
 import { hasFields, optionsOf } from './ai-sdk-metadata.js';
 import type { AiSdkModel } from './ai-sdk-model.js';
+import { toBase64 } from './file-data.js';
 import { type WireObject, wellFormed } from './wire.js';
 
 /** For whom a prompt is made, and what was downloaded for it. */
@@ -98,7 +99,7 @@ function resultFile(file: PromptFile, version: AiSdkModel['specificationVersion'
   const named = kind === 'file' && filename !== undefined ? { filename } : {};
   if (!(data instanceof URL)) {
     const type = version === 'v2' ? 'media' : `${kind}-data`;
-    return { type, data: toBase64(data), mediaType, ...(version === 'v3' && named) };
+    return { type, data: typeof data === 'string' ? data : toBase64(data), mediaType, ...(version === 'v3' && named) };
   }
   return { type: `${kind}-url`, url: data.href, ...(kind === 'file' && { mediaType }), ...named };
 }

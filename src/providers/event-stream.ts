@@ -14,8 +14,11 @@ const FIELD = /^(data|error|event|id|retry|): ?/;
  * a line may be an event by itself, the last one may lack its end, an error may be a field, and what keeps the
  * connection alive need not be JSON. What follows `[DONE]` is read, so that the connection can be used again, and left out.
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncIterable<ServerData | string> {
-  const event = new ServerEvent();
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+  provider: string,
+): AsyncIterable<ServerData | string> {
+  const event = new ServerEvent(provider);
   let text = '';
   let isStream = false;
   for await (const line of linesOf(body)) {
@@ -41,6 +44,8 @@ class ServerEvent {
   private name = '';
   private data: string[] = [];
   private isDone = false;
+
+  constructor(private readonly provider: string) {}
 
   /** Gives the event at once where a line is the whole of it. */
   *take(field: string, value: string): Iterable<ServerData> {
@@ -70,7 +75,7 @@ class ServerEvent {
     }
     const value = parseJson(line) ?? (this.name === 'error' ? line : undefined);
     if (value !== undefined) yield* this.named(value);
-    else if (this.name === '') throw notJson(line);
+    else if (this.name === '') throw notJson(line, this.provider);
   }
 
   private *named(value: unknown): Iterable<ServerData> {
@@ -79,9 +84,9 @@ class ServerEvent {
   }
 }
 
-function notJson(line: string): ProviderError {
+function notJson(line: string, provider: string): ProviderError {
   const problem = `The answer is no whole JSON: an event of the stream is "${line.slice(0, 80)}".`;
-  return new ProviderError('openai', problem, { retryable: true });
+  return new ProviderError(provider, problem, { retryable: true });
 }
 
 /** A line may end in any of three ways, and a write anywhere. */

@@ -1,4 +1,6 @@
-import { OptionInvalidError, PackageMissingError } from '../errors.js';
+import { PackageMissingError } from '../errors.js';
+import type { ClientAnswer, ClientRequestOptions } from './provider-answer.js';
+import type { Connection } from './provider-connection.js';
 import { toProviderError } from './provider-failure.js';
 import { defined, isObject, parseJson } from './wire.js';
 
@@ -9,55 +11,8 @@ export interface OpenAIClient {
   readonly chat: {
     readonly completions: {
       /** Makes one request. */
-      create(body: object, options?: OpenAIRequestOptions): OpenAIAnswer;
+      create(body: object, options?: ClientRequestOptions): ClientAnswer;
     };
-  };
-}
-
-/** What a client is told of one request beside its body. */
-export interface OpenAIRequestOptions {
-  readonly signal?: AbortSignal;
-  readonly headers?: Record<string, string>;
-  readonly maxRetries?: number;
-}
-
-/** What a client gives back for one request. */
-export interface OpenAIAnswer extends PromiseLike<unknown> {
-  /** The answer with its HTTP response. */
-  withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
-}
-
-/** What is read of an HTTP response beside its data. */
-export interface HttpAnswer {
-  readonly headers: {
-    /** A header's value. */
-    get(name: string): string | null;
-  };
-  /** The body: read as a stream of bytes, where it is one. */
-  readonly body?: unknown;
-}
-
-/** How to reach the provider. */
-export interface OpenAIConnection {
-  readonly client?: OpenAIClient | undefined;
-  readonly apiKey?: string | (() => Promise<string>) | undefined;
-  readonly baseURL?: string | undefined;
-}
-
-/** Returns a function that gives the client: the one that came, or one that is made at the first call and kept. */
-export function clientSource(connection: OpenAIConnection): () => Promise<OpenAIClient> {
-  const { client, apiKey, baseURL } = connection;
-  if (client && (apiKey !== undefined || baseURL !== undefined)) {
-    throw new OptionInvalidError('client', 'it brings its own apiKey and baseURL. Give the one, or the others.');
-  }
-  if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
-    throw new OptionInvalidError('baseURL', `"${baseURL}" is no URL. It looks like http://localhost:11434/v1`);
-  }
-  let made: Promise<OpenAIClient> | undefined;
-  return () => {
-    if (client) return Promise.resolve(client);
-    made ??= makeClient(connection);
-    return made;
   };
 }
 
@@ -87,7 +42,8 @@ function isOpenAI(baseURL: string | undefined): boolean {
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
 }
 
-async function makeClient({ apiKey, baseURL }: OpenAIConnection): Promise<OpenAIClient> {
+/** Makes the client of the official package, which is loaded for it. */
+export async function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promise<OpenAIClient> {
   const { OpenAI } = await importPackage();
   // The environment's key is OpenAI's: no other server is shown it. The client wants a key, so one that says nothing.
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');

@@ -66,11 +66,6 @@ function groqOf({ x_groq: fields }: WireObject): WireObject {
   return isObject(fields) ? fields : {};
 }
 
-/** The beginning of what came, for a message. */
-export function excerptOf(body: unknown): string {
-  return JSON.stringify(body)?.slice(0, 200) ?? 'nothing';
-}
-
 /** What to throw for an answer that is none. */
 export function invalidAnswer(problem: string, failure: { retryable?: boolean; cause: unknown }): ProviderError {
   return new ProviderError('openai', `The answer cannot be read: ${problem}.`, failure);

@@ -1,5 +1,6 @@
 import { MessageInvalidError } from '../errors.js';
 import type { ContentPart, FilePart, ImagePart } from '../model/message.js';
+import { DATA_URL, decoded, TEXT_TYPE, toBase64 } from './file-data.js';
 import { metadataOf } from './openai-metadata.js';
 import type { WireObject } from './wire.js';
 
@@ -10,8 +11,6 @@ const AUDIO_FORMATS = new Map([
   ['wave', 'wav'],
 ]);
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
-const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
-const DATA_URL = /^data:[^,]*?(;base64)?,/i;
 
 /**
  * The content of a user message. One plain text stays a string, which every server takes. Parts of unknown types are
@@ -74,26 +73,6 @@ function toUrl(data: string | Uint8Array, mediaType: string | undefined): string
   }
   // Of which kind a picture is, servers see for themselves, but they refuse one of no kind.
   return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(binary);
-}
-
-/** The text that a data URL bears; `undefined` where it bears none. */
-function decoded(body: string, isBase64: string | undefined): string | undefined {
-  try {
-    if (!isBase64) return decodeURIComponent(body);
-    const binary = atob(body);
-    const bytes = new Uint8Array(binary.length);
-    // `Uint8Array.from` takes thirty times as long, at each turn.
-    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 function extensionOf(mediaType: string): string {

@@ -3,8 +3,8 @@ import type { ModelRequest, ModelSettings, ToolChoice, ToolSpec } from '../model
 import type { Server } from './openai-client.js';
 import { withinLimits } from './openai-limits.js';
 import { toWireMessages } from './openai-messages.js';
-import { toolParameters } from './openai-parameters.js';
 import { isStrictSchema, parametersFor } from './openai-schema.js';
+import { toolParameters, withoutDialect } from './tool-parameters.js';
 import { defined, type WireObject, wellFormed } from './wire.js';
 
 /** What differs between the servers that speak this protocol. */
@@ -36,7 +36,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
-  const parameters = parametersFor(model, toolParameters(withoutDialect(inputSchema)));
+  const parameters = parametersFor(model, toolParameters(inputSchema));
   return { type: 'function', function: { name, description: wellFormed(description), parameters } };
 }
 
@@ -61,9 +61,4 @@ function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
   const schema = withoutDialect(given);
   const strict = dialect.server === 'openai' && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
-}
-
-/** The dialect tells a model nothing, and Gemini refuses a schema that names it. */
-function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
-  return schema;
 }

@@ -5,7 +5,6 @@ import {
   callsIn,
   choiceIn,
   completionIn,
-  excerptOf,
   invalidAnswer,
   throwErrorIn,
   transcriptIn,
@@ -15,7 +14,7 @@ import { toMetadata } from './openai-metadata.js';
 import { blocksIn, reasoningIn } from './openai-reasoning.js';
 import { extraContentOf, splitThought } from './openai-thoughts.js';
 import { toProviderError } from './provider-failure.js';
-import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
+import { defined, excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 /** In the words of the protocol, and of servers that have their own. */
 const FINISH_REASONS = new Map<string, FinishReason>([

@@ -1,20 +1,12 @@
 import type { ModelPart } from '../model/model.js';
 import { DONE } from './event-stream.js';
-import {
-  callsIn,
-  choiceIn,
-  completionIn,
-  excerptOf,
-  throwErrorIn,
-  transcriptIn,
-  usageIn,
-} from './openai-completion.js';
+import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './openai-completion.js';
 import { ReasoningFragments } from './openai-reasoning.js';
 import { extraContentOf, isThought, splitThought } from './openai-thoughts.js';
 import { CallFragments } from './openai-tool-calls.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
-import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
+import { excerptOf, isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 /**
  * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent

@@ -52,7 +52,9 @@ function statusOf(error: WireObject): number | undefined {
 }
 
 function namesOf(error: unknown): readonly string[] {
-  return isObject(error) ? [error.code, error.type].map((name) => textOr(name).toLowerCase()) : [];
+  if (!isObject(error)) return [];
+  // Anthropic's client leaves an event's error in its envelope.
+  return [error.code, error.type].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {

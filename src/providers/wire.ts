@@ -24,6 +24,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The beginning of what came, for a message. */
+export function excerptOf(body: unknown): string {
+  return JSON.stringify(body)?.slice(0, 200) ?? 'nothing';
+}
+
 /** The object without the fields that are undefined. */
 export function defined<T extends object>(object: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
   const kept = Object.entries(object).filter(([, value]) => value !== undefined);

@@ -9,7 +9,7 @@ async function eventsOf(text: string, ...cuts: readonly number[]): Promise<reado
     for (const [at, end] of ends.entries()) yield bytes.subarray(ends[at - 1] ?? 0, end);
   }
   const events: unknown[] = [];
-  for await (const event of readEvents(pieces())) if (event !== DONE) events.push(event);
+  for await (const event of readEvents(pieces(), 'openai')) if (event !== DONE) events.push(event);
   return events;
 }
 

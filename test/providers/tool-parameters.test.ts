@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toolParameters } from '../../src/providers/openai-parameters.js';
+import { toolParameters } from '../../src/providers/tool-parameters.js';
 import { compileJsonSchema } from '../../src/tools/json-schema-check.js';
 
 const text = { type: 'string' };

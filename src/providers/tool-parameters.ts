@@ -16,7 +16,8 @@ const LOST_REFERENCE = /"\$ref":"#\/(?:allOf|anyOf|oneOf|not)\//;
  * for which OpenAI and others refuse the whole request. Their fields are put together, and required where every
  * alternative requires them; the rest is told in words. A call is checked against the tool's own schema all the same.
  */
-export function toolParameters(schema: JsonSchema): WireObject {
+export function toolParameters(given: JsonSchema): WireObject {
+  const schema = withoutDialect(given);
   const { $ref, allOf, anyOf, oneOf, enum: values, not, ...rest } = schema;
   const refused = defined({ $ref, allOf, anyOf, oneOf, enum: values, not });
   // OpenAI insists on properties, also for a tool without arguments.
@@ -29,6 +30,11 @@ export function toolParameters(schema: JsonSchema): WireObject {
     properties: Object.fromEntries([...properties].map(([name, value]) => [name, withoutLostReference(value)])),
     required: required.size > 0 ? [...required] : undefined,
   });
+}
+
+/** The dialect tells a model nothing, and Gemini refuses a schema that names it. */
+export function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }
 
 function inWords(refused: WireObject): string {

@@ -1,0 +1,182 @@
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Message,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../model/message.js';
+import { toBlocks } from './anthropic-content.js';
+import { fieldsOf, isFrom } from './anthropic-metadata.js';
+import { abilitiesOf } from './anthropic-models.js';
+import { isObject, textOr, type WireObject } from './wire.js';
+
+/** A conversation as the Messages API wants it. */
+export interface WireConversation {
+  readonly system: string;
+  readonly messages: readonly WireObject[];
+}
+
+/**
+ * Turns of users and assistants one after the other: neighbours of one role are put together. What the system says first
+ * stands before them; what it says later stands where it was said, marked, in the user's turn, since most models take no
+ * other place for it. `model` decides which metadata goes back.
+ */
+export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  const leading = begin < 0 ? messages : messages.slice(0, begin);
+  const writer = new ConversationWriter(model, messages);
+  for (const message of messages.slice(leading.length)) writer.add(message);
+  const system = leading.map(({ content }) => textOr(content)).filter((text) => text.trim() !== '');
+  return { system: system.join('\n\n'), messages: writer.messages() };
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly blocks: WireObject[];
+}
+
+class ConversationWriter {
+  private readonly turns: Turn[] = [];
+  private readonly ids = new CallIds();
+  /** The calls that the provider ran itself: those that it gave a result for, and those that were sent. */
+  private readonly answered: ReadonlySet<string>;
+  private readonly sent = new Set<string>();
+  private readonly last: Message | undefined;
+
+  constructor(
+    private readonly model: string,
+    messages: readonly Message[],
+  ) {
+    const spoken = messages.filter((message) => message.role === 'assistant');
+    const parts = spoken.flatMap(({ content }): readonly AssistantPart[] => content);
+    this.answered = new Set(parts.flatMap((part) => (part.type === 'tool-result' ? [part.id] : [])));
+    this.last = spoken.at(-1);
+  }
+
+  add(message: Message): void {
+    if (message.role === 'assistant') this.push('assistant', this.assistantBlocks(message));
+    else if (message.role === 'tool') this.push('user', this.resultBlocks(message.content));
+    else if (message.role === 'user') this.push('user', toBlocks(message.content, this.model));
+    else if (message.content.trim() !== '') {
+      this.push('user', toBlocks(`<system>\n${message.content}\n</system>`, this.model));
+    }
+  }
+
+  /** The API wants a user to begin, results before anything else, and no spaces at the end of what an assistant began. */
+  messages(): readonly WireObject[] {
+    if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [textBlock('(no message)')] });
+    return this.turns.map(({ role, blocks }, at) => {
+      const last = blocks.at(-1);
+      const results = blocks.filter(isResult);
+      if (role === 'user') return { role, content: [...results, ...blocks.filter((block) => !isResult(block))] };
+      if (at < this.turns.length - 1 || last?.type !== 'text') return { role, content: blocks };
+      return { role, content: [...blocks.slice(0, -1), { ...last, text: textOr(last.text).trimEnd() }] };
+    });
+  }
+
+  private push(role: Turn['role'], blocks: readonly WireObject[]): void {
+    if (blocks.length === 0) return;
+    const last = this.turns.at(-1);
+    if (last?.role === role) last.blocks.push(...blocks);
+    else this.turns.push({ role, blocks: [...blocks] });
+  }
+
+  /** A thought at the end, where an answer was cut, is refused. */
+  private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
+    const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));
+    while (/thinking$/.test(textOr(blocks.at(-1)?.type))) blocks.pop();
+    return blocks;
+  }
+
+  private assistantBlock(part: AssistantPart, isLast: boolean): readonly WireObject[] {
+    if (part.type === 'text') return toBlocks([part], this.model);
+    if (part.type === 'reasoning') return this.thought(part);
+    if (part.type === 'tool-result') return this.serverResult(part);
+    if (part.type !== 'tool-call') return [];
+    return part.providerExecuted ? this.serverCall(part, isLast) : [this.call(part)];
+  }
+
+  /** One that was cut has no signature yet: Claude's are refused without. */
+  private thought(part: ReasoningPart): readonly WireObject[] {
+    if (!isFrom(part, this.model)) return [];
+    const fields = fieldsOf(part, this.model);
+    const isRedacted = fields.type === 'redacted_thinking';
+    if (!isRedacted && !fields.signature && abilitiesOf(this.model).isClaude) return [];
+    return [{ ...(isRedacted ? {} : { type: 'thinking', thinking: part.text }), ...fields }];
+  }
+
+  private call(part: ToolCallPart): WireObject {
+    const name = part.name.replace(/[^\w-]/g, '_').slice(0, LONGEST_NAME);
+    const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: inputOf(part) };
+    return { ...block, ...fieldsOf(part, this.model) };
+  }
+
+  /** Goes back to the model that made it, with its result: one that has none yet only where it is the last. */
+  private serverCall(part: ToolCallPart, isLast: boolean): readonly WireObject[] {
+    if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];
+    this.sent.add(part.id);
+    const { id, name } = part;
+    return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fieldsOf(part, this.model) }];
+  }
+
+  private serverResult({ id, structured }: ToolResultPart): readonly WireObject[] {
+    return this.sent.has(id) && isObject(structured) ? [structured] : [];
+  }
+
+  /** A result that is an error holds text alone: what else came with it follows the results. */
+  private resultBlocks(results: readonly ToolResultPart[]): readonly WireObject[] {
+    return results.flatMap(({ id, content, isError }) => {
+      const blocks = toBlocks(content, this.model);
+      const inside = isError ? blocks.filter(({ type }) => type === 'text') : blocks;
+      const block = {
+        type: 'tool_result',
+        tool_use_id: this.ids.ofResult(id),
+        content: inside.length > 0 ? inside : [textBlock('(no output)')],
+        ...(isError && { is_error: true }),
+      };
+      return [block, ...blocks.filter((each) => !inside.includes(each))];
+    });
+  }
+}
+
+const LONGEST_NAME = 128;
+
+function textBlock(text: string): WireObject {
+  return { type: 'text', text };
+}
+
+function isResult({ type }: WireObject): boolean {
+  return type === 'tool_result';
+}
+
+/** The API takes objects alone. */
+function inputOf({ input, invalidInput }: ToolCallPart): WireObject {
+  if (invalidInput === undefined && isObject(input)) return input;
+  return invalidInput === undefined && (input ?? undefined) === undefined
+    ? {}
+    : { invalid_json: invalidInput ?? input };
+}
+
+const TAKEN_ID = /^[\w-]+$/;
+/** What ids made here look like; one that came so is made anew too, or two calls might have the same. */
+const MADE_ID = /^toolu_made_/;
+
+/** The ids of calls as the API takes them: of certain characters, and each for one call of the whole conversation. */
+class CallIds {
+  private readonly used = new Set<string>();
+  private readonly latest = new Map<string, string>();
+
+  ofCall(given: string): string {
+    const isTaken = TAKEN_ID.test(given) && !MADE_ID.test(given) && !this.used.has(given);
+    const id = isTaken ? given : `toolu_made_${this.used.size + 1}`;
+    this.used.add(id);
+    this.latest.set(given, id);
+    return id;
+  }
+
+  /** A result follows its call. */
+  ofResult(given: string): string {
+    return this.latest.get(given) ?? given;
+  }
+}

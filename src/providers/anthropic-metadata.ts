@@ -1,0 +1,32 @@
+import type { ProviderMetadata } from '../model/message.js';
+import { defined, isObject, type WireObject } from './wire.js';
+
+interface MarkedPart {
+  readonly providerMetadata?: ProviderMetadata | undefined;
+}
+
+/**
+ * What a part remembers of its block, under `providerMetadata.anthropic`: its fields beside the text, and the model that
+ * it came from. None where there is nothing to remember.
+ */
+export function toMetadata(model: string, fields: WireObject): { readonly providerMetadata?: ProviderMetadata } {
+  const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return known.length > 0 ? { providerMetadata: { anthropic: { model, ...Object.fromEntries(known) } } } : {};
+}
+
+/**
+ * The fields that go onto a part's block, for a request to `model`: those that it came with from that model, and those
+ * that somebody gave it. Of another model's only what Anthropic is to keep in its cache.
+ */
+export function fieldsOf(part: MarkedPart, model: string): WireObject {
+  const metadata = part.providerMetadata?.anthropic;
+  if (!isObject(metadata)) return {};
+  const { model: origin, ...fields } = metadata;
+  return origin === undefined || origin === model ? fields : defined({ cache_control: fields.cache_control });
+}
+
+/** Whether a part came from the model. Its thoughts go back to no other, and neither does what was run for it. */
+export function isFrom(part: MarkedPart, model: string): boolean {
+  const metadata = part.providerMetadata?.anthropic;
+  return isObject(metadata) && metadata.model === model;
+}
