@@ -81,10 +81,12 @@ class StreamedMessage {
     this.usage = isObject(message.usage) ? message.usage : {};
   }
 
-  /** The last counts are those of the whole; what they leave out holds. */
+  /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
   private end({ delta, usage }: WireObject): void {
     if (isObject(delta)) this.ending = { ...this.ending, ...known(delta) };
-    if (isObject(usage)) this.usage = { ...this.usage, ...known(usage) };
+    if (!isObject(usage)) return;
+    const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    this.usage = { ...this.usage, ...Object.fromEntries(counts) };
   }
 
   private addWhole(message: WireObject): void {

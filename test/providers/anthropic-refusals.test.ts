@@ -97,6 +97,22 @@ describe('a stream of another server', () => {
 
     expect(response?.content).toMatchObject([text('Hi'), { name: 'f', input: { a: 1 } }]);
   });
+
+  test('may count at its end the answer alone, and nothing for what it was asked', async () => {
+    const { response } = await call({
+      chunks: [
+        event({ type: 'message_start', message: { usage: { input_tokens: 12, output_tokens: 0 } } }),
+        event({
+          type: 'message_delta',
+          delta: { stop_reason: 'end_turn' },
+          usage: { input_tokens: 0, output_tokens: 5 },
+        }),
+      ],
+      end: 'silent',
+    });
+
+    expect(response?.usage).toMatchObject({ inputTokens: 12, outputTokens: 5 });
+  });
 });
 
 test('a key that no header can hold is told to nobody', async () => {
