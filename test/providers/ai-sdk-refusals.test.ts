@@ -65,6 +65,19 @@ test('what says nothing is left out, and told of where it is the user', async ()
   ]);
 });
 
+test('a text without a word beside a picture that a tool gives is left out', async () => {
+  const png = { type: 'image', image: 'iVBO', mediaType: 'image/png' } as const;
+  const [call = user] = turn('c1');
+  const content = [{ type: 'text' as const, text: '' }, png];
+  const sent = await prompt([
+    user,
+    call,
+    { role: 'tool', content: [{ type: 'tool-result', id: 'c1', name: 'look', content }] },
+  ]);
+
+  expect(sent[2]?.content).toMatchObject([{ output: { type: 'content', value: [{ type: 'image-data' }] } }]);
+});
+
 test('a stream that comes after the abort is let go', async () => {
   const controller = new AbortController();
   const reason = new DOMException('The user left.', 'AbortError');
