@@ -1,17 +1,24 @@
 import { MessageInvalidError } from '../errors.js';
 import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../model/message.js';
+import { withTakenCalls } from './ai-sdk-calls.js';
 import { fileOf, filePart, withDownload } from './ai-sdk-file.js';
 import { optionsOf, originOf } from './ai-sdk-metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './ai-sdk-result.js';
 import { isObject, type WireObject, wellFormed } from './wire.js';
 
-/** A conversation as a prompt of the model's specification. Messages that say nothing are left out. */
+/** A conversation as a prompt of the model's specification. What says nothing is left out, and of the user's told of. */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
+  return withTakenCalls(wirePrompt(messages, target), target.model);
+}
+
+function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
   const calls = new Map<string, WireObject>();
   const begin = messages.findIndex(({ role }) => role !== 'system');
   return messages.flatMap((message, at): readonly WireObject[] => {
-    if (message.role === 'system')
+    if (message.role === 'system') {
+      if (message.content.trim() === '') return [];
       return [systemMessage(wellFormed(message.content), begin !== -1 && at > begin, target)];
+    }
     if (message.role === 'tool') return toolMessages(message, target, calls);
     if (message.role === 'user') return [{ role: 'user', content: userContent(message.content, target) }];
     const content = message.content.flatMap((part) => assistantPart(part, target));
@@ -29,9 +36,9 @@ function systemMessage(content: string, isLate: boolean, { model: { provider } }
 }
 
 function userContent(content: UserMessage['content'], target: PromptTarget): readonly WireObject[] {
-  if (typeof content === 'string') return [{ type: 'text', text: wellFormed(content) }];
-  const parts = content.filter((part) => part.type !== 'text' || part.text.trim() !== '');
-  return parts.length > 0 ? parts.map((part) => userPart(part, target)) : [{ type: 'text', text: '' }];
+  const given: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const parts = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  return parts.length > 0 ? parts.map((part) => userPart(part, target)) : [{ type: 'text', text: '(no message)' }];
 }
 
 function userPart(part: ContentPart, target: PromptTarget): WireObject {

@@ -62,7 +62,8 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
 /** What the model reads is the result's content: a lifecycle may have changed it, and not the data beside it. */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) return textOutput(part);
-  const parts = part.content.map((each) => resultPart(each, target));
+  const said = part.content.filter((each) => each.type !== 'text' || each.text.trim() !== '');
+  const parts = said.map((each) => resultPart(each, target));
   const value = part.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
   return { type: 'content', value };
 }

@@ -35,6 +35,8 @@ async function* partsOf(stream: unknown, provider: string, signal: AbortSignal |
   const cancel = () => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', cancel, { once: true });
   try {
+    // One that came after the abort hears of it no more.
+    signal?.throwIfAborted();
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
         throw toFailure(provider, error);

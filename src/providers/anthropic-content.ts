@@ -12,6 +12,8 @@ const IMAGE_BEGINNINGS = [
   ['UklGR', 'image/webp'],
 ] as const;
 
+const IMAGE_TYPE = /^image\/(jpeg|png|gif|webp)$/i;
+
 /** The content of a user message or a result as blocks. The API refuses texts without a word: they are left out. */
 export function toBlocks(content: string | readonly ContentPart[], model: string): readonly WireObject[] {
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -23,13 +25,13 @@ export function toBlocks(content: string | readonly ContentPart[], model: string
 
 function toBlock(part: ContentPart): WireObject | undefined {
   if (part.type === 'text') return part.text.trim() === '' ? undefined : { type: 'text', text: part.text };
-  if (part.type === 'image') return { type: 'image', source: imageSource(part.image, part.mediaType) };
+  if (part.type === 'image') return imageBlock(part.image, part.mediaType);
   return part.type === 'file' ? fileBlock(part) : undefined;
 }
 
-function imageSource(image: string | Uint8Array, mediaType: string | undefined): WireObject {
+function imageBlock(image: string | Uint8Array, mediaType: string | undefined, filename?: string): WireObject {
   const data = dataOf(image);
-  if ('url' in data) return { type: 'url', url: data.url };
+  if ('url' in data) return { type: 'image', source: { type: 'url', url: data.url } };
   const known = IMAGE_BEGINNINGS.find(([beginning]) => data.base64.startsWith(beginning))?.[1];
   const type = known ?? data.mediaType ?? mediaType;
   if (type === undefined) {
@@ -37,24 +39,30 @@ function imageSource(image: string | Uint8Array, mediaType: string | undefined):
       'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
     );
   }
-  return { type: 'base64', media_type: type, data: data.base64 };
+  if (data.base64 === '') return note({ mediaType: type, filename }, 'is empty');
+  if (!IMAGE_TYPE.test(type)) return note({ mediaType: type, filename }, 'cannot be shown here');
+  return { type: 'image', source: { type: 'base64', media_type: type, data: data.base64 } };
 }
 
 /** Pictures, PDF and texts are all that the API takes. What else there is the model is told of. */
 function fileBlock({ data: given, mediaType, filename }: FilePart): WireObject {
-  if (mediaType.startsWith('image/')) return { type: 'image', source: imageSource(given, mediaType) };
+  if (mediaType.startsWith('image/')) return imageBlock(given, mediaType, filename);
   const data = dataOf(given);
   const document = (source: WireObject) => defined({ type: 'document', source, title: filename });
   if (/^application\/pdf\b/.test(mediaType)) {
     if ('url' in data) return document({ type: 'url', url: data.url });
+    if (data.base64 === '') return note({ mediaType, filename }, 'is empty');
     return document({ type: 'base64', media_type: 'application/pdf', data: data.base64 });
   }
   const text = 'url' in data || !TEXT_TYPE.test(mediaType) ? undefined : decoded(data.base64, 'base64');
   if (text?.trim()) return document({ type: 'text', media_type: 'text/plain', data: text });
+  const where = 'url' in data ? `at ${data.url} ` : '';
+  return note({ mediaType, filename }, `${where}${text === undefined ? 'cannot be shown here' : 'is empty'}`);
+}
+
+function note({ mediaType, filename }: Pick<FilePart, 'mediaType' | 'filename'>, what: string): WireObject {
   const name = filename === undefined ? '' : ` "${filename}"`;
-  const where = 'url' in data ? ` at ${data.url}` : '';
-  const why = text === undefined ? 'cannot be shown here' : 'is empty';
-  return { type: 'text', text: `(A file${name} of type ${mediaType}${where} ${why}.)` };
+  return { type: 'text', text: `(A file${name} of type ${mediaType} ${what}.)` };
 }
 
 type FileData = { readonly url: string } | { readonly base64: string; readonly mediaType?: string | undefined };

@@ -5,10 +5,12 @@ import type {
   ReasoningPart,
   ToolCallPart,
   ToolResultPart,
+  UserMessage,
 } from '../model/message.js';
 import { toBlocks } from './anthropic-content.js';
 import { fieldsOf, isFrom } from './anthropic-metadata.js';
 import { abilitiesOf } from './anthropic-models.js';
+import { CallIds, PLAIN_IDS, takenName } from './call-ids.js';
 import { isObject, textOr, type WireObject } from './wire.js';
 
 /** A conversation as the Messages API wants it. */
@@ -38,10 +40,12 @@ interface Turn {
 
 class ConversationWriter {
   private readonly turns: Turn[] = [];
-  private readonly ids = new CallIds();
+  private readonly ids = new CallIds(PLAIN_IDS);
   /** The calls that the provider ran itself: those that it gave a result for, and those that were sent. */
   private readonly answered: ReadonlySet<string>;
   private readonly sent = new Set<string>();
+  private readonly end: Message | undefined;
+  /** What the assistant said last, where no more than results follows. */
   private readonly last: Message | undefined;
 
   constructor(
@@ -51,13 +55,14 @@ class ConversationWriter {
     const spoken = messages.filter((message) => message.role === 'assistant');
     const parts = spoken.flatMap(({ content }): readonly AssistantPart[] => content);
     this.answered = new Set(parts.flatMap((part) => (part.type === 'tool-result' ? [part.id] : [])));
-    this.last = spoken.at(-1);
+    this.end = messages.at(-1);
+    this.last = messages.findLast(({ role }) => role !== 'tool');
   }
 
   add(message: Message): void {
     if (message.role === 'assistant') this.push('assistant', this.assistantBlocks(message));
     else if (message.role === 'tool') this.push('user', this.resultBlocks(message.content));
-    else if (message.role === 'user') this.push('user', toBlocks(message.content, this.model));
+    else if (message.role === 'user') this.push('user', this.userBlocks(message));
     else if (message.content.trim() !== '') {
       this.push('user', toBlocks(`<system>\n${message.content}\n</system>`, this.model));
     }
@@ -65,7 +70,7 @@ class ConversationWriter {
 
   /** The API wants a user to begin, results before anything else, and no spaces at the end of what an assistant began. */
   messages(): readonly WireObject[] {
-    if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [textBlock('(no message)')] });
+    if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [NO_MESSAGE] });
     return this.turns.map(({ role, blocks }, at) => {
       const last = blocks.at(-1);
       const results = blocks.filter(isResult);
@@ -80,6 +85,12 @@ class ConversationWriter {
     const last = this.turns.at(-1);
     if (last?.role === role) last.blocks.push(...blocks);
     else this.turns.push({ role, blocks: [...blocks] });
+  }
+
+  /** Newer models refuse a conversation that an assistant ends: there a message that says nothing is told of. */
+  private userBlocks(message: UserMessage): readonly WireObject[] {
+    const blocks = toBlocks(message.content, this.model);
+    return blocks.length === 0 && message === this.end ? [NO_MESSAGE] : blocks;
   }
 
   /** A thought at the end, where an answer was cut, is refused. */
@@ -107,7 +118,7 @@ class ConversationWriter {
   }
 
   private call(part: ToolCallPart): WireObject {
-    const name = part.name.replace(/[^\w-]/g, '_').slice(0, LONGEST_NAME);
+    const name = takenName(part.name, LONGEST_NAME);
     const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: inputOf(part) };
     return { ...block, ...fieldsOf(part, this.model) };
   }
@@ -142,6 +153,8 @@ class ConversationWriter {
 
 const LONGEST_NAME = 128;
 
+const NO_MESSAGE = { type: 'text', text: '(no message)' };
+
 function textBlock(text: string): WireObject {
   return { type: 'text', text };
 }
@@ -156,27 +169,4 @@ function inputOf({ input, invalidInput }: ToolCallPart): WireObject {
   return invalidInput === undefined && (input ?? undefined) === undefined
     ? {}
     : { invalid_json: invalidInput ?? input };
-}
-
-const TAKEN_ID = /^[\w-]+$/;
-/** What ids made here look like; one that came so is made anew too, or two calls might have the same. */
-const MADE_ID = /^toolu_made_/;
-
-/** The ids of calls as the API takes them: of certain characters, and each for one call of the whole conversation. */
-class CallIds {
-  private readonly used = new Set<string>();
-  private readonly latest = new Map<string, string>();
-
-  ofCall(given: string): string {
-    const isTaken = TAKEN_ID.test(given) && !MADE_ID.test(given) && !this.used.has(given);
-    const id = isTaken ? given : `toolu_made_${this.used.size + 1}`;
-    this.used.add(id);
-    this.latest.set(given, id);
-    return id;
-  }
-
-  /** A result follows its call. */
-  ofResult(given: string): string {
-    return this.latest.get(given) ?? given;
-  }
 }

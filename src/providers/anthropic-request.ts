@@ -23,9 +23,10 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
     system: [system, words].filter(Boolean).join('\n\n') || undefined,
     messages,
     tool_choice,
-    ...sampling(settings, abilities, isOn(thinking)),
+    ...sampling(settings, abilities, isOn(given.thinking ?? thinking)),
     thinking,
-    stop_sequences: settings.stopSequences,
+    // Those of mere spaces are refused.
+    stop_sequences: settings.stopSequences?.filter((sequence) => sequence.trim() !== ''),
     ...given,
     // Whose parts come from several places.
     tools: withTools(tools, given),
@@ -115,8 +116,8 @@ function notThinking({ thinkingOff }: Abilities): Reasoning {
   return thinkingOff === 'word' ? { thinking: { type: 'disabled' } } : {};
 }
 
-function isOn(thinking: WireObject | undefined): boolean {
-  return thinking !== undefined && thinking.type !== 'disabled';
+function isOn(thinking: unknown): boolean {
+  return isObject(thinking) && thinking.type !== 'disabled';
 }
 
 /** Whether results follow calls that the model made without thinking, or that another model made. */

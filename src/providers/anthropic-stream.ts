@@ -42,8 +42,9 @@ type Block = Record<string, unknown>;
 
 class StreamedMessage {
   private readonly push: Push;
-  /** By index; in the order in which they began. */
-  private readonly blocks = new Map<unknown, Block>();
+  /** In the order in which they began. */
+  private readonly blocks: Block[] = [];
+  private readonly byIndex = new Map<unknown, Block>();
   private message: WireObject | undefined = undefined;
   private ending: WireObject = {};
   private usage: WireObject = {};
@@ -61,7 +62,7 @@ class StreamedMessage {
     if (type === 'message') this.addWhole(event);
     else if (type === 'message_start' && isObject(message)) this.begin(message);
     else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
-    else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.blocks.get(index), delta);
+    else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
     else this.unread = event;
   }
@@ -72,7 +73,7 @@ class StreamedMessage {
       const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
       throw new ProviderError('anthropic', problem, { retryable: true, cause: this.unread });
     }
-    return { ...this.message, ...this.ending, usage: this.usage, content: [...this.blocks.values()] };
+    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
 
   private begin(message: WireObject): void {
@@ -80,10 +81,12 @@ class StreamedMessage {
     this.usage = isObject(message.usage) ? message.usage : {};
   }
 
-  /** The last counts are those of the whole; what they leave out holds. */
+  /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
   private end({ delta, usage }: WireObject): void {
     if (isObject(delta)) this.ending = { ...this.ending, ...known(delta) };
-    if (isObject(usage)) this.usage = { ...this.usage, ...known(usage) };
+    if (!isObject(usage)) return;
+    const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    this.usage = { ...this.usage, ...Object.fromEntries(counts) };
   }
 
   private addWhole(message: WireObject): void {
@@ -92,8 +95,11 @@ class StreamedMessage {
     this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  private addBlock(index: unknown, block: WireObject): void {
-    this.blocks.set(index, { ...block });
+  /** Some servers say one index twice. */
+  private addBlock(index: unknown, begun: WireObject): void {
+    const block = { ...begun };
+    this.blocks.push(block);
+    this.byIndex.set(index, block);
     this.show('text-delta', block.type === 'text' ? block.text : '');
     this.show('reasoning-delta', block.type === 'thinking' ? block.thinking : '');
   }
@@ -107,7 +113,9 @@ class StreamedMessage {
     else if (delta.type === 'citations_delta') block.citations = [...objectsIn(block.citations), delta.citation];
   }
 
+  /** What came whole with the beginning stays where nothing follows. */
   private grow(block: Block, field: keyof typeof DELTAS, piece: unknown): void {
+    if (textOr(piece) === '') return;
     block[field] = textOr(block[field]) + textOr(piece);
     this.show(DELTAS[field], piece);
   }

@@ -68,11 +68,13 @@ function prepare(modelId: string, client: AnthropicClient, { request, options }:
     maxRetries: options.maxRetries ?? client.maxRetries ?? 2,
     headers: options.headers,
     send: (asked) => client.messages.create(body, asked),
-    read: (answer, own) => read(answer, own, modelId),
+    read: (answer, own) => read(answer, { request: own, options }, modelId),
   };
 }
 
-async function read({ data, response }: Answer, { onPart }: ModelRequest, model: string): Promise<ModelResponse> {
-  const events = eventsOf(response, 'anthropic', false) ?? (isAsyncIterable(data) ? data : [data]);
-  return readMessage(await readStream(events, onPart ?? (() => {})), model);
+async function read({ data, response }: Answer, { request, options }: Asked, model: string): Promise<ModelResponse> {
+  // The client passes over events that have no name, as some servers send them.
+  const events =
+    eventsOf(response, 'anthropic', options.client === undefined) ?? (isAsyncIterable(data) ? data : [data]);
+  return readMessage(await readStream(events, request.onPart ?? (() => {})), model);
 }

@@ -1,36 +1,24 @@
+import { type IdRule, MISTRAL_IDS, takenName } from './call-ids.js';
 import type { Server } from './openai-client.js';
 import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_NAME = 64;
-
-/** Which ids of calls a model takes, and what it is given in place of others. */
-interface IdRule {
-  readonly taken: RegExp;
-  /** What ids made here look like; one that came so is made anew too, or two calls might have the same. */
-  readonly made: RegExp;
-  make(count: number): string;
-}
 
 const OPENAI: IdRule = {
   taken: /^.{0,40}$/s,
   made: /^call_made_short_/,
   make: (count) => `call_made_short_${count}`,
 };
-const MISTRAL: IdRule = {
-  taken: /^[a-z0-9]{9}$/i,
-  made: /^call\d{5}$/,
-  make: (count) => `call${String(count).padStart(5, '0')}`,
-};
 
 /** What Mistral's models are called: they insist on more than the protocol does, whoever serves them. */
-const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
+export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
 
 /**
  * A conversation that a model does not refuse for what another one left in it, before the session changed its model: the
  * ids and names of calls, calls without a thought; nor for the order of its messages.
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
-  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL));
+  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL_IDS));
   if (server === 'openai') return withCallsOf(messages, OPENAI);
   const mustThink = server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model));
   return mustThink ? messages.map(withThought) : messages;
@@ -61,10 +49,7 @@ function withCallsOf(messages: readonly WireObject[], { taken, made, make }: IdR
 
 function takenCall(call: WireObject, id: string | undefined): WireObject {
   const called = isObject(call.function) ? call.function : {};
-  const name = textOr(called.name)
-    .replace(/[^\w-]/g, '_')
-    .slice(0, LONGEST_NAME);
-  return { ...call, id, function: { ...called, name } };
+  return { ...call, id, function: { ...called, name: takenName(textOr(called.name), LONGEST_NAME) } };
 }
 
 /** Mistral's models want to answer results before a user speaks, as one does after a run that ended early, and with pictures. */

@@ -8,6 +8,8 @@ const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
+const BAD_HEADER = /invalid header value|header.*invalid value/is;
+
 /** What an error that comes inside an answer is called where it might pass, and the status that it has elsewhere. */
 const STATUS_OF_NAME = new Map([
   ['rate_limit_error', 429],
@@ -29,6 +31,10 @@ const LASTING =
  */
 export function toProviderError(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError) return thrown;
+  // Its words hold the whole value, which may be the key.
+  if (thrown instanceof TypeError && BAD_HEADER.test(thrown.message)) {
+    return new ProviderError(provider, 'A header has a character that none can have. Check the key, and the headers.');
+  }
   const error = isObject(thrown) ? thrown : {};
   const status = statusOf(error);
   return new ProviderError(provider, messageOf(thrown, error), {

@@ -218,7 +218,7 @@ describe('the result of a tool', () => {
   });
 
   test('has its pictures after it where the provider takes text alone', async () => {
-    const [message, attached] = await output({ content: [{ type: 'text', text: 'See' }, png] }, 'v3', 'mistral.chat');
+    const [message, attached] = await output({ content: [{ type: 'text', text: 'See' }, png] }, 'v3', 'groq.chat');
 
     expect(message?.content).toMatchObject([{ output: { type: 'text', value: 'See\n(1 attachment follows.)' } }]);
     expect(attached).toEqual({
