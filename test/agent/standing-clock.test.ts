@@ -193,7 +193,7 @@ test('a logger that throws takes neither the error nor the end of a suspended ru
   let saves = 0;
   const store = new MemorySessionStore();
   const save = store.save.bind(store);
-  store.save = (...saved) => (++saves > 1 ? Promise.reject(new Error('full')) : save(...saved));
+  store.save = (...saved) => (++saves > 1 ? fails() : save(...saved));
   const agent = agentOn(fakeClock(), {
     model: scriptedModel(calls({ id: 'a', name: 'pay', input: {} })),
     tools: [toolOf('pay', () => 'paid')],
