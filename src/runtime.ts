@@ -122,8 +122,8 @@ const KEYS: readonly string[] = [
   ...OBJECTS,
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-/** How many runtimes of this process a signal is closing: the last of them ends it. */
-let closingOnSignals = 0;
+/** The runtimes of this process that a signal closes. */
+const following = new Set<LoadedRuntime>();
 
 class LoadedRuntime implements Runtime {
   readonly gate: TrustGate;
@@ -165,7 +165,7 @@ class LoadedRuntime implements Runtime {
       await this.close();
       throw error;
     }
-    if (this.options.closeOnSignals) for (const signal of SIGNALS) process.once(signal, this.onSignal);
+    if (this.options.closeOnSignals) follow(this);
   }
 
   agentOptions() {
@@ -196,28 +196,46 @@ class LoadedRuntime implements Runtime {
   }
 
   private async end(): Promise<void> {
-    this.unfollowSignals();
+    unfollow(this);
     this.host.close();
     await this.extensions.close?.();
   }
 
-  /** Closes the agents and then the runtime, and lets the signal do what it would have done, where nobody else has taken it. */
-  private readonly onSignal = (signal: NodeJS.Signals): void => {
-    this.unfollowSignals();
-    closingOnSignals += 1;
-    void this.host
-      .closeAgent()
-      .then(() => this.close())
-      .catch((error) => this.logger.error('The runtime failed to close.', error))
-      .finally(() => {
-        closingOnSignals -= 1;
-        if (closingOnSignals === 0 && !isHandled(signal)) process.kill(process.pid, signal);
-      });
-  };
-
-  private unfollowSignals(): void {
-    for (const signal of SIGNALS) process.off(signal, this.onSignal);
+  /** Closes the agents, and then the runtime. */
+  async endWithAgents(): Promise<void> {
+    try {
+      await this.host.closeAgent();
+      await this.close();
+    } catch (error) {
+      this.logger.error('The runtime failed to close.', error);
+    }
   }
+}
+
+function follow(runtime: LoadedRuntime): void {
+  // First in line: a `once` handler of the host's is off the list by the time that it runs.
+  if (following.size === 0) for (const signal of SIGNALS) process.prependListener(signal, onSignal);
+  following.add(runtime);
+}
+
+function unfollow(runtime: LoadedRuntime): void {
+  if (following.delete(runtime) && following.size === 0) unlisten();
+}
+
+function unlisten(): void {
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+/** Closes every runtime, and lets the signal do what it would have done, where nobody else has taken it. */
+function onSignal(signal: NodeJS.Signals): void {
+  const isTaken = isHandled(signal, onSignal);
+  const closing = [...following].map((runtime) => runtime.endWithAgents());
+  following.clear();
+  // A second signal does not wait. Off the list only now: who ends the process at once where it is alone shall see this.
+  setImmediate(() => following.size === 0 && unlisten());
+  void Promise.allSettled(closing).then(() => {
+    if (!isTaken && !isHandled(signal, onSignal)) process.kill(process.pid, signal);
+  });
 }
 
 /** What nobody else looks at. */

@@ -296,6 +296,23 @@ console.log('ran');`,
     expect([signal, code]).toContain(ended);
   });
 
+  test.each(['before', 'after'])(
+    'leaves the end to a handler of the host that is for once, set %s it',
+    async (when) => {
+      const own = `process.once('${signal}', () => setTimeout(() => process.exit(7), 300));`;
+      const { ended } = await signalled(
+        signal,
+        ground(),
+        `${when === 'before' ? own : ''}
+for (const userDir of ['/none-a', '/none-b']) await loadRuntime({ appName: 'app', userDir, plugins: false, closeOnSignals: true });
+${when === 'after' ? own : ''}
+console.log('ran');`,
+      );
+
+      expect(ended).toBe(7);
+    },
+  );
+
   test('ends the process once all runtimes are closed, whatever servers of the host still live', async () => {
     const place = ground();
     const { cwd, trace } = place;

@@ -212,9 +212,11 @@ export class Engine {
     });
   }
 
-  /** Nobody waits for the logger. */
+  /** Nobody waits for the logger, and one that throws keeps nothing from its end. */
   private readonly log = (error: Error): void => {
-    this.defaults.logger.error(error.message, error);
+    try {
+      this.defaults.logger.error(error.message, error);
+    } catch {}
   };
 
   /** The end of the agent waits for it. */

@@ -70,11 +70,12 @@ export class Loading {
 
   /** What hangs or fails does not keep the agent from closing: it is logged. */
   async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
-    const { host } = this.from;
     try {
       await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), this.from.clock);
     } catch (error) {
-      host.logger.error(`${what} failed to close.`, error);
+      try {
+        this.from.host.logger.error(`${what} failed to close.`, error);
+      } catch {}
     }
   }
 

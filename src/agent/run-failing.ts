@@ -31,7 +31,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   if (error instanceof RunError) error.attach(run.state());
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
   // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
-  if (handlers !== undefined) await Promise.allSettled(handlers.map((entry) => callHandler(run, entry, error)));
+  if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   run.config.life.runs -= 1;
   run.config.life.onEnd();
   if (run.listening) {
@@ -56,11 +56,13 @@ async function callHandler(run: Run, entry: Entry, error: unknown): Promise<void
   await attempt(run, late, () => entry.lifecycle.onError?.(error, run as never));
 }
 
-/** Waits for a last call, within its time. What fails is logged. */
+/** Waits for a last call, within its time. What fails is logged, as far as the logger takes it. */
 async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<void> | undefined): Promise<void> {
   try {
     await withinTime(call(), late, run.clock);
   } catch (error) {
-    run.logger.error(`${late.what} failed: ${describeError(error)}`, error);
+    try {
+      run.logger.error(`${late.what} failed: ${describeError(error)}`, error);
+    } catch {}
   }
 }

@@ -34,7 +34,7 @@ export interface CompactionOptions {
  * `result.messages` keeps what the run added.
  *
  * The summary is one call of the model beside the run, which no hook sees and whose tokens are not in the run's usage.
- * Where it fails, or is empty, that is logged and the run goes on with what it has.
+ * Where it fails, is empty or makes the list longer, that is logged and the run goes on with what it has.
  *
  * Priority 15: after the hooks that rewrite or add messages, so that it summarises what they left, before shell gates.
  *
@@ -48,7 +48,13 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
     const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
     if (cut === undefined) return undefined;
     const summary = await tryToSummarise(() => summarize(cut.head, run), run);
-    return summary === undefined ? undefined : [...cut.kept, summaryMessage(summary), ...cut.tail];
+    if (summary === undefined) return undefined;
+    const compacted = [...cut.kept, summaryMessage(summary), ...cut.tail];
+    if (weightOf(compacted, rule.weigh) <= weightOf(messages, rule.weigh)) return compacted;
+    run.logger.warn(
+      'The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
+    );
+    return undefined;
   };
   return {
     name: 'compaction',
@@ -64,8 +70,11 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
 
 /** How much more the messages are than `weigh` says, as far as a language may explain it: the rest is instructions and tools. */
 function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
-  const weight = messages.reduce((sum, message) => sum + weigh(message), 0);
-  return Math.min(Math.max(size / weight, 1), 4);
+  return Math.min(Math.max(size / weightOf(messages, weigh), 1), 4);
+}
+
+function weightOf(messages: readonly Message[], weigh: CutRule['weigh']): number {
+  return messages.reduce((sum, message) => sum + weigh(message), 0);
 }
 
 /** A failed summary costs nothing but itself: history that cannot be summarised stays. */

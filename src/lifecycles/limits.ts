@@ -1,4 +1,4 @@
-import { describeValue, refuseUnless } from '../errors.js';
+import { describeValue, HookResultInvalidError, refuseUnless } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { HookAction, type RejectAction, type RespondAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
@@ -64,7 +64,11 @@ export function limits(options: LimitsOptions): AgentLifecycle {
   };
   const endOf = (run: RunContext): RejectAction | RespondAction | undefined => {
     const reached = reachedBy(run, usedBy(run), max);
-    return reached && onLimit(reached);
+    if (reached === undefined) return undefined;
+    const action: unknown = onLimit(reached);
+    if (isObject(action) && (action.type === 'reject' || action.type === 'respond')) return action as never;
+    // Nothing, or an action that lets the run go on, would be no limit.
+    throw new HookResultInvalidError('`onLimit` gives HookAction.reject() or HookAction.respond()', action);
   };
   return {
     name: 'limits',

@@ -15,9 +15,9 @@ export function killAtHostExit(kill: Kill): () => void {
   };
 }
 
-/** Whether the host has a handler of its own for a signal. */
-export function isHandled(signal: NodeJS.Signals): boolean {
-  return process.listeners(signal).some((listener) => listener !== onSignal);
+/** Whether the host has a handler of its own for a signal: another one than `ours`. */
+export function isHandled(signal: NodeJS.Signals, ours?: NodeJS.SignalsListener): boolean {
+  return process.listeners(signal).some((listener) => listener !== onSignal && listener !== ours);
 }
 
 function listen(): void {

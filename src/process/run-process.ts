@@ -38,6 +38,8 @@ export interface ProcessResult {
   readonly failure: SpawnFailure | undefined;
   /** Whether a process that had left the group still held the output: it may live on. */
   readonly detachedChild: boolean;
+  /** Whether it was told to end, by a signal, because this process was. */
+  readonly toldByHost: boolean;
   readonly durationMs: number;
 }
 
@@ -83,6 +85,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   return {
     ...end,
     outcome: outcomeOf(end, cause),
+    toldByHost: group.toldByHost,
     stdout: stdout.text(),
     stdoutTruncated: stdout.truncated,
     stderr: group.stderr.text(),
@@ -104,7 +107,7 @@ function refusalOf(options: RunProcessOptions): ProcessResult | undefined {
 }
 
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
-  const end = { exitCode: null, signal: null, failure, detachedChild: false, durationMs: 0 };
+  const end = { exitCode: null, signal: null, failure, detachedChild: false, toldByHost: false, durationMs: 0 };
   return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
 }
 

@@ -121,7 +121,9 @@ export class HookRunner {
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
       const { signal } = progress.occasion;
-      const isCut = result.outcome === 'aborted' && !signal?.aborted && isGateEvent(hook.event);
+      // Many a program ends with 0 where it is told to: what it did not say is no yes.
+      const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
+      const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
       const reading = isCut ? CUT_OFF : readHook({ hook, result });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);

@@ -1,5 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { Agent, type AgentLifecycle, type AgentOptions, HookAction, type Logger, type Model } from '../../src/index.js';
+import {
+  Agent,
+  type AgentLifecycle,
+  type AgentOptions,
+  HookAction,
+  type Logger,
+  MemorySessionStore,
+  type Model,
+} from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { manualClock, settled } from '../lifecycle/support/manual-clock.js';
 import { fakeClock } from './support/fake-clock.js';
@@ -150,6 +158,52 @@ test('a logger that throws does not take the place of the error that ends a run'
   expect(onError).toHaveBeenCalledTimes(1);
   expect(ended).toHaveBeenCalledTimes(1);
   expect(agent.status().runs).toBe(0);
+});
+
+const fullLog = () => ({
+  ...keepingLogger(),
+  error: () => {
+    throw new Error('the log is full');
+  },
+});
+
+const fails = () => {
+  throw new Error('broken');
+};
+
+test('a logger that throws keeps no agent from closing all that it has', async () => {
+  const closed: string[] = [];
+  const agent = agentOn(fakeClock(), {
+    model: scriptedModel('done'),
+    logger: fullLog(),
+    lifecycle: [{ onShutdown: () => void closed.push('part') }, { onSessionEnd: fails, onShutdown: fails }],
+    loaders: [
+      { name: 'first', load() {}, close: () => void closed.push('loader') },
+      { name: 'second', load() {}, close: fails },
+    ],
+  });
+  await (await agent.session()).run('go');
+
+  expect(await within(agent.close())).toBeUndefined();
+  expect(closed).toEqual(['part', 'loader']);
+});
+
+test('a logger that throws takes neither the error nor the end of a suspended run that fails after all', async () => {
+  const onError = vi.fn();
+  let saves = 0;
+  const store = new MemorySessionStore();
+  const save = store.save.bind(store);
+  store.save = (...saved) => (++saves > 1 ? fails() : save(...saved));
+  const agent = agentOn(fakeClock(), {
+    model: scriptedModel(calls({ id: 'a', name: 'pay', input: {} })),
+    tools: [toolOf('pay', () => 'paid')],
+    logger: fullLog(),
+    lifecycle: [{ wrapToolCall: () => HookAction.suspend('ask'), afterAgent: fails }, { onError }],
+  });
+  const session = await agent.session({ store });
+
+  expect(await rejectionOf(session.run('go'))).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', point: 'afterAgent' });
+  expect([saves, onError.mock.calls.length, agent.status().runs]).toEqual([2, 1, 0]);
 });
 
 test('a clock that is set back lengthens no time-out of a wrap', async () => {

@@ -14,6 +14,7 @@ import { gate, rejectionOf, until } from '../agent/support/settle.js';
 import { keepingLogger } from '../agent/support/silent-logger.js';
 import { transcript } from '../agent/support/transcript.js';
 
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const MARK = '[Summary of the conversation so far]\n';
 
 /** Whether a request is for a summary. */
@@ -306,6 +307,20 @@ describe('compaction: where the summary fails', () => {
       expect((await agent.run('Count.')).history).toHaveLength(8);
       expect(logger.lines.length).toBeGreaterThan(0);
     }
+  });
+
+  test('one that is longer than what it would take the place of is logged, and takes no place', async () => {
+    const { model } = worker(4);
+    const noUsage: AgentOptions['model'] = {
+      id: 'm',
+      generate: async (request) => ({ ...(await model.generate(request)), usage: { ...NO_USAGE } }),
+    };
+    const { agent, logger } = agentOf(noUsage, { maxTokens: 10, keep: 2, summarize: () => 'and so on '.repeat(1_000) });
+
+    expect((await agent.run('Count.')).history).toHaveLength(10);
+    expect(logger.lines).toContain(
+      'warn: The summary of the conversation is longer than what it would replace; the conversation stays as it is.',
+    );
   });
 
   test('an abort reaches the summary, and ends the run as an abort', async () => {

@@ -93,9 +93,11 @@ describe('limits: the whole run', () => {
     const boom = () => {
       throw new TypeError('boom');
     };
-    for (const onLimit of [boom, () => 'no' as never]) {
-      const { agent } = agentOf([calls(call('a')), 'never'], limits({ modelCalls: 1, onLimit }));
+    const others = ['no', undefined, HookAction.Continue, Promise.resolve(HookAction.respond('late'))];
+    for (const onLimit of [boom, ...others.map((other) => () => other as never)]) {
+      const { agent, model } = agentOf([calls(call('a')), 'never'], limits({ modelCalls: 1, onLimit }));
       expect(await rejectionOf(agent.run('Hello'))).toMatchObject({ code: 'ERR_RUN_REJECTED', by: 'limits' });
+      expect(model.requests).toHaveLength(1);
     }
   });
 });

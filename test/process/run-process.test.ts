@@ -24,6 +24,7 @@ test('what a program reads, writes and returns is passed on', async () => {
     stderrTruncated: false,
     failure: undefined,
     detachedChild: false,
+    toldByHost: false,
     durationMs: expect.any(Number),
   });
 });

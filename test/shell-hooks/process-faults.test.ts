@@ -180,15 +180,21 @@ test('a hook that blocks when it fails does so on a time-out, a crash and nonsen
   }
 });
 
-test('a gate that is ended because its host was told to end lets nothing pass; the host may still be finishing', async () => {
-  const onSignal = () => {};
-  process.on('SIGHUP', onSignal);
-  const running = runOnce(lab, [sh('before_tool', 'touch started; sleep 60')]);
-  await expect.poll(() => lab.has('started')).toBe(true);
-  process.emit('SIGHUP', 'SIGHUP');
-  const result = await running;
-  process.off('SIGHUP', onSignal);
+test.each([
+  ['is ended', 'one', ''],
+  ['ends in silence', 'two', "trap 'exit 0' TERM; "],
+])(
+  'a gate that %s because its host was told to end lets nothing pass; the host may still be finishing',
+  async (_how, file, trap) => {
+    const onSignal = () => {};
+    process.on('SIGHUP', onSignal);
+    const running = runOnce(lab, [sh('before_tool', `${trap}touch ${file}; sleep 60`)]);
+    await expect.poll(() => lab.has(file)).toBe(true);
+    process.emit('SIGHUP', 'SIGHUP');
+    const result = await running;
+    process.off('SIGHUP', onSignal);
 
-  expect(result).toMatchObject({ cancelled: true, cancelledBy: 'before_tool-hook' });
-  expect(result.outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'aborted' } }]);
-});
+    expect(result).toMatchObject({ cancelled: true, cancelledBy: 'before_tool-hook' });
+    expect(result.outcomes).toMatchObject([{ status: 'failed', problem: { kind: 'aborted' } }]);
+  },
+);
