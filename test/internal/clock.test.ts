@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Clock, systemClock, timersOf } from '../../src/internal/clock.js';
+import { TimeoutExceededError } from '../../src/errors.js';
+import { type Clock, systemClock, withinTime } from '../../src/internal/clock.js';
 import { randomIds } from '../../src/internal/ids.js';
 import { consoleLogger } from '../../src/internal/logger.js';
 import { createDeferred, isPromise } from '../../src/internal/promise.js';
@@ -21,7 +22,7 @@ describe('the clock of the machine', () => {
     expect(called).toEqual([1_050]);
   });
 
-  test('timersOf keeps the `this` of a clock that is a class', () => {
+  test('a limit of time keeps the `this` of a clock that is a class, and takes its timer back', async () => {
     class Counting implements Clock {
       calls: string[] = [];
       now(): number {
@@ -35,9 +36,8 @@ describe('the clock of the machine', () => {
       }
     }
     const clock = new Counting();
-    const timers = timersOf(clock);
 
-    timers.clearTimeout(timers.setTimeout(() => {}, 1));
+    await withinTime(Promise.resolve(), new TimeoutExceededError('it', 1), clock);
 
     expect(clock.calls).toEqual(['set', 'clear']);
   });

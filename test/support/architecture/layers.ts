@@ -55,7 +55,6 @@ const nodeAllowed = [
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema'],
-  'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
   ai: ['providers/ai-sdk'],
@@ -67,7 +66,7 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'zod'];
 
 /** A file's part of the house: its top folder, or the file itself where it stands apart, with its `name-*.ts`. */
 function partOf(path: string): string {
