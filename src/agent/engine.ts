@@ -1,4 +1,5 @@
 import { AgentClosedError } from '../errors.js';
+import { logFailure } from '../internal/logger.js';
 import { Stop } from '../internal/stop.js';
 import type { Entry } from '../lifecycle/entry.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
@@ -212,12 +213,7 @@ export class Engine {
     });
   }
 
-  /** Nobody waits for the logger, and one that throws keeps nothing from its end. */
-  private readonly log = (error: Error): void => {
-    try {
-      this.defaults.logger.error(error.message, error);
-    } catch {}
-  };
+  private readonly log = (error: Error): void => logFailure(this.defaults, error.message, error);
 
   /** The end of the agent waits for it. */
   private track(work: Promise<void>): Promise<void> {

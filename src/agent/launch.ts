@@ -50,11 +50,7 @@ function messageOf(input: string | UserMessage, messages: readonly Message[] | u
 
 /** Ends the run when the signal aborts, and lets go of the signal when the run ends. */
 function abortWith(run: Run, signal: AbortSignal): void {
-  const abort = () => run.abort(new RunAbortedError(signal.reason));
-  const stop = run.stopper();
-  if (signal.aborted) return abort();
-  signal.addEventListener('abort', abort, { once: true });
-  stop.whenReleased(() => signal.removeEventListener('abort', abort));
+  run.stopper().follow(signal, (reason) => run.abort(new RunAbortedError(reason)));
 }
 
 /** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
@@ -63,8 +59,7 @@ function abortWithParent(run: Run, parent: Partial<RunContext>): void {
     if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);
     throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
   }
-  const stop = parent.stopper();
-  run.stopper().whenReleased(stop.onStop(() => run.abort(new RunAbortedError(stop.reason))));
+  run.stopper().followStop(parent.stopper(), (reason) => run.abort(new RunAbortedError(reason)));
 }
 
 function limitTime(run: Run, runMs: number): void {

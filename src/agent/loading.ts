@@ -1,5 +1,6 @@
 import { describeError, LoaderError, TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
+import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
@@ -73,9 +74,7 @@ export class Loading {
     try {
       await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), this.from.clock);
     } catch (error) {
-      try {
-        this.from.host.logger.error(`${what} failed to close.`, error);
-      } catch {}
+      logFailure(this.from.host, `${what} failed to close.`, error);
     }
   }
 

@@ -1,5 +1,6 @@
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
+import { logFailure } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Entry } from '../lifecycle/entry.js';
 import type { Verdict } from '../lifecycle/hook-run.js';
@@ -61,8 +62,6 @@ async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitab
   try {
     await withinTime(call(), late, run.clock);
   } catch (error) {
-    try {
-      run.logger.error(`${late.what} failed: ${describeError(error)}`, error);
-    } catch {}
+    logFailure(run, `${late.what} failed: ${describeError(error)}`, error);
   }
 }

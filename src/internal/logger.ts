@@ -18,6 +18,13 @@ export const consoleLogger: Logger = {
   error: (...entry) => console.error(...lineOf(entry)),
 };
 
+/** Logs what failed. A log that fails as well does not undo what is done about it. */
+export function logFailure({ logger }: { readonly logger: Logger }, message: string, error: unknown): void {
+  try {
+    logger.error(message, error);
+  } catch {}
+}
+
 function lineOf([message, details]: readonly [message: string, details?: unknown]): unknown[] {
   // A message may be anything where no types are checked, such as an error.
   const parts = [`[keelson] ${message}`, ...(details === undefined ? [] : [details])];

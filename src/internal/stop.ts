@@ -39,18 +39,18 @@ export class Stop {
     return () => this.listeners.delete(listener);
   }
 
-  /** Stops when `signal` aborts, with its reason. */
-  follow(signal: AbortSignal | undefined): void {
+  /** Stops when `signal` aborts, or does what `end` does, with its reason. */
+  follow(signal: AbortSignal | undefined, end = (reason: unknown) => this.stop(reason)): void {
     if (!signal) return;
-    if (signal.aborted) return this.stop(signal.reason);
-    const onAbort = () => this.stop(signal.reason);
+    const onAbort = () => end(signal.reason);
+    if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     this.releases.push(() => signal.removeEventListener('abort', onAbort));
   }
 
-  /** Stops when `other` does, with its reason. */
-  followStop(other: Stop): void {
-    this.releases.push(other.onStop(() => this.stop(other.reason)));
+  /** As `follow`. */
+  followStop(other: Stop, end = (reason: unknown) => this.stop(reason)): void {
+    this.releases.push(other.onStop(() => end(other.reason)));
   }
 
   /** Lets go of every signal that it follows, and calls what `whenReleased` was given. */

@@ -42,33 +42,28 @@ export interface ChainCores {
 export function compileChain(registered: readonly Entry[], cores: ChainCores): Chain {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
   const entries = sorted.map((entry, index): Entry => ({ ...entry, index }));
-  const at = (hook: keyof AgentLifecycle) => entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
+  const at = (hook: keyof AgentLifecycle): readonly Entry[] | undefined => {
+    const found = entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
+    return found.length === 0 ? undefined : found;
+  };
+  const thread = <T>(point: ThreadPoint<T>): Thread<T> | undefined => {
+    const found = at(point.name);
+    return found && { point, entries: found };
+  };
+  const nest = <Request, Result>(point: WrapPoint<Request, Result>, core: Step<Request, Result>) => {
+    const found = at(point.name);
+    return found && nestSteps(point, found, core);
+  };
   return {
     entries,
-    beforeAgent: threadOf(beforeAgentPoint, at('beforeAgent')),
-    beforeModel: threadOf(beforeModelPoint, at('beforeModel')),
-    beforeToolSelection: threadOf(beforeToolSelectionPoint, at('beforeToolSelection')),
-    wrapModelCall: nested(wrapModelCallPoint, at('wrapModelCall'), cores.callModel),
-    afterModel: threadOf(afterModelPoint, at('afterModel')),
-    wrapToolCall: nested(wrapToolCallPoint, at('wrapToolCall'), cores.callTool),
-    afterAgent: threadOf(afterAgentPoint, at('afterAgent')),
-    onError: orUndefined(at('onError')),
+    beforeAgent: thread(beforeAgentPoint),
+    beforeModel: thread(beforeModelPoint),
+    beforeToolSelection: thread(beforeToolSelectionPoint),
+    wrapModelCall: nest(wrapModelCallPoint, cores.callModel),
+    afterModel: thread(afterModelPoint),
+    wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
+    afterAgent: thread(afterAgentPoint),
+    onError: at('onError'),
     holdStream: entries.some(({ lifecycle }) => lifecycle.holdStream === true),
   };
-}
-
-function threadOf<T>(point: ThreadPoint<T>, entries: readonly Entry[]): Thread<T> | undefined {
-  return entries.length === 0 ? undefined : { point, entries };
-}
-
-function nested<Request, Result>(
-  point: WrapPoint<Request, Result>,
-  entries: readonly Entry[],
-  core: Step<Request, Result>,
-): Step<Request, Result> | undefined {
-  return entries.length === 0 ? undefined : nestSteps(point, entries, core);
-}
-
-function orUndefined(entries: readonly Entry[]): readonly Entry[] | undefined {
-  return entries.length === 0 ? undefined : entries;
 }

@@ -31,7 +31,7 @@ export const HOOKS = [
   'onSessionEnd',
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
-const SETTINGS: readonly string[] = ['name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'];
+const MEMBERS: readonly string[] = [...HOOKS, 'name', 'priority', 'onFailure', 'timeoutMs', 'holdStream', 'tools'];
 
 /** Checks a lifecycle and fills its defaults. `order` numbers those that have no name of their own. */
 export function resolveEntry(lifecycle: AgentLifecycle<never>, order: number): Entry {
@@ -64,12 +64,8 @@ function unknownKeys(lifecycle: object): string[] {
   const own = Object.keys(lifecycle);
   const keys = isLiteral ? own : [...own, ...memberNames(prototype)].filter(looksLikeHook);
   return keys
-    .filter((key) => !isHook(key) && !SETTINGS.includes(key))
+    .filter((key) => !MEMBERS.includes(key))
     .map((key) => `\`${key}\` is no member of a lifecycle${suggestion(key)}`);
-}
-
-function isHook(key: string): boolean {
-  return (HOOKS as readonly string[]).includes(key);
 }
 
 function memberNames(prototype: object): string[] {
@@ -82,11 +78,11 @@ function memberNames(prototype: object): string[] {
 
 /** A class's method that is one slip away from a hook: same letters but for case and underscores, or one edit away. */
 function looksLikeHook(key: string): boolean {
-  return !isHook(key) && HOOKS.some((hook) => distance(fold(key), fold(hook)) <= 1);
+  return HOOKS.some((hook) => distance(fold(key), fold(hook)) <= 1);
 }
 
 function suggestion(key: string): string {
-  const near = [...HOOKS, ...SETTINGS].find((name) => distance(fold(key), fold(name)) <= 2);
+  const near = MEMBERS.find((name) => distance(fold(key), fold(name)) <= 2);
   return near === undefined ? '' : `; did you mean \`${near}\`?`;
 }
 

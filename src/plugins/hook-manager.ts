@@ -1,11 +1,11 @@
 import { OptionInvalidError } from '../errors.js';
 import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
-import { consoleLogger, type Logger } from '../internal/logger.js';
+import { consoleLogger, type Logger, logFailure } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { validatePlugin } from './check-plugin.js';
 import type { Plugin, PluginContext, ToolExecutionResult } from './plugin.js';
-import { askMessage, callInTime, logFailure, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import { PluginConflictError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
 import { type PluginPart, partOf } from './plugin-part.js';

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
+import { logFailure } from '../internal/logger.js';
 import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hook-manager.js';
 import { type ImportModule, readExports } from './import-module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { callInTime, logFailure, type PluginCalling } from './plugin-call.js';
+import { callInTime, type PluginCalling } from './plugin-call.js';
 import type { LoadedPluginConfig } from './plugin-config.js';
 import { pathOf, problemsOfEntry } from './plugin-entry.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';

@@ -1,4 +1,5 @@
 import { describeError } from '../errors.js';
+import { logFailure } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest } from '../lifecycle/lifecycle.js';
@@ -6,7 +7,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Model } from '../model/model.js';
 import type { OpencodeHost } from './opencode-context.js';
-import { callInTime, logFailure } from './plugin-call.js';
+import { callInTime } from './plugin-call.js';
 import { OpencodeUnavailableError } from './plugin-error.js';
 
 interface MessagePart {

@@ -1,10 +1,10 @@
 import { parse, relative, sep } from 'node:path';
+import { logFailure } from '../internal/logger.js';
 import { cloneData } from '../internal/plain-data.js';
 import { defaultOf, type ModuleExports } from './import-module.js';
 import { type OpencodeHost, opencodeContext } from './opencode-context.js';
 import { adaptHooks, type OpencodeHooks, problemOfHooks } from './opencode-hooks.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { logFailure } from './plugin-call.js';
 import { PluginInvalidError } from './plugin-error.js';
 
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;

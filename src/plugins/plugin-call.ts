@@ -1,6 +1,6 @@
 import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
-import type { Logger } from '../internal/logger.js';
+import { type Logger, logFailure } from '../internal/logger.js';
 import { cloneData } from '../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
@@ -49,13 +49,6 @@ export async function askMessage(part: PluginPart, message: string): Promise<str
   const answer = await part.beforeMessage(message);
   if (typeof answer === 'string') return answer;
   throw new HookResultInvalidError('beforeMessage returns the message', answer);
-}
-
-/** Logs what a plugin did wrong. A log that fails as well does not undo what is done about it. */
-export function logFailure({ logger }: Pick<PluginCalling, 'logger'>, message: string, error: unknown): void {
-  try {
-    logger.error(message, error);
-  } catch {}
 }
 
 /** Asks one plugin about a call. Never rejects but for the signal: what a plugin does wrong blocks the call. */

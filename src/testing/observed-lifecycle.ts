@@ -1,10 +1,11 @@
 import { cloneData } from '../internal/plain-data.js';
 import { isPromise } from '../internal/promise.js';
+import { HOOKS } from '../lifecycle/entry.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 import type { ToolResult } from '../tools/tool.js';
 import { differenceOf } from './difference.js';
-import { HOOKS, type HookName } from './hook-name.js';
+import type { HookName } from './hook-name.js';
 import type { Report } from './lifecycle-fault.js';
 
 /** What stands between an agent and a lifecycle under test: it passes everything on, and looks. */

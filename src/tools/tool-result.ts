@@ -37,7 +37,8 @@ export function toToolResult(output: unknown): ToolResult {
     if (WHOLE in output) {
       return isToolResult(output) ? wholeResult(output) : errorResult('The tool returned a result without content.');
     }
-    if (Array.isArray(output) && output.length > 0 && output.every(isContentPart)) return partsResult(output);
+    if (Array.isArray(output) && output.length > 0 && output.every(isContentPart))
+      return wholeResult({ content: output });
   }
   return dataResult(output);
 }
@@ -56,11 +57,6 @@ export function wholeResult({ content, structured, isError }: ToolResult): ToolR
   }
   if (isError) result.isError = true;
   return result;
-}
-
-function partsResult(parts: readonly ContentPart[]): ToolResult {
-  const length = lengthOf(parts);
-  return length > MAX_RESULT_LENGTH ? tooLong(length) : { content: [...parts] };
 }
 
 function dataResult(output: unknown): ToolResult {

@@ -136,12 +136,12 @@ const actions: readonly Fault[] = [
 const chains: readonly Fault[] = [
   {
     fault: 'the second hook of a point is dropped',
-    plant: ['lifecycle/chain.ts', ': { point, entries };', ': { point, entries: entries.slice(0, 1) };'],
+    plant: ['lifecycle/chain.ts', '{ point, entries: found }', '{ point, entries: found.slice(0, 1) }'],
     breaks: 'hooks run in the order in which they were added',
   },
   {
     fault: 'the second wrap is dropped',
-    plant: ['lifecycle/chain.ts', 'nestSteps(point, entries, core)', 'nestSteps(point, entries.slice(0, 1), core)'],
+    plant: ['lifecycle/chain.ts', 'nestSteps(point, found, core)', 'nestSteps(point, found.slice(0, 1), core)'],
     breaks: 'wraps nest in that order, the first outermost',
   },
   {
@@ -172,11 +172,7 @@ const edges: readonly Fault[] = [
   },
   {
     fault: 'an empty list crashes',
-    plant: [
-      'lifecycle/chain.ts',
-      'return entries.length === 0 ? undefined : { point, entries };',
-      'return entries[0].name, { point, entries };',
-    ],
+    plant: ['lifecycle/chain.ts', 'return found.length === 0 ? undefined : found;', 'return found[0].name, found;'],
     breaks: 'an agent without lifecycles, or with none, runs',
   },
 ];
