@@ -1,6 +1,7 @@
 import { describeValue, OptionInvalidError } from '../errors.js';
 import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
+import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
 import type { Message } from '../model/message.js';
@@ -163,7 +164,7 @@ function refuse(option: string, value: unknown, expected: string): never {
 
 /** Throws where a value is no object, or has a member that nobody reads. */
 function checkMembers(option: string, value: object, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) refuse(option, value, 'give an object');
+  if (!isObject(value)) refuse(option, value, 'give an object');
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const path = option === 'options' ? key : `${option}.${key}`;
@@ -203,8 +204,7 @@ function resolveModel(model: Model): Model {
 }
 
 function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
-  const { limit, atLimit = 'throw' } =
-    typeof maxTurns === 'object' && maxTurns !== null ? maxTurns : { limit: maxTurns };
+  const { limit, atLimit = 'throw' } = isObject(maxTurns) ? (maxTurns as TurnLimit) : { limit: maxTurns as number };
   if (!Number.isInteger(limit) || limit < 1) {
     refuse('maxTurns', limit, 'a run needs a whole number of turns, 1 or more');
   }
