@@ -64,6 +64,26 @@ export function refuseUnless(isRight: boolean, option: string, problem: string):
   if (!isRight) throw new OptionInvalidError(option, problem);
 }
 
+/** Throws an OptionInvalidError that says what an option is, and what to give. */
+export function refuse(option: string, value: unknown, advice: string): never {
+  throw new OptionInvalidError(option, `it is ${describeValue(value)}; ${advice}`);
+}
+
+/**
+ * Throws an OptionInvalidError where options are no object, or have a name that nobody knows: a misspelt one would count
+ * for nothing. `group` is the option that they are the value of.
+ */
+export function validateNames(options: object, known: readonly string[], group = ''): void {
+  if (describeValue(options) !== 'an object') refuse(group || 'options', options, 'give an object');
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    throw new OptionInvalidError(
+      group ? `${group}.${name}` : name,
+      `there is no such option; there are ${known.join(', ')}`,
+    );
+  }
+}
+
 /** A lifecycle has an unknown member, or a member of the wrong kind. Lists everything that is wrong with it. */
 export class LifecycleInvalidError extends KeelsonError {
   readonly code = 'ERR_LIFECYCLE_INVALID';

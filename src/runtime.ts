@@ -1,4 +1,4 @@
-import { refuseUnless } from './errors.js';
+import { refuseUnless, validateNames } from './errors.js';
 import { isObject } from './internal/json.js';
 import { consoleLogger, type Logger } from './internal/logger.js';
 import type { LifecycleLoader } from './lifecycle/lifecycle.js';
@@ -240,9 +240,7 @@ function onSignal(signal: NodeJS.Signals): void {
 
 /** What nobody else looks at. */
 function validateKinds(options: RuntimeOptions): void {
-  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  refuseUnless(unknown === undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
+  validateNames(options, KEYS);
   const { cwd, allow } = options;
   refuseUnless(cwd === undefined || (typeof cwd === 'string' && cwd !== ''), 'cwd', 'give the path of a folder.');
   refuseUnless(allow === undefined || Array.isArray(allow), 'allow', 'it is no list of digests.');

@@ -1,4 +1,4 @@
-import { describeValue, OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, refuse, validateNames } from '../errors.js';
 import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
 import { isObject } from '../internal/json.js';
@@ -101,7 +101,7 @@ const DEFAULT_MAX_TURNS = 20;
 
 /** Checks an agent's options and fills their defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
-  checkMembers('options', options, AGENT_KEYS);
+  validateNames(options, AGENT_KEYS);
   for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
   listOf('lifecycle', options.lifecycle);
   const { name = 'agent', instructions, settings, timeouts = {} } = options;
@@ -131,7 +131,7 @@ export function resolveRunConfig(
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
-  checkMembers('options', options, RUN_KEYS);
+  validateNames(options, RUN_KEYS);
   const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
   if (signal !== undefined) withMethods('signal', signal, ['addEventListener', 'removeEventListener']);
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
@@ -158,20 +158,6 @@ export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
-function refuse(option: string, value: unknown, expected: string): never {
-  throw new OptionInvalidError(option, `it is ${describeValue(value)}; ${expected}`);
-}
-
-/** Throws where a value is no object, or has a member that nobody reads. */
-function checkMembers(option: string, value: object, known: readonly string[]): void {
-  if (!isObject(value)) refuse(option, value, 'give an object');
-  for (const key of Object.keys(value)) {
-    if (known.includes(key)) continue;
-    const path = option === 'options' ? key : `${option}.${key}`;
-    throw new OptionInvalidError(path, `there is no such option; there are ${known.join(', ')}`);
-  }
-}
-
 /** Throws where a value lacks one of the methods that it is used for. */
 function withMethods<T>(option: string, value: T, methods: readonly (keyof T & string)[]): T {
   const missing = methods.find((method) => typeof value?.[method] !== 'function');
@@ -186,7 +172,7 @@ function listOf<T>(option: string, value: readonly T[] | undefined): readonly T[
 
 /** Checks the options of a session. Returns where it is to live. */
 export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
-  checkMembers('options', options, ['id', 'store']);
+  validateNames(options, ['id', 'store']);
   const { id = 'default' } = options;
   if (typeof id !== 'string' || id === '') refuse('id', id, 'give a text');
   return resolveStore(options.store ?? store);
@@ -225,13 +211,13 @@ function resolveSettings(
   base?: AgentSettings,
 ): Pick<RunConfig, 'settings' | 'toolChoice'> {
   if (settings === undefined) return { settings: undefined, toolChoice: undefined };
-  checkMembers('settings', settings, SETTINGS);
+  validateNames(settings, SETTINGS, 'settings');
   const { toolChoice, ...rest } = { ...base, ...settings };
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
 }
 
 function resolveTimeouts(timeouts: Timeouts, base?: Timeouts): Timeouts {
-  checkMembers('timeouts', timeouts, TIMEOUTS);
+  validateNames(timeouts, TIMEOUTS, 'timeouts');
   for (const [key, ms] of Object.entries(timeouts) as [string, unknown][]) {
     if (ms !== undefined && !isTimerMs(ms))
       refuse(`timeouts.${key}`, ms, `give milliseconds from 1 to ${MAX_TIMER_MS}`);

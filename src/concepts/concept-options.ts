@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { type Clock, MAX_TIMER_MS } from '../internal/clock.js';
 import { isTexts } from '../internal/json.js';
 import { commandContext } from './command-context.js';
@@ -60,8 +60,8 @@ const OPTIONS = [
  * it: a misspelt `profile: 'safe'` would be the literal one.
  */
 export function resolveConceptOptions(options: ConceptOptions, others: readonly string[] = []): ConceptSettings {
-  validateNames('', options, [...OPTIONS, ...others]);
-  validateNames('timeouts.', options.timeouts ?? {}, ['conceptMs', 'totalMs']);
+  validateNames(options, [...OPTIONS, ...others]);
+  validateNames(options.timeouts ?? {}, ['conceptMs', 'totalMs'], 'timeouts');
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
@@ -83,11 +83,6 @@ export function resolveConceptOptions(options: ConceptOptions, others: readonly 
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
   return { buildContext, isSafe, request, textFields, label, contextKey, conceptMs, totalMs, parallel, clock };
-}
-
-function validateNames(prefix: string, options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new OptionInvalidError(prefix + unknown, `it is none of ${known.join(', ')}`);
 }
 
 function validateNumber(option: string, value: number, most: number = Number.MAX_SAFE_INTEGER): void {

@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
@@ -14,7 +14,7 @@ import { ExtensionMetrics } from './extension-metrics.js';
 import { ExtensionRun, type RegistrySettings } from './extension-run.js';
 import { ExtensionState } from './extension-state.js';
 import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
-import { assertKeys, type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
+import { type ExtensionRegistryOptions, resolveRegistryOptions } from './registry-options.js';
 
 /** Where an extension is registered. */
 export interface RegisterOptions {
@@ -58,7 +58,7 @@ export class ExtensionRegistry implements LifecycleLoader {
    * is wrong with it or its id is taken.
    */
   register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
-    assertKeys('options', options, ['session']);
+    validateNames(options, ['session']);
     const { session } = options;
     if (session !== undefined && (typeof session !== 'string' || session === '')) {
       throw new OptionInvalidError('session', 'a session id is a text');

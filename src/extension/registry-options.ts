@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
@@ -63,22 +63,15 @@ const METHODS = {
 
 /** Checks the options and fills in their defaults. Throws OptionInvalidError. */
 export function resolveRegistryOptions(options: ExtensionRegistryOptions): ResolvedRegistryOptions {
-  assertKeys('options', options, OPTIONS);
+  validateNames(options, OPTIONS);
   const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
-  assertKeys('limits', limits, LIMITS);
+  validateNames(limits, LIMITS, 'limits');
   assertParts(options);
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
   const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
   for (const [name, value] of Object.entries({ timeoutMs, stateTimeoutMs })) assertTime(name, value);
   const store = options.state ?? new MemoryStateStore();
   return { store, policy: { ...policy, sessionTtlMs }, timeoutMs, stateTimeoutMs };
-}
-
-/** Throws where it is no object, or has a key that nobody reads. */
-export function assertKeys(option: string, value: unknown, keys: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) throw new OptionInvalidError(option, 'it is no object');
-  const unknown = Object.keys(value).find((key) => !keys.includes(key));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, `it is none of ${keys.join(', ')}`);
 }
 
 function assertParts(options: ExtensionRegistryOptions): void {

@@ -1,11 +1,11 @@
-import { HookResultInvalidError, refuseUnless } from '../errors.js';
+import { HookResultInvalidError, refuseUnless, validateNames } from '../errors.js';
 import { isObject, isTexts } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { Tool } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { validateFunction, validateNames } from './option-check.js';
+import { validateFunction } from './option-check.js';
 
 /** Which calls need a yes, and who gives it. */
 export interface ApprovalOptions<Context = unknown> {

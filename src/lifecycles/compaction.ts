@@ -1,11 +1,11 @@
-import { refuseUnless } from '../errors.js';
+import { refuseUnless, validateNames } from '../errors.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Model } from '../model/model.js';
 import { type CutRule, cutConversation } from './conversation-cut.js';
-import { validateFunction, validateModel, validateNames, validateWhole } from './option-check.js';
+import { validateFunction, validateModel, validateWhole } from './option-check.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 

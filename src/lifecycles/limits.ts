@@ -1,11 +1,11 @@
-import { describeValue, HookResultInvalidError, refuseUnless } from '../errors.js';
+import { describeValue, HookResultInvalidError, refuseUnless, validateNames } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { HookAction, type RejectAction, type RespondAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import { errorResult } from '../tools/tool-result.js';
-import { validateFunction, validateNames, validateWhole } from './option-check.js';
+import { validateFunction, validateWhole } from './option-check.js';
 
 /** What a run may use up. Give at least one limit; all of them count for one run, and a resumed run is a new one. */
 export interface LimitsOptions {

@@ -1,26 +1,17 @@
-import { describeValue, OptionInvalidError, refuseUnless } from '../errors.js';
+import { describeValue, refuse, refuseUnless } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
-
-/** Throws where options are no object, or hold a name that nobody knows: a misspelt limit would be none. */
-export function validateNames(options: object, known: readonly string[], prefix = ''): void {
-  refuseUnless(isObject(options), prefix || 'options', `it is ${describeValue(options)}, not an object`);
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw new OptionInvalidError(prefix + unknown, `there is no such option; there are ${known.join(', ')}`);
-  }
-}
 
 /** Throws where a value is there and is no whole number from `least` on. */
 export function validateWhole(option: string, value: number | undefined, least: number): void {
   const isRight = value === undefined || (Number.isSafeInteger(value) && value >= least);
-  refuseUnless(isRight, option, `it is ${describeValue(value)}; give a whole number of ${least} or more`);
+  if (!isRight) refuse(option, value, `give a whole number of ${least} or more`);
 }
 
 /** Throws where a value is no time that a timer can keep. */
 export function validateMs(option: string, value: number): void {
   const isRight = typeof value === 'number' && value >= 0 && value <= MAX_TIMER_MS;
-  refuseUnless(isRight, option, `it is ${describeValue(value)}; give milliseconds from 0 to ${MAX_TIMER_MS}`);
+  if (!isRight) refuse(option, value, `give milliseconds from 0 to ${MAX_TIMER_MS}`);
 }
 
 /** Throws where a value is there and is no function. */

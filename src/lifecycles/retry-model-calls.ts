@@ -1,6 +1,7 @@
+import { validateNames } from '../errors.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { ModelError } from '../model/run-error.js';
-import { validateFunction, validateMs, validateNames, validateWhole } from './option-check.js';
+import { validateFunction, validateMs, validateWhole } from './option-check.js';
 
 /** How often, and when, a failed model call is made again. Every option has a default. */
 export interface RetryOptions {

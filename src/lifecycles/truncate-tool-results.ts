@@ -1,7 +1,8 @@
+import { validateNames } from '../errors.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
-import { validateNames, validateWhole } from './option-check.js';
+import { validateWhole } from './option-check.js';
 import { shorten } from './shorten.js';
 
 /** How long a tool result may be. */

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { McpServers } from '../mcp/mcp.js';
@@ -70,9 +70,7 @@ const FORMATS: readonly string[] = ['gemini', 'claude'];
 
 /** Checks the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
-  refuseIf(!isObject(options), 'options', 'pass an object with a `workspaceDir`.');
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  refuseIf(unknown !== undefined, unknown ?? '', `there is no such option; there are ${KEYS.join(', ')}`);
+  validateNames(options, KEYS);
   validateKinds(options);
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
   refuseIf(

@@ -1,4 +1,4 @@
-import { OptionInvalidError, refuseUnless } from '../errors.js';
+import { OptionInvalidError, refuseUnless, validateNames } from '../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
@@ -61,6 +61,7 @@ function gateOf({ gate, approve, workspaceDir, system = {} }: McpServersOptions)
 }
 
 function reconnectOf(given: McpReconnectOptions | undefined): McpSettings['reconnect'] {
+  validateNames(given ?? {}, Object.keys(RECONNECT), 'reconnect');
   const { attempts = RECONNECT.attempts, ...times } = given ?? {};
   if (!(typeof attempts === 'number' && attempts >= 0)) {
     throw new OptionInvalidError(
@@ -76,10 +77,10 @@ function numbers<Names extends string>(
   defaults: Readonly<Record<Names, number>>,
   given: Readonly<Partial<Record<Names, number | undefined>>> | undefined,
 ): Record<Names, number> {
+  validateNames(given ?? {}, Object.keys(defaults), option);
   const result: Record<Names, number> = { ...defaults };
   for (const [name, value] of Object.entries(given ?? {}) as [Names, unknown][]) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(defaults, name)) throw new OptionInvalidError(`${option}.${name}`, 'there is no such option.');
     if (!(typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS)) {
       throw new OptionInvalidError(`${option}.${name}`, `it is ${String(value)}; give 1 to ${MAX_TIMER_MS}.`);
     }
@@ -89,9 +90,7 @@ function numbers<Names extends string>(
 }
 
 function validateKinds(options: McpServersOptions): void {
-  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, 'there is no such option.');
+  validateNames(options, KNOWN);
   for (const name of ['approve', 'elicit', 'oauth', 'onEvent'] as const) {
     refuseUnless(options[name] === undefined || typeof options[name] === 'function', name, 'it is no function.');
   }

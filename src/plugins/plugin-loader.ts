@@ -1,4 +1,4 @@
-import { describeError, OptionInvalidError } from '../errors.js';
+import { describeError, validateNames } from '../errors.js';
 import { cloneData } from '../internal/plain-data.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { PluginHookManager, resolveCalling } from './hook-manager.js';
@@ -48,9 +48,8 @@ const OPTIONS = [
  * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
  */
 export function plugins(options: PluginsOptions = {}): LifecycleLoader {
+  validateNames(options, OPTIONS);
   const { name = 'plugins', optional, timeoutMs } = options;
-  const unknown = Object.keys(options).find((key) => !OPTIONS.includes(key));
-  if (unknown !== undefined) throw new OptionInvalidError(unknown, `it is none of ${OPTIONS.join(', ')}`);
   resolveCalling({ timeoutMs });
   let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
   return {

@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { toFailure } from './ai-sdk-failure.js';
 import type { AiSdkDownloader } from './ai-sdk-file.js';
@@ -60,11 +60,9 @@ interface AiSdkSettings extends AiSdkOptions {
 
 const KEYS = ['headers', 'maxRetries', 'providerTools', 'download'];
 
-function checkOptions({ maxRetries, download, providerTools = {}, ...options }: AiSdkOptions): void {
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new OptionInvalidError(unknown, `there is no such option; there are ${KEYS.join(', ')}.`);
-  }
+function checkOptions(options: AiSdkOptions): void {
+  validateNames(options, KEYS);
+  const { maxRetries, download, providerTools = {} } = options;
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
     throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
   }

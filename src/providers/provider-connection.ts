@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 
 /** Throws where a model has no id, or an option is unknown or has a value that it cannot have. */
 export function checkOptions(
@@ -7,10 +7,7 @@ export function checkOptions(
   keys: readonly string[],
 ): void {
   if (typeof modelId !== 'string' || modelId === '') throw new OptionInvalidError('modelId', 'it names no model.');
-  const unknown = Object.keys(options).find((key) => !keys.includes(key));
-  if (unknown !== undefined) {
-    throw new OptionInvalidError(unknown, `there is no such option; there are ${keys.join(', ')}.`);
-  }
+  validateNames(options, keys);
   const { maxRetries } = options;
   if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
     throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);

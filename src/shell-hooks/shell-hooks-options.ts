@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { OptionInvalidError, refuseUnless } from '../errors.js';
+import { OptionInvalidError, refuseUnless, validateNames } from '../errors.js';
 import { type Clock, isTimerMs } from '../internal/clock.js';
 import { isObject, isTexts } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
@@ -98,9 +98,7 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
 }
 
 function validateKinds(options: ShellHooksOptions): void {
-  refuseUnless(isObject(options), 'options', 'pass an object, or nothing.');
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  refuseUnless(unknown === undefined, unknown ?? '', 'there is no such option.');
+  validateNames(options, KEYS);
   const { workspaceDir = '.', appName = '.', discover = [], sensitive = [], toolNames = {}, machine = {} } = options;
   const { files = [], inheritEnv = false, gate, registry } = options;
   for (const [name, value] of Object.entries({ workspaceDir, appName })) {

@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 
 const LOCK_TIMEOUT_MS = 15_000;
@@ -17,14 +17,7 @@ const KEYS = ['folder', 'lockTimeoutMs', 'clock'];
 
 /** The options with their defaults. Throws an OptionInvalidError for one that is none of these, nor named in `others`. */
 export function resolveFileOptions(options: FileOptions, others: readonly string[]) {
-  if (typeof options !== 'object' || options === null) {
-    throw new OptionInvalidError('options', 'pass an object with a `folder`.');
-  }
-  const known = [...KEYS, ...others];
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
-  if (unknown !== undefined) {
-    throw new OptionInvalidError(unknown, `there is no such option; there are ${known.join(', ')}.`);
-  }
+  validateNames(options, [...KEYS, ...others]);
   const { folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock } = options;
   if (typeof folder !== 'string' || folder === '')
     throw new OptionInvalidError('folder', 'it is the path of a folder.');

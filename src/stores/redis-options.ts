@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import type { RedisClient } from './redis-client.js';
 
@@ -31,14 +31,7 @@ const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
 /** Throws an OptionInvalidError for an option that is unknown or cannot be. */
 export function resolveRedisOptions(options: RedisSessionStoreOptions, known: readonly string[]): RedisSettings {
-  if (options === null || typeof options !== 'object') {
-    throw new OptionInvalidError('options', 'pass an object with a `client`.');
-  }
-  for (const key of Object.keys(options)) {
-    if (!known.includes(key)) {
-      throw new OptionInvalidError(key, `there is no such option; there are ${known.join(', ')}.`);
-    }
-  }
+  validateNames(options, known);
   const { client, prefix = 'keelson', timeoutMs = 5000, ttlMs = DAY_MS } = options;
   if (typeof prefix !== 'string') throw new OptionInvalidError('prefix', 'it is no text.');
   if (!isWhole(timeoutMs, MAX_TIMER_MS)) {

@@ -1,11 +1,11 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { errorType } from './otel-attributes.js';
 import { Backend } from './otel-backend.js';
 import { traceModelCall, traceToolCall } from './otel-calls.js';
-import { assertKnown, assertProvider } from './otel-options.js';
+import { assertProvider } from './otel-options.js';
 import { isSuspended, TracedRun } from './otel-run.js';
 
 /** Where spans and metrics go, and how much they say. */
@@ -66,7 +66,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
 }
 
 function resolveOptions(options: OpenTelemetryOptions) {
-  assertKnown(options, OPTIONS);
+  validateNames(options, OPTIONS);
   assertProvider('tracerProvider', options.tracerProvider, 'getTracer');
   assertProvider('meterProvider', options.meterProvider, 'getMeter');
   const { tracerProvider, meterProvider, content = false, contentLimit = DEFAULT_CONTENT_LIMIT } = options;

@@ -1,7 +1,8 @@
 import type { Meter, MeterProvider } from '@opentelemetry/api';
+import { validateNames } from '../errors.js';
 import type { MetricsSink } from './metrics-sink.js';
 import { Instruments } from './otel-instruments.js';
-import { assertKnown, assertProvider } from './otel-options.js';
+import { assertProvider } from './otel-options.js';
 
 /** Where the figures go. Without either: to the global meter provider, as it is at each figure. */
 export interface OtelMetricsOptions {
@@ -17,7 +18,7 @@ export interface OtelMetricsOptions {
  * const sink: MetricsSink = otelMetrics();
  */
 export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
-  assertKnown(options, ['meter', 'meterProvider']);
+  validateNames(options, ['meter', 'meterProvider']);
   assertProvider('meter', options.meter, 'createHistogram');
   assertProvider('meterProvider', options.meterProvider, 'getMeter');
   const instruments = new Instruments(options);
