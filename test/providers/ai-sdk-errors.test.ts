@@ -128,6 +128,7 @@ describe('an option', () => {
 
   test.each([
     [{ retries: 1 }, /`retries`.*there are headers, maxRetries, providerTools, download/],
+    [null, /options/],
     [{ maxRetries: -1 }, /maxRetries/],
     [{ maxRetries: 0.5 }, /maxRetries/],
     [{ download: true }, /download/],

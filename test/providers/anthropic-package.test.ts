@@ -145,6 +145,7 @@ describe('a client', () => {
 
 test.each([
   [() => anthropic(''), 'modelId'],
+  [() => anthropic('m', null as never), 'options'],
   [() => anthropic('m', { maxRetries: -1 }), 'maxRetries'],
   [() => anthropic('m', { baseURL: 'localhost' }), 'baseURL'],
   [() => anthropic('m', { temperature: 1 } as never), 'temperature'],

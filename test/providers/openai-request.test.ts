@@ -304,6 +304,8 @@ describe('options', () => {
 
   test.each([
     ['modelId', () => openai('')],
+    ['options', () => openai('m', null as never)],
+    ['options', () => openai('m', 'sk-key' as never)],
     ['maxRetries', () => openai('m', { maxRetries: -1 })],
     ['maxRetries', () => openai('m', { maxRetries: 1.5 })],
     ['baseURL', () => openai('m', { baseURL: 'localhost:11434' })],
