@@ -1,4 +1,4 @@
-import { OptionInvalidError, validateNames } from '../errors.js';
+import { OptionInvalidError, refuse, validateNames } from '../errors.js';
 import { type Clock, MAX_TIMER_MS } from '../internal/clock.js';
 import { isTexts } from '../internal/json.js';
 import { commandContext } from './command-context.js';
@@ -66,7 +66,7 @@ export function resolveConceptOptions(options: ConceptOptions, others: readonly 
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
   const { buildContext = commandContext(), parallel = 4, clock } = options;
-  if (typeof buildContext !== 'function') throw new OptionInvalidError('buildContext', 'it is a function');
+  if (typeof buildContext !== 'function') refuse('buildContext', buildContext, 'give a function');
   if (profile !== 'literal' && profile !== 'safe') {
     throw new OptionInvalidError('profile', `it is ${String(profile)}; give 'literal' or 'safe'`);
   }

@@ -1,4 +1,4 @@
-import { OptionInvalidError, refuseUnless, validateNames } from '../errors.js';
+import { OptionInvalidError, refuse, refuseUnless, validateNames } from '../errors.js';
 import { type Clock, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
@@ -95,11 +95,11 @@ function validateKinds(options: McpServersOptions): void {
     refuseUnless(options[name] === undefined || typeof options[name] === 'function', name, 'it is no function.');
   }
   const { servers = {}, configFiles = [], workspaceDir = '.', roots = [], gate, system = {} } = options;
-  refuseUnless(isObject(servers), 'servers', 'it is an object, by names.');
+  if (!isObject(servers)) refuse('servers', servers, 'give an object, by names.');
   const areTexts = Array.isArray(configFiles) && configFiles.every((file) => typeof file === 'string');
-  refuseUnless(areTexts, 'configFiles', 'it is a list of paths.');
-  refuseUnless(typeof workspaceDir === 'string' && workspaceDir !== '', 'workspaceDir', 'it is the path of a folder.');
-  refuseUnless(typeof roots === 'function' || Array.isArray(roots), 'roots', 'it is a list, or a function.');
+  if (!areTexts) refuse('configFiles', configFiles, 'give a list of paths.');
+  refuseUnless(typeof workspaceDir === 'string' && workspaceDir !== '', 'workspaceDir', 'give the path of a folder.');
+  if (typeof roots !== 'function' && !Array.isArray(roots)) refuse('roots', roots, 'give a list, or a function.');
   const isGate = gate === undefined || [gate?.authorize, gate?.verify].every((method) => typeof method === 'function');
   refuseUnless(isObject(system), 'system', 'it is no object.');
   refuseUnless(isGate, 'gate', 'make it with `createTrustGate`.');

@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import { OptionInvalidError, refuseUnless, validateNames } from '../errors.js';
+import { OptionInvalidError, refuse, refuseUnless, validateNames } from '../errors.js';
 import { type Clock, isTimerMs } from '../internal/clock.js';
 import { isObject, isTexts } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
@@ -131,8 +131,7 @@ function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   timeout?: number | undefined;
 } {
   if (Array.isArray(hooks)) return { hooks };
-  if (!isObject(hooks))
-    throw new OptionInvalidError('hooks', 'it is a list of hooks, or maps events to lists of them.');
+  if (!isObject(hooks)) refuse('hooks', hooks, 'give a list of hooks, or a map from events to lists of them.');
   const { timeout } = hooks as HookMap;
   if (timeout !== undefined && !isTimerMs(timeout)) {
     throw new OptionInvalidError('hooks.timeout', `${timeoutProblem('timeout', timeout)}.`);

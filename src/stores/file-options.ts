@@ -1,4 +1,4 @@
-import { OptionInvalidError, validateNames } from '../errors.js';
+import { refuse, validateNames } from '../errors.js';
 import { type Clock, systemClock } from '../internal/clock.js';
 
 const LOCK_TIMEOUT_MS = 15_000;
@@ -19,9 +19,9 @@ const KEYS = ['folder', 'lockTimeoutMs', 'clock'];
 export function resolveFileOptions(options: FileOptions, others: readonly string[]) {
   validateNames(options, [...KEYS, ...others]);
   const { folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock } = options;
-  if (typeof folder !== 'string' || folder === '')
-    throw new OptionInvalidError('folder', 'it is the path of a folder.');
-  if (typeof lockTimeoutMs !== 'number' || !(lockTimeoutMs >= 0))
-    throw new OptionInvalidError('lockTimeoutMs', 'it is a number of milliseconds from 0 on.');
+  if (typeof folder !== 'string' || folder === '') refuse('folder', folder, 'give the path of a folder.');
+  if (typeof lockTimeoutMs !== 'number' || !(lockTimeoutMs >= 0)) {
+    refuse('lockTimeoutMs', lockTimeoutMs, 'give a number of milliseconds from 0 on.');
+  }
   return { folder, lockTimeoutMs, clock };
 }

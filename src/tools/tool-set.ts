@@ -1,4 +1,4 @@
-import { OptionInvalidError, ToolConflictError } from '../errors.js';
+import { OptionInvalidError, refuse, ToolConflictError } from '../errors.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
 /** A live tool set that is changed by calls. */
@@ -43,7 +43,7 @@ export function isTool(value: unknown): value is Tool {
 export function toolsOf(source: ToolSource): readonly Tool[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
   if (!Array.isArray(list)) {
-    throw new OptionInvalidError('tools', 'it is an array of tools, or a live set with `list()` and `revision`');
+    return refuse('tools', source, 'give an array of tools, or a live set with `list()` and `revision`');
   }
   const wrong = list.findIndex((tool) => !isTool(tool));
   if (wrong >= 0) throw new OptionInvalidError('tools', `number ${wrong} is no tool; make it with \`defineTool\``);

@@ -75,6 +75,10 @@ describe('an agent with an option that it cannot have is not made', () => {
     expect(make({ timeouts: { [key]: undefined } })).not.toThrow();
   });
 
+  test('and what has the wrong shape is told with what to give', () => {
+    expect(make({ tools: { add: 1 } as never })).toThrow('it is an object; give an array of tools');
+  });
+
   test('and a text is told from a number', () => {
     expect(make({ maxTurns: '5' })).toThrow('it is "5"');
     expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow('`priority` is "5"');
