@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger, logFailure } from '../internal/logger.js';
 import { isPromise } from '../internal/promise.js';
@@ -63,6 +63,7 @@ const SHUTDOWN_MS = 5_000;
 
 /** Makes a hook manager without plugins. */
 export function createHookManager(options: HookManagerOptions = {}): HookManager {
+  validateNames(options, ['timeoutMs', 'logger', 'clock']);
   return new PluginHookManager(resolveCalling(options));
 }
 

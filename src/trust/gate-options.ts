@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { OptionInvalidError } from '../errors.js';
+import { OptionInvalidError, validateNames } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { homeFolder } from '../process/home-folder.js';
@@ -43,11 +43,16 @@ export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUser
   readonly logger: Logger;
 }
 
+const KEYS = [
+  ...['workspaceDir', 'appName', 'stateDir', 'approve', 'approveTimeoutMs', 'allow', 'path', 'limits'],
+  ...['onUserHooksChanged', 'logger', 'clock'],
+];
 const LIMITS: BindingLimits = { files: 5_000, bytes: 64 * 1024 * 1024 };
 const APPROVE_TIMEOUT_MS = 300_000;
 
 /** Checks the options, and refuses a state folder that the workspace could write to. */
 export function resolveGateOptions(options: TrustGateOptions): GateSettings {
+  validateNames(options, KEYS);
   const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow = [] } = options;
   if (!/^[A-Za-z0-9][\w-]*$/.test(appName)) {
     throw new OptionInvalidError('appName', `"${appName}" is not made of letters, digits, _ and -.`);

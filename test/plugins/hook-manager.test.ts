@@ -230,5 +230,7 @@ test('a name is taken once', () => {
   manager.register({ name: 'a' });
 
   expect(() => manager.register({ name: 'a' })).toThrow(expect.objectContaining({ code: 'ERR_PLUGIN_CONFLICT' }));
-  expect(() => createHookManager({ timeoutMs: 0 })).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+  for (const wrong of [{ timeoutMs: 0 }, { timeout: 5 } as never]) {
+    expect(() => createHookManager(wrong)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+  }
 });

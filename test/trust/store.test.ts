@@ -311,6 +311,7 @@ test.each([
   { approveTimeoutMs: 0 },
   { approve: true as never },
   { workspaceDir: '' },
+  { stateFolder: '/tmp' } as never,
 ])('the option %j is refused', (option) => {
   const place = makePlace();
 
