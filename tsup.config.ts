@@ -5,6 +5,8 @@ import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
 
 const CORE = resolve('src/index.ts');
+/** The dependency that cannot be required by everything that runs CommonJS: not by Jest, nor by Node with that turned off. */
+const ESM_ONLY = 'p-timeout';
 const entries = Object.fromEntries(readEntries().map(({ name, source }) => [name, source]));
 
 const shared = {
@@ -14,6 +16,7 @@ const shared = {
   // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
+  noExternal: [ESM_ONLY],
 } satisfies Options;
 
 /** Two builds: shared chunks alone would cut the core into many small files, and every file costs time to import. */
@@ -21,12 +24,12 @@ export default defineConfig(async () => {
   await rm('dist', { recursive: true, force: true });
   const core = await modulesOfCore();
   return [
-    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core), namedErrors(core)] },
+    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core), namedErrors(core), onlyForCommonJs()] },
     {
       ...shared,
       entry: { ...entries, 'json-schema-check': 'src/tools/json-schema-check.ts' },
       dts: true,
-      esbuildPlugins: [coreFromItsFile(core), namedErrors(core)],
+      esbuildPlugins: [coreFromItsFile(core), namedErrors(core), onlyForCommonJs()],
       // For editors, beside the code that checks the same.
       onSuccess: async () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
     },
@@ -93,6 +96,24 @@ function namedErrors(core: readonly string[]): Plugin {
           isNamed(name) ? `${line}\n  static get name() { return '${name}'; }` : line,
         );
         return { contents, loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Puts the dependency that is ESM alone into the files for CommonJS, with its licence, and into no other. */
+function onlyForCommonJs(): Plugin {
+  return {
+    name: 'only-for-commonjs',
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${ESM_ONLY}$`) }, ({ path }) =>
+        endingOf(builder) === '.cjs' ? undefined : { path, external: true },
+      );
+      builder.onLoad({ filter: new RegExp(`/${ESM_ONLY}/index\\.js$`) }, async ({ path }) => {
+        const [text, licence] = await Promise.all(
+          [path, resolve(path, '../license')].map((file) => readFile(file, 'utf8')),
+        );
+        return { contents: `/*! ${ESM_ONLY}\n${licence}*/\n${text}`, loader: 'js' };
       });
     },
   };

@@ -1,3 +1,4 @@
+import pTimeout, { type ClearablePromise } from 'p-timeout';
 import { type Awaitable, isPromise } from './promise.js';
 
 /** Where time comes from. A durable engine or a test puts its own in. */
@@ -25,9 +26,12 @@ export function isTimerMs(value: unknown): value is number {
   return typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS;
 }
 
-/** A promise with a limit of time, which `clear` takes off. */
-export interface TimedPromise<T> extends Promise<T> {
-  readonly clear: () => void;
+/** A clock's timers as p-timeout takes them. */
+export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTimeout: typeof clearTimeout } {
+  return {
+    setTimeout: clock.setTimeout.bind(clock) as typeof setTimeout,
+    clearTimeout: clock.clearTimeout.bind(clock) as typeof clearTimeout,
+  };
 }
 
 /** What a promise gives, or a rejection with `late` once its time is up. The promise itself goes on. A value is given back. */
@@ -35,7 +39,7 @@ export function withinTime<T>(
   promise: PromiseLike<T>,
   late: Error & { readonly timeoutMs: number },
   clock: Clock,
-): TimedPromise<T>;
+): ClearablePromise<T>;
 export function withinTime<T>(
   value: Awaitable<T>,
   late: Error & { readonly timeoutMs: number },
@@ -47,11 +51,5 @@ export function withinTime<T>(
   clock: Clock,
 ): Awaitable<T> {
   if (!isPromise(value)) return value;
-  let handle: unknown;
-  const clear = () => clock.clearTimeout(handle);
-  const timed = new Promise<T>((resolve, reject) => {
-    value.then(resolve, reject);
-    handle = clock.setTimeout(() => reject(late), late.timeoutMs);
-  });
-  return Object.assign(timed.finally(clear), { clear });
+  return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }

@@ -1,9 +1,9 @@
+import pTimeout from 'p-timeout';
 import { describeError, HookResultInvalidError, TimeoutExceededError } from '../errors.js';
-import { type Clock, withinTime } from '../internal/clock.js';
+import { type Clock, timersOf } from '../internal/clock.js';
 import { type Logger, logFailure } from '../internal/logger.js';
 import { cloneData } from '../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
-import { Stop } from '../internal/stop.js';
 import type { ToolExecutionResult } from './plugin.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
 import { executionResultOf } from './plugin-tool.js';
@@ -33,14 +33,9 @@ export async function callInTime<T>(
 ): Promise<T> {
   const returned = work();
   if (!isPromise(returned)) return returned;
-  const timed = withinTime(returned, new TimeoutExceededError(what, timeoutMs), clock);
-  const stop = new Stop();
-  stop.follow(signal);
-  try {
-    return await stop.race(timed, timed.clear);
-  } finally {
-    stop.release();
-  }
+  const message = new TimeoutExceededError(what, timeoutMs);
+  const options = { milliseconds: timeoutMs, message, customTimers: timersOf(clock), ...(signal && { signal }) };
+  return await pTimeout(returned, options);
 }
 
 /** The message as one plugin wants it. Rejects where it gives none. */

@@ -310,6 +310,6 @@ describe('the core', () => {
       return [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, specifier]) => specifier);
     });
 
-    expect(imports).toEqual([]);
+    expect([...new Set(imports)]).toEqual(['p-timeout']);
   });
 });

@@ -51,7 +51,7 @@ test('the tarball holds the build and the few files beside it', () => {
 test('an empty project that installs it gets it and its three dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 
-  expect(installed.sort()).toEqual(['@cfworker', 'keelson', 'zod']);
+  expect(installed.sort()).toEqual(['@cfworker', 'keelson', 'p-timeout', 'zod']);
 });
 
 test.each(withoutPeers)('%s gives the same names by import and by require, without any optional package', (name) => {

@@ -55,6 +55,7 @@ const nodeAllowed = [
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema'],
+  'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
   ai: ['providers/ai-sdk'],
@@ -66,7 +67,7 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['@cfworker/json-schema', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
 
 /** A file's part of the house: its top folder, or the file itself where it stands apart, with its `name-*.ts`. */
 function partOf(path: string): string {
