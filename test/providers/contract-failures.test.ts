@@ -1,7 +1,9 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
+import { Agent } from 'keelson';
 import { ProviderError } from 'keelson/openai';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { fakeClock } from '../agent/support/fake-clock.js';
 import { type Reply, type Script, startOpenAIServer } from '../support/openai-server.js';
 import { call, hello, inOrder, pieces } from './support/adapter-call.js';
 import { type Adapter, adapters } from './support/adapters.js';
@@ -134,7 +136,12 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     test.each(['drop', 'silent'] as const)('is its end before it has ended (%s)', async (end) => {
       const outcome = await call(adapter, { chunks: begun, end, headers }, { maxRetries: 2 });
 
-      expect(outcome.error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', provider, retryable: true, requestId: 'req_1' });
+      expect(outcome.error).toMatchObject({
+        code: 'ERR_PROVIDER_FAILED',
+        provider,
+        retryable: true,
+        requestId: 'req_1',
+      });
       expect(pieces(outcome.parts, 'text-delta')).toBe('Once upon');
       expect(outcome.requests).toHaveLength(1);
     });
@@ -194,6 +201,18 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       await expect(model.generate(hello)).rejects.toMatchObject({ status: 429, retryAfterMs: 20 });
       expect(server.requests).toHaveLength(3);
       expect(performance.now() - started).toBeGreaterThan(38);
+    });
+
+    test('waits on the clock of the run that calls the model', async () => {
+      const limited: Reply = { ...soon, headers: { 'retry-after': '50' } };
+      await using server = await startOpenAIServer(afterwards(adapter, limited));
+      const clock = fakeClock();
+
+      const run = new Agent({ model: adapter.model(server.baseURL), clock }).run('Hello');
+      await vi.waitFor(() => expect(clock.delays).toEqual([50_000]));
+      clock.advance(50_000);
+
+      expect((await run).text).toBe('Hi');
     });
 
     test.each<[string, Reply]>([

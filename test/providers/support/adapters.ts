@@ -7,8 +7,8 @@ import type { Model } from '../../../src/model/model.js';
 import { event, eventsOf, messageOf, type ScriptedMessage } from '../../support/anthropic-server.js';
 import { chunk, replyWith, type ScriptedAnswer } from '../../support/openai-reply.js';
 import type { Reply, RequestBody } from '../../support/openai-server.js';
-import { message, itemEvents, respond } from '../../support/responses-reply.js';
-import { type HeardItem, heardChat, heardMessages, heardResponses } from './heard.js';
+import { itemEvents, message, respond } from '../../support/responses-reply.js';
+import { type HeardItem, type HeardTools, heardChat, heardMessages, heardResponses, heardTools } from './heard.js';
 
 /** What is said to an adapter beside where its server is. */
 export interface AdapterOptions {
@@ -38,6 +38,8 @@ export interface Adapter {
   readonly errorBody: (type: string, text: string) => object;
   /** What the server hears in a request. */
   readonly heard: (body: RequestBody) => readonly HeardItem[];
+  /** The tools in a request, and the choice among them. */
+  readonly tools: (body: RequestBody) => HeardTools;
   /** Whether the protocol can tell what the model thought. */
   readonly tellsReasoning: boolean;
   /** Whether it streams also where nobody listens. */
@@ -56,6 +58,7 @@ const chat = {
   errorEvent: (type: string, text: string) => ({ error: { message: text, type, code: type, param: null } }),
   errorBody: (type: string, text: string) => ({ error: { message: text, type, code: null, param: null } }),
   heard: heardChat,
+  tools: heardTools,
 } as const;
 
 const messages = {
@@ -71,6 +74,7 @@ const messages = {
   errorEvent: (type: string, text: string) => event({ type: 'error', error: { type, message: text } }),
   errorBody: (type: string, text: string) => ({ type: 'error', error: { type, message: text } }),
   heard: heardMessages,
+  tools: heardTools,
   tellsReasoning: true,
   alwaysStreams: true,
 } as const;

@@ -48,6 +48,25 @@ export function heardResponses({ input }: RequestBody): readonly HeardItem[] {
   });
 }
 
+/** The tools of a request, and which of them are to be called. */
+export interface HeardTools {
+  readonly names: readonly unknown[];
+  readonly choice: unknown;
+}
+
+/** All three protocols name a tool, or what it may do, alike. */
+export function heardTools({ tools, tool_choice: choice }: RequestBody): HeardTools {
+  const names = objects(tools).map(nameIn);
+  if (typeof choice !== 'object' || choice === null) return { names, choice };
+  const name = nameIn(choice as Fields);
+  const { type } = choice as Fields;
+  return { names, choice: name === undefined ? (type === 'any' ? 'required' : type) : { tool: name } };
+}
+
+function nameIn({ name, function: called }: Fields): unknown {
+  return called === undefined ? name : (called as Fields).name;
+}
+
 function roleOf({ role }: Fields): 'system' | 'user' | 'assistant' {
   return role === 'user' || role === 'assistant' ? role : 'system';
 }
