@@ -133,12 +133,6 @@ describe('a prompt', () => {
 
     expect(prompt).toEqual([system('One.'), system('Two.'), { role: 'user', content: expect.anything() }, late]);
   });
-
-  test('has no half of an emoji, which servers refuse', async () => {
-    const messages: Message[] = [{ role: 'user', content: 'a\ud83d' }];
-
-    expect(await sent({ messages })).toMatchObject({ prompt: [{ content: [{ text: 'a\ufffd' }] }] });
-  });
 });
 
 describe('the result of a tool', () => {

@@ -95,10 +95,6 @@ describe('turns', () => {
       },
     ]);
   });
-
-  test('have whole texts where one was cut inside an emoji', async () => {
-    expect(await content([text('A \ud83d')])).toEqual([text('A \ufffd')]);
-  });
 });
 
 describe('files', () => {

@@ -5,7 +5,7 @@ import { ProviderError } from 'keelson/openai';
 import { describe, expect, test, vi } from 'vitest';
 import { fakeClock } from '../agent/support/fake-clock.js';
 import { type Reply, type Script, startOpenAIServer } from '../support/openai-server.js';
-import { call, hello, inOrder, pieces } from './support/adapter-call.js';
+import { call, hello, pieces } from './support/adapter-call.js';
 import { type Adapter, adapters } from './support/adapters.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -84,12 +84,17 @@ describe.each(adapters)('a failure of $name', (adapter) => {
   });
 
   test.each<[string, Reply, RegExp, boolean]>([
-    ['an empty body', { body: '', headers: JSON_TYPE }, /./, true],
-    ['half a JSON text', { body: '{"id":', headers: JSON_TYPE }, /./, true],
-    ['no answer', { drop: true }, /connection|socket|fetch|connect/i, true],
+    ['an empty body', { body: '', headers: JSON_TYPE }, /is empty|no whole JSON/, true],
+    ['half a JSON text', { body: '{"id":', headers: JSON_TYPE }, /no whole JSON/, true],
+    ['no answer', { drop: true }, /connect.*(: .+|\(.+\))/i, true],
     ['a body that is cut', { chunks: ['{"id":'], end: 'drop', headers: JSON_TYPE }, /./, true],
-    ['a page', { body: '<!doctype html>', headers: { 'content-type': 'text/html' } }, /baseURL/, false],
-  ])('is %s where nobody listens', async (_title, reply, message, retryable) => {
+    [
+      'a page',
+      { body: '<!doctype html>', headers: { 'content-type': 'text/html' } },
+      /"<!doctype html>".*baseURL/,
+      false,
+    ],
+  ])('is %s where nobody listens', async (...[, reply, message, retryable]) => {
     const thrown = await fail(reply, { listens: false });
 
     expect(thrown).toBeInstanceOf(ProviderError);
@@ -133,7 +138,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     const begun = adapter.begun('Once', ' upon');
     const headers = { 'x-request-id': 'req_1', 'request-id': 'req_1' };
 
-    test.each(['drop', 'silent'] as const)('is its end before it has ended (%s)', async (end) => {
+    test.each(['drop', 'silent', 'done'] as const)('is its end before it has ended (%s)', async (end) => {
       const outcome = await call(adapter, { chunks: begun, end, headers }, { maxRetries: 2 });
 
       expect(outcome.error).toMatchObject({
@@ -216,10 +221,10 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     });
 
     test.each<[string, Reply]>([
-      ['a status', { status: 503, json: error('overloaded_error') }],
+      ['a status', { status: 503, headers: { 'retry-after-ms': '1' }, json: error('overloaded_error') }],
       ['a lost connection', { drop: true }],
-    ])('follows %s, whether anybody listens', async (_title, reply) => {
-      for (const listens of [true, false]) {
+    ])('follows %s', async (_title, reply) => {
+      for (const listens of 'drop' in reply ? [true] : [true, false]) {
         const outcome = await call(adapter, afterwards(adapter, reply), { maxRetries: 1, listens });
 
         expect(outcome.response?.content).toMatchObject([{ type: 'text', text: 'Hi' }]);

@@ -195,6 +195,12 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     expect(JSON.stringify(await sent(adapter, { settings: { maxOutputTokens: 77 } }))).toMatch(/_tokens":77\b/);
   });
 
+  test('has the headers that it was made with', async () => {
+    const { requests } = await call(adapter, inOrder(adapter, { text: 'Hi' }), { headers: { 'x-team': 'a' } });
+
+    expect(requests[0]?.headers['x-team']).toBe('a');
+  });
+
   test.each([
     [{ type: 'image', image: 'AAAA' }, /mediaType/],
     [{ type: 'image', image: 7 }, /URL|text|Uint8Array/],
@@ -300,7 +306,8 @@ describe.each(adapters)('an agent on $name', (adapter) => {
 
   test('that fails has a ModelError with status, wait and what was done', async () => {
     const json = adapter.errorBody('rate_limit_error', 'Slow down');
-    const limited = { status: 429, headers: { 'retry-after-ms': '5' }, json };
+    const headers = { 'retry-after-ms': '5', 'x-request-id': 'req_1', 'request-id': 'req_1' };
+    const limited = { status: 429, headers, json };
     const calls = { toolCalls: [addCall('call_1', '{"a":1,"b":2}')] };
     await using server = await startOpenAIServer((body, index) => (index === 0 ? adapter.reply(calls, body) : limited));
     const agent = new Agent({ model: adapter.model(server.baseURL, { maxRetries: 1 }), tools: [add] });
@@ -312,7 +319,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
       status: 429,
       retryable: true,
       retryAfterMs: 5,
-      cause: { code: 'ERR_PROVIDER_FAILED', provider: adapter.provider, message: '429 Slow down' },
+      cause: { code: 'ERR_PROVIDER_FAILED', provider: adapter.provider, message: '429 Slow down', requestId: 'req_1' },
     });
     expect((error as ModelError).messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
     expect(server.requests).toHaveLength(3);

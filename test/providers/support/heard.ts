@@ -58,9 +58,10 @@ export interface HeardTools {
 export function heardTools({ tools, tool_choice: choice }: RequestBody): HeardTools {
   const names = objects(tools).map(nameIn);
   if (typeof choice !== 'object' || choice === null) return { names, choice };
-  const name = nameIn(choice as Fields);
+  const tool = nameIn(choice as Fields);
+  if (tool !== undefined) return { names, choice: { tool } };
   const { type } = choice as Fields;
-  return { names, choice: name === undefined ? (type === 'any' ? 'required' : type) : { tool: name } };
+  return { names, choice: type === 'any' ? 'required' : type };
 }
 
 function nameIn({ name, function: called }: Fields): unknown {
