@@ -231,24 +231,6 @@ describe('a call', () => {
   const { $schema, ...inputSchema } = schema;
   const functionTool = { type: 'function', name: 'f', description: 'Does.', inputSchema };
 
-  test('has tools as functions', async () => {
-    expect(await sent({ tools })).toMatchObject({ tools: [functionTool] });
-    expect(await sent({})).not.toHaveProperty('tools');
-    const union = { anyOf: [{ type: 'object', properties: { a: {} } }] };
-    expect(await sent({ tools: [{ name: 'f', description: '', inputSchema: union }] })).toMatchObject({
-      tools: [{ inputSchema: { type: 'object', properties: { a: {} } } }],
-    });
-  });
-
-  test.each([
-    ['auto', { type: 'auto' }],
-    ['none', { type: 'none' }],
-    ['required', { type: 'required' }],
-    [{ tool: 'f' }, { type: 'tool', toolName: 'f' }],
-  ] as const)('chooses %j', async (toolChoice, expected) => {
-    expect((await sent({ tools, toolChoice })).toolChoice).toEqual(expected);
-  });
-
   test.each([
     ['v2', 'provider-defined'],
     ['v3', 'provider'],

@@ -97,6 +97,10 @@ describe.each(adapters)('what is told to $name', (adapter) => {
       { role: 'assistant', content: [{ type: 'text', text: ' ' }, toolCall('call_1')] },
       { role: 'tool', content: [result('call_1', '')] },
       { role: 'assistant', content: [] },
+      { role: 'assistant', content: [{ type: 'text', text: '\n\n' }] },
+      { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }, toolCall('call_2')] },
+      { role: 'tool', content: [{ ...result('call_2', ''), content: [{ type: 'text', text: ' ' }], isError: true }] },
+      { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] },
       {
         role: 'user',
         content: [
@@ -110,6 +114,8 @@ describe.each(adapters)('what is told to $name', (adapter) => {
       { type: 'user', text: 'Look' },
       { type: 'call', id: 'call_1', name: 'look', input: {} },
       { type: 'result', id: 'call_1', text: '(no output)', isError: false },
+      { type: 'call', id: 'call_2', name: 'look', input: {} },
+      { type: 'result', id: 'call_2', text: expect.stringMatching(/^(Error: )?\(no output\)$/), isError: true },
       { type: 'user', text: 'So?' },
     ]);
   });
@@ -178,10 +184,21 @@ describe.each(adapters)('what is told to $name', (adapter) => {
   });
 
   test.each(['auto', 'required', 'none', { tool: 'look' }] as const)('is a choice of tools: %j', async (toolChoice) => {
-    const { choice, names } = adapter.tools(await sent(adapter, { tools: [look], toolChoice }));
+    expect(adapter.tools(await sent(adapter, { tools: [look], toolChoice })).choice).toEqual(toolChoice);
+  });
 
-    expect(names).toEqual(['look']);
-    expect(choice).toEqual(toolChoice);
+  test('has tools without alternatives at the root of their schema, which providers refuse', async () => {
+    const properties = { a: { type: 'number' } };
+    const plain = { ...look, inputSchema: { $schema: 'urn:a', type: 'object', properties, required: ['a'] } };
+    const union = { ...look, inputSchema: { anyOf: [{ type: 'object', properties, required: ['a'] }] } };
+    const parameters = { type: 'object', properties, required: ['a'] };
+    for (const tool of [plain, union]) {
+      const { tools, choice } = adapter.tools(await sent(adapter, { tools: [tool] }));
+
+      expect(tools).toMatchObject([{ name: 'look', description: 'Looks.', parameters }]);
+      expect(Object.keys(Object(tools[0]).parameters)).not.toContain(tool === union ? 'anyOf' : '$schema');
+      expect([undefined, 'auto']).toContain(choice);
+    }
   });
 
   test('is no setting that was not given, nor one that nobody knows, nor one of others', async () => {
@@ -203,7 +220,8 @@ describe.each(adapters)('what is told to $name', (adapter) => {
 
   test.each([
     [{ type: 'image', image: 'AAAA' }, /mediaType/],
-    [{ type: 'image', image: 7 }, /URL|text|Uint8Array/],
+    [{ type: 'image', image: 7, mediaType: 'image/png' }, /URL.+Uint8Array/],
+    [{ type: 'file', data: undefined, mediaType: 'image/png' }, /URL.+Uint8Array/],
   ])('is no picture that is none: %j', async (part, message) => {
     const request = { messages: [{ role: 'user', content: [part] }] as never };
     const { error, requests } = await call(adapter, inOrder(adapter, { text: 'Hi' }), { request });

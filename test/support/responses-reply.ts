@@ -9,7 +9,7 @@ export interface ResponseItem {
 }
 
 /** Tokens as OpenAI's responses count them. */
-export const RESPONSE_USAGE = {
+const USAGE = {
   input_tokens: 12,
   input_tokens_details: { cached_tokens: 4 },
   output_tokens: 5,
@@ -27,7 +27,7 @@ export function message(text: string): ResponseItem {
 export function responseOf(items: readonly ResponseItem[], { stream = false, incomplete = '' } = {}): Reply {
   const head = { id: 'resp_1', created_at: 1_750_000_000, model: 'gpt-5-mini' };
   const incomplete_details = incomplete === '' ? null : { reason: incomplete };
-  const end = { usage: RESPONSE_USAGE, incomplete_details };
+  const end = { usage: USAGE, incomplete_details };
   const status = incomplete === '' ? 'completed' : 'incomplete';
   if (!stream) return { json: { ...head, object: 'response', status, output: items, ...end, error: null } };
   const chunks = [

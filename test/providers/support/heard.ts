@@ -50,22 +50,27 @@ export function heardResponses({ input }: RequestBody): readonly HeardItem[] {
 
 /** The tools of a request, and which of them are to be called. */
 export interface HeardTools {
-  readonly names: readonly unknown[];
+  readonly tools: readonly object[];
   readonly choice: unknown;
 }
 
+/** What Anthropic calls the choices. */
+const OWN_WORDS = new Map<unknown, string>([
+  ['auto', 'auto'],
+  ['any', 'required'],
+  ['none', 'none'],
+]);
+
 /** All three protocols name a tool, or what it may do, alike. */
 export function heardTools({ tools, tool_choice: choice }: RequestBody): HeardTools {
-  const names = objects(tools).map(nameIn);
-  if (typeof choice !== 'object' || choice === null) return { names, choice };
-  const tool = nameIn(choice as Fields);
-  if (tool !== undefined) return { names, choice: { tool } };
-  const { type } = choice as Fields;
-  return { names, choice: type === 'any' ? 'required' : type };
-}
-
-function nameIn({ name, function: called }: Fields): unknown {
-  return called === undefined ? name : (called as Fields).name;
+  const heard = objects(tools).map(({ function: called, ...tool }) => {
+    const { name, description, parameters, input_schema } = (called ?? tool) as Fields;
+    return { name, description, parameters: parameters ?? input_schema };
+  });
+  if (typeof choice !== 'object' || choice === null) return { tools: heard, choice };
+  const { type, name, function: called } = choice as Fields;
+  const tool = (called as Fields | undefined)?.name ?? name;
+  return { tools: heard, choice: tool === undefined ? OWN_WORDS.get(type) : { tool } };
 }
 
 function roleOf({ role }: Fields): 'system' | 'user' | 'assistant' {
