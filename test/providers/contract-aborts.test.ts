@@ -3,7 +3,7 @@ import { Agent, ModelError, type Timeouts } from 'keelson';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ModelPart } from '../../src/model/model.js';
 import { fakeClock } from '../agent/support/fake-clock.js';
-import { type OpenAIServer, type Reply, startOpenAIServer } from '../support/openai-server.js';
+import { eventBytes, type OpenAIServer, type Reply, startOpenAIServer } from '../support/openai-server.js';
 import { hello } from './support/adapter-call.js';
 import { type Adapter, adapters } from './support/adapters.js';
 
@@ -86,8 +86,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
   });
 
   test('from inside a listener is followed by no further part', async () => {
-    const bytes = begun.map((chunk) => (typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`));
-    await using server = await startOpenAIServer([{ chunks: [bytes.join('')], end: 'hang' }]);
+    await using server = await startOpenAIServer([{ chunks: [Buffer.concat(begun.map(eventBytes))], end: 'hang' }]);
     const controller = new AbortController();
     const parts: ModelPart[] = [];
     const onPart = (part: ModelPart) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { textOf } from '../../src/model/message.js';
 import type { ModelPart } from '../../src/model/model.js';
-import { startOpenAIServer } from '../support/openai-server.js';
+import { eventBytes, type Reply, startOpenAIServer } from '../support/openai-server.js';
 import { call, hello, inOrder, pieces } from './support/adapter-call.js';
 import { adapters } from './support/adapters.js';
 
@@ -15,6 +15,16 @@ const content = [
   { type: 'tool-call', id: 'call_1', name: 'add', input: { a: 1, b: { c: '👋' } } },
   { type: 'tool-call', id: 'call_2', name: 'add', input: { a: 3 } },
 ];
+
+type StreamReply = Extract<Reply, { readonly chunks: unknown }> & { readonly chunks: Iterable<unknown> };
+
+/** The same bytes in writes that end inside of characters. */
+function insideCharacters(reply: StreamReply): Reply {
+  const bytes = Buffer.concat([...reply.chunks].map(eventBytes));
+  const cuts = ['👋', 'ü'].map((character) => bytes.indexOf(character) + 1).sort((a, b) => a - b);
+  const chunks = [0, ...cuts].map((from, at) => bytes.subarray(from, cuts[at]));
+  return { ...reply, chunks, gapMs: 10 };
+}
 
 describe.each(adapters)('an answer by $name', (adapter) => {
   test('has its parts in the order in which they came, why it ended and what it cost', async () => {
@@ -30,8 +40,11 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     }
   });
 
-  test.each([1, 7])('is pushed as it comes, also in writes of %i bytes', async (splitBytes) => {
-    const { parts, response } = await call(adapter, (body) => ({ ...adapter.reply(said, body), splitBytes }));
+  test.each([
+    ['one byte', (reply: StreamReply) => ({ ...reply, splitBytes: 1 })],
+    ['half a character', insideCharacters],
+  ])('is pushed as it comes, also in writes that end after %s', async (_title, cut) => {
+    const { parts, response } = await call(adapter, (body) => cut(adapter.reply(said, body) as StreamReply));
 
     expect(response?.content).toMatchObject(content);
     expect(pieces(parts, 'text-delta')).toBe(said.text);
@@ -135,6 +148,19 @@ describe.each(adapters)('an answer by $name', (adapter) => {
       const ids = response?.content.map((part) => (part.type === 'tool-call' ? part.id : ''));
       expect(response?.content).toMatchObject([{ input: { a: 1 } }, { input: { a: 2 } }]);
       expect(new Set(ids).size).toBe(2);
+    }
+  });
+
+  test('is none where a call has no name, and none to try again', async () => {
+    for (const listens of [true, false]) {
+      const toolCalls = [{ id: 'call_1', name: '', arguments: '{}' }];
+      const { error } = await call(adapter, inOrder(adapter, { toolCalls }), { listens });
+
+      expect(error).toMatchObject({
+        code: 'ERR_PROVIDER_FAILED',
+        retryable: false,
+        message: expect.stringMatching(/name/),
+      });
     }
   });
 

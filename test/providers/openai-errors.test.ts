@@ -124,7 +124,6 @@ describe('an answer that is none', () => {
   test.each<[string, Reply, RegExp]>([
     ['JSON that is no object', { body: '[1]' }, /no JSON object/],
     ['an error in the choice', choices({ error: { message: 'No', code: 400 } }), /^No$/],
-    ['a call without a name', choices({ message: { tool_calls: [{ function: {} }] } }), /no name/],
   ])('rejects, and another try is no use: %s', async (_title, reply, message) => {
     const { error } = await exchange(reply);
 
