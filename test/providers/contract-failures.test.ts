@@ -1,11 +1,13 @@
 import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { Agent } from 'keelson';
+import { fallbackModels, retryModelCalls } from 'keelson/lifecycles';
 import { ProviderError } from 'keelson/openai';
 import { describe, expect, test, vi } from 'vitest';
-import { fakeClock } from '../agent/support/fake-clock.js';
+import { fakeClock, fastClock } from '../agent/support/fake-clock.js';
+import { keepingLogger } from '../agent/support/silent-logger.js';
 import { type Reply, type Script, startOpenAIServer } from '../support/openai-server.js';
-import { call, hello, pieces } from './support/adapter-call.js';
+import { call, hello, inOrder, pieces } from './support/adapter-call.js';
 import { type Adapter, adapters } from './support/adapters.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -231,6 +233,19 @@ describe.each(adapters)('a failure of $name', (adapter) => {
         expect(pieces(outcome.parts, 'text-delta')).toBe(listens ? 'Hi' : '');
         expect(outcome.requests).toHaveLength(2);
       }
+    });
+
+    test('is left to lifecycles where they are to make it, which wait as the server says', async () => {
+      const limited: Reply = { ...soon, headers: { 'retry-after': '20' } };
+      await using server = await startOpenAIServer([limited]);
+      await using other = await startOpenAIServer(inOrder(adapter, hi));
+      const clock = fastClock();
+      const lifecycle = [retryModelCalls(), fallbackModels([adapter.model(other.baseURL, { maxRetries: 0 })])];
+      const model = adapter.model(server.baseURL, { maxRetries: 0 });
+
+      expect((await new Agent({ model, lifecycle, clock, logger: keepingLogger() }).run('Hello')).text).toBe('Hi');
+      expect(clock.now()).toBe(40_000);
+      expect([server.requests.length, other.requests.length]).toEqual([3, 1]);
     });
 
     test.each<[string, Reply]>([
