@@ -164,10 +164,6 @@ describe('files', () => {
     expect(last?.content).toMatchObject([{ type: 'tool_result', content: [{ type: 'image' }, { type: 'document' }] }]);
   });
 
-  test('a picture without a kind is refused with what to do', async () => {
-    await expect(content([{ type: 'image', image: 'AAAA' }])).rejects.toThrow('mediaType');
-  });
-
   test('what the API keeps in its cache, and citations, are said on a part', async () => {
     const cache_control = { type: 'ephemeral' };
 

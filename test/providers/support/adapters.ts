@@ -1,6 +1,6 @@
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
 import { createOpenAI as createOpenAIv3 } from 'ai-sdk-openai-v3';
-import { aiSdk } from 'keelson/ai-sdk';
+import { type AiSdkModel, aiSdk } from 'keelson/ai-sdk';
 import { anthropic } from 'keelson/anthropic';
 import { openai } from 'keelson/openai';
 import type { Model } from '../../../src/model/model.js';
@@ -106,14 +106,12 @@ function messageFor({ reasoning, text, toolCalls = [], finish }: Said): Scripted
   return { content, ...(finish && { stopReason: MESSAGE_WORDS[finish] }) };
 }
 
-type Given = readonly [baseURL: string, options?: AdapterOptions];
+type Connection = { readonly baseURL: string; readonly apiKey: string };
 
-/** A key is needed to make a provider of the AI SDK. */
-const forAiSdk = ([baseURL, { apiKey = 'k', headers, maxRetries }]: readonly [string, AdapterOptions]) =>
-  [
-    { baseURL, apiKey },
-    { maxRetries, headers },
-  ] as const;
+/** A provider of the AI SDK is made with its key, and the model of what it gives with the rest. */
+function ofAiSdk(make: (connection: Connection) => AiSdkModel): Adapter['model'] {
+  return (baseURL, { apiKey = 'k', ...options } = {}) => aiSdk(make({ baseURL, apiKey }), options);
+}
 
 /** Every way to a provider that there is here. */
 export const adapters: readonly Adapter[] = [
@@ -121,39 +119,29 @@ export const adapters: readonly Adapter[] = [
     ...chat,
     name: 'keelson/openai',
     tellsReasoning: true,
-    model: (...[baseURL, options]: Given) => openai('gpt-5-mini', { baseURL, ...options }),
+    model: (baseURL, options) => openai('gpt-5-mini', { baseURL, ...options }),
   },
   {
     ...messages,
     name: 'keelson/anthropic',
-    model: (...[baseURL, options]: Given) =>
-      anthropic('claude-sonnet-5', { baseURL: baseURL.replace(/\/v1$/, ''), ...options }),
+    model: (baseURL, options) => anthropic('claude-sonnet-5', { baseURL: baseURL.replace(/\/v1$/, ''), ...options }),
   },
   {
     ...chat,
     name: 'keelson/ai-sdk, chat completions of v2',
     tellsReasoning: false,
-    model: (...[baseURL, options = {}]: Given) => {
-      const [provider, own] = forAiSdk([baseURL, options]);
-      return aiSdk(createOpenAIv2(provider).chat('gpt-5-mini'), own);
-    },
+    model: ofAiSdk((connection) => createOpenAIv2(connection).chat('gpt-5-mini')),
   },
   {
     ...chat,
     name: 'keelson/ai-sdk, chat completions of v3',
     tellsReasoning: false,
-    model: (...[baseURL, options = {}]: Given) => {
-      const [provider, own] = forAiSdk([baseURL, options]);
-      return aiSdk(createOpenAIv3(provider).chat('gpt-5-mini'), own);
-    },
+    model: ofAiSdk((connection) => createOpenAIv3(connection).chat('gpt-5-mini')),
   },
   {
     ...responses,
     name: 'keelson/ai-sdk, responses of v3',
     tellsReasoning: true,
-    model: (...[baseURL, options = {}]: Given) => {
-      const [provider, own] = forAiSdk([baseURL, options]);
-      return aiSdk(createOpenAIv3(provider).responses('gpt-5-mini'), own);
-    },
+    model: ofAiSdk((connection) => createOpenAIv3(connection).responses('gpt-5-mini')),
   },
 ];
