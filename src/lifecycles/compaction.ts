@@ -34,7 +34,7 @@ export interface CompactionOptions {
  * `result.messages` keeps what the run added.
  *
  * The summary is one call of the model beside the run, which no hook sees and whose tokens are not in the run's usage.
- * Where it fails, is empty or makes the list longer, that is logged and the run goes on with what it has.
+ * Where it fails, is empty, was cut off or makes the list longer, that is logged and the run goes on with what it has.
  *
  * Priority 15: after the hooks that rewrite or add messages, so that it summarises what they left, before shell gates.
  *

@@ -2,6 +2,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import { checkResponse } from '../model/check-response.js';
 import { type AssistantPart, type Message, textOf, type UserMessage } from '../model/message.js';
 import type { Model } from '../model/model.js';
+import { ResponseInvalidError } from '../model/run-error.js';
 import { shorten } from './shorten.js';
 
 /** A summary is known by how it begins, so that it is also known in a session that was stored. */
@@ -23,7 +24,7 @@ export function isSummary({ role, content }: Message): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(MARK);
 }
 
-/** Has a model summarise a conversation. Rejects where it fails. */
+/** Has a model summarise a conversation. Rejects where it fails, and where the summary was cut off. */
 export async function summariseBy(model: Model, messages: readonly Message[], run: RunContext): Promise<string> {
   // As text: providers refuse tool calls in a request without tools, and a model would go on with the conversation.
   const transcript = messages.map(transcribe).join('\n').replaceAll('</conversation', '<\\/conversation');
@@ -35,7 +36,12 @@ export async function summariseBy(model: Model, messages: readonly Message[], ru
     tools: [],
     signal: run.signal,
   });
-  return textOf({ role: 'assistant', content: checkResponse(response).content });
+  const { content, finishReason } = checkResponse(response);
+  // Half a summary would take the place of the whole.
+  if (finishReason === 'length' || finishReason === 'content-filter') {
+    throw new ResponseInvalidError(`the summary was cut off (${finishReason})`, response);
+  }
+  return textOf({ role: 'assistant', content });
 }
 
 function transcribe({ role, content }: Message): string {

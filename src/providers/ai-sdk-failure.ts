@@ -1,5 +1,6 @@
 import { describeError, KeelsonError } from '../errors.js';
-import { ProviderError } from './provider-error.js';
+import type { ModelFailureHints } from '../model/run-error.js';
+import { ProviderError, unreadableBody } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
@@ -11,17 +12,37 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
     return toProviderError(provider, thrown);
   }
   const headers = headersOf(thrown.responseHeaders);
-  const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : undefined;
-  const isStatus = status !== undefined && status >= 400;
-  const told = isStatus ? toProviderError(provider, { status, headers, error: bodyOf(thrown) }) : undefined;
-  const { retryAfterMs, retryable } = (told ?? {}) as Partial<ProviderError>;
+  const told = toldIn(provider, thrown, headers);
+  const isStatus = told?.status !== undefined && told.status === thrown.statusCode;
+  const isDecided = told !== undefined && (!isStatus || headers.has('x-should-retry'));
   return new ProviderError(provider, told?.message ?? messageOf(thrown), {
-    status: isStatus ? status : undefined,
-    retryAfterMs,
-    retryable: headers.has('x-should-retry') ? retryable : thrown.isRetryable || isCut(provider, thrown.cause),
-    requestId: REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined,
+    status: told?.status,
+    retryAfterMs: told?.retryAfterMs,
+    retryable: isDecided ? told.retryable : thrown.isRetryable || isCut(provider, thrown.cause),
+    requestId: requestIdIn(thrown.responseHeaders),
     cause: thrown,
   });
+}
+
+/** The provider's id of a request, in the headers of its answer. */
+export function requestIdIn(given: unknown): string | undefined {
+  const headers = headersOf(given);
+  return REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined;
+}
+
+type Told = KeelsonError & Partial<ModelFailureHints>;
+
+/** What the server said: with a status, or in the place of an answer. */
+function toldIn(provider: string, thrown: WireObject, headers: Headers): Told | undefined {
+  const { statusCode: status, responseBody } = thrown;
+  if (typeof status === 'number' && status >= 400) {
+    return toProviderError(provider, { status, headers, error: bodyOf(thrown) });
+  }
+  if (typeof responseBody !== 'string') return undefined;
+  const body = parseJson(responseBody);
+  const first = Array.isArray(body) ? body[0] : body;
+  if (isObject(first) && first.error) return toProviderError(provider, { headers, error: first.error });
+  return body === undefined ? unreadableBody(provider, responseBody) : undefined;
 }
 
 /** What an error part of a stream bears: what was thrown, or an error's JSON as the provider sent it. */

@@ -44,7 +44,10 @@ export function fileOf(part: ImagePart | FilePart): PromptFile {
   const given = part.type === 'image' ? part.image : part.data;
   const { mediaType } = part;
   const filename = part.type === 'file' ? part.filename : undefined;
-  if (typeof given !== 'string') return { data: given, mediaType: mediaType ?? unknownType(), filename };
+  if (given instanceof Uint8Array) return { data: given, mediaType: mediaType ?? unknownType(), filename };
+  if (typeof given !== 'string') {
+    throw new MessageInvalidError('An image or a file is given as a text (a URL or base64) or as a Uint8Array.');
+  }
   if (/^data:/i.test(given)) return { ...inDataUrl(given, mediaType), filename };
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(given)) return { data: given, mediaType: mediaType ?? unknownType(), filename };
   if (!URL.canParse(given)) throw new MessageInvalidError(`"${given}" is no URL.`);

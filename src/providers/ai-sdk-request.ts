@@ -20,7 +20,7 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
   const { messages, output, settings = {}, signal } = request;
   const { model, download, headers } = target;
   const downloads = await downloadsFor(messages, { model, download, signal });
-  const schema = output && withoutDialect(output.schema);
+  const schema = output && wellFormed(withoutDialect(output.schema));
   return defined({
     prompt: toPrompt(messages, { model, downloads }),
     ...toolOptions(request, target),
@@ -42,8 +42,7 @@ function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools
 }
 
 function functionTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  const parameters = toolParameters(inputSchema);
-  return { type: 'function', name, description: wellFormed(description), inputSchema: parameters };
+  return wellFormed({ type: 'function', name, description, inputSchema: toolParameters(inputSchema) });
 }
 
 function providerTool(name: string, tool: object, { specificationVersion }: AiSdkModel): WireObject {
@@ -56,7 +55,7 @@ function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdk
     temperature: settings.temperature,
     topP: settings.topP,
     maxOutputTokens: settings.maxOutputTokens,
-    stopSequences: settings.stopSequences && [...settings.stopSequences],
+    stopSequences: settings.stopSequences?.length ? [...settings.stopSequences] : undefined,
     seed: settings.seed,
     presencePenalty: settings.presencePenalty,
     frequencyPenalty: settings.frequencyPenalty,

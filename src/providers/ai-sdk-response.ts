@@ -92,6 +92,10 @@ function dataOf(given: unknown): string | Uint8Array {
 }
 
 function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCallPart {
+  const name = textOr(part.toolName);
+  if (name === '') {
+    throw new ProviderError(familyOf(provider), 'The answer cannot be read: a tool call has no name.', { cause: part });
+  }
   const given = textOr(part.toolCallId);
   const id = given !== '' && !ids.has(given) ? given : randomIds.next('call');
   ids.add(id);
@@ -100,7 +104,7 @@ function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCal
   return {
     type: 'tool-call',
     id,
-    name: textOr(part.toolName),
+    name,
     ...readInput(part.input),
     ...(isTheirs && { providerExecuted: true }),
     ...(isTheirs ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),

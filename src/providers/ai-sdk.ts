@@ -1,13 +1,13 @@
 import { OptionInvalidError, validateNames } from '../errors.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
-import { toFailure } from './ai-sdk-failure.js';
+import { requestIdIn, toFailure } from './ai-sdk-failure.js';
 import type { AiSdkDownloader } from './ai-sdk-file.js';
 import { type AiSdkModel, checkModel } from './ai-sdk-model.js';
 import { familyOf, toCallOptions } from './ai-sdk-request.js';
 import { readResult } from './ai-sdk-response.js';
 import { readStream } from './ai-sdk-stream.js';
-import { abortable, withRetries } from './provider-call.js';
-import { ProviderError } from './provider-error.js';
+import { abortable, clockOf, withRetries } from './provider-call.js';
+import { ProviderError, withRequestId } from './provider-error.js';
 import { isObject, type WireObject } from './wire.js';
 
 export type { AiSdkDownload, AiSdkDownloader } from './ai-sdk-file.js';
@@ -80,7 +80,7 @@ async function generate(request: ModelRequest, settings: AiSdkSettings): Promise
   const provider = familyOf(settings.model.provider);
   const { maxRetries = 2 } = settings;
   const options = await toCallOptions(request, settings);
-  const policy = { provider, maxRetries, signal: request.signal };
+  const policy = { provider, maxRetries, signal: request.signal, clock: clockOf(request) };
   const outcome = await withRetries(() => attempt(options, request, settings), policy);
   if ('failure' in outcome) throw outcome.failure;
   return outcome.response;
@@ -100,7 +100,8 @@ async function attempt(options: WireObject, request: ModelRequest, { model }: Ai
   try {
     const result = onPart ? await readStream(answer.stream, model, { signal, push }) : answer;
     return { response: readResult(result, model) };
-  } catch (failure) {
+  } catch (error) {
+    const failure = withRequestId(error, requestIdIn(isObject(answer.response) ? answer.response.headers : undefined));
     if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
     return { failure };
   }

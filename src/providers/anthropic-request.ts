@@ -9,10 +9,13 @@ import { defined, isObject, objectsIn, textOr, type WireObject, wellFormed } fro
 /** The body of a request. `settings.providerOptions.anthropic` is merged last: a field that it gives as undefined is not sent. */
 export function toWireRequest(request: ModelRequest, model: string): WireObject {
   const { output, settings = {} } = request;
+  // Those of mere spaces are refused.
+  const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');
   const abilities = abilitiesOf(model);
   const { system, messages } = wellFormed(toWireConversation(request.messages, model));
-  const format = output && abilities.hasOutputFormat ? outputSchema(output.schema) : undefined;
-  const words = output && !format ? inWords(output.schema) : '';
+  const schema = output && wellFormed(output.schema);
+  const format = schema && abilities.hasOutputFormat ? outputSchema(schema) : undefined;
+  const words = schema && !format ? inWords(schema) : '';
   const given = settings.providerOptions?.anthropic ?? {};
   const { thinking, effort } = reasoning(request, abilities, messages);
   const { tools, tool_choice } = wireTools(request, messages);
@@ -25,8 +28,7 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
     tool_choice,
     ...sampling(settings, abilities, isOn(given.thinking ?? thinking)),
     thinking,
-    // Those of mere spaces are refused.
-    stop_sequences: settings.stopSequences?.filter((sequence) => sequence.trim() !== ''),
+    stop_sequences: stops?.length ? stops : undefined,
     ...given,
     // Whose parts come from several places.
     tools: withTools(tools, given),
@@ -71,7 +73,7 @@ function withTools(tools: readonly WireObject[], given: WireObject): readonly Wi
 }
 
 function wireTool({ name, description, inputSchema }: ToolSpec): WireObject {
-  return { name, description: wellFormed(description), input_schema: toolParameters(inputSchema) };
+  return wellFormed({ name, description, input_schema: toolParameters(inputSchema) });
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined {

@@ -1,5 +1,5 @@
 import type { ModelPart } from '../model/model.js';
-import { ProviderError } from './provider-error.js';
+import { ProviderError, unreadableBody } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
@@ -12,7 +12,7 @@ export async function readStream(events: AsyncIterable<unknown> | Iterable<unkno
   const answer = new StreamedMessage(push);
   for await (const event of received(events)) {
     const data = typeof event === 'string' ? parseJson(event) : event;
-    if (!isObject(data)) throw notMessage(event);
+    if (!isObject(data)) throw unreadableBody('anthropic', event);
     answer.add(data);
   }
   return answer.whole();
@@ -27,15 +27,6 @@ async function* received(events: AsyncIterable<unknown> | Iterable<unknown>): As
   } catch (error) {
     throw toProviderError('anthropic', error);
   }
-}
-
-function notMessage(body: unknown): ProviderError {
-  const text = textOr(body).trim();
-  const problem = text === '' ? 'it is empty' : `it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`;
-  return new ProviderError('anthropic', `The answer cannot be read: ${problem}.`, {
-    retryable: text === '',
-    cause: body,
-  });
 }
 
 type Block = Record<string, unknown>;

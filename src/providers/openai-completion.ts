@@ -1,4 +1,4 @@
-import { ProviderError } from './provider-error.js';
+import { ProviderError, unreadableBody } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
@@ -7,9 +7,7 @@ export function completionIn(body: unknown): WireObject {
   const parsed = typeof body === 'string' ? parseJson(body) : body;
   const first = Array.isArray(parsed) ? parsed[0] : parsed;
   if (isObject(first)) return first;
-  const text = textOr(body).trim();
-  if (text === '') throw invalidAnswer('it is empty', { retryable: true, cause: body });
-  throw invalidAnswer(`it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`, { cause: body });
+  throw unreadableBody('openai', body);
 }
 
 /** The first of several choices, whichever comes first. Copilot says in one what it calls in another of the same index. */

@@ -17,7 +17,8 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
   return messages.flatMap((message): WireObject | readonly WireObject[] => {
     if (message.role === 'tool') return toolMessages(message, model);
     if (message.role === 'assistant') return assistantMessage(message, model);
-    return { role: message.role, content: toWireContent(message.content, model) };
+    const content = toWireContent(message.content, model);
+    return message.role === 'system' && message.content.trim() === '' ? [] : { role: message.role, content };
   });
 }
 
@@ -71,7 +72,7 @@ function argumentsOf({ input, invalidInput }: ToolCallPart): string {
 
 /** A server reads this JSON once more, so its texts are made whole here. */
 function toJson(value: unknown): string {
-  return JSON.stringify(value, (_key, each) => (typeof each === 'string' ? wellFormed(each) : each));
+  return JSON.stringify(wellFormed(value));
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */

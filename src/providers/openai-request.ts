@@ -37,7 +37,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
 
 function wireTool({ name, description, inputSchema }: ToolSpec, model: string): WireObject {
   const parameters = parametersFor(model, toolParameters(inputSchema));
-  return { type: 'function', function: { name, description: wellFormed(description), parameters } };
+  return { type: 'function', function: wellFormed({ name, description, parameters }) };
 }
 
 function wireToolChoice(choice: ToolChoice | undefined): WireObject | string | undefined {
@@ -49,7 +49,7 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
     temperature: settings.temperature,
     top_p: settings.topP,
     [dialect.maxTokensField]: settings.maxOutputTokens,
-    stop: settings.stopSequences,
+    stop: settings.stopSequences?.length ? settings.stopSequences : undefined,
     [dialect.server === 'mistral' ? 'random_seed' : 'seed']: settings.seed,
     presence_penalty: settings.presencePenalty,
     frequency_penalty: settings.frequencyPenalty,
@@ -58,7 +58,7 @@ function wireSettings(settings: ModelSettings, dialect: Dialect): WireObject {
 }
 
 function responseFormat(given: JsonSchema, dialect: Dialect): WireObject {
-  const schema = withoutDialect(given);
+  const schema = wellFormed(withoutDialect(given));
   const strict = dialect.server === 'openai' && isStrictSchema(schema) ? true : undefined;
   return { type: 'json_schema', json_schema: defined({ name: 'output', schema, strict }) };
 }

@@ -1,7 +1,7 @@
 import type { ModelPart, ModelRequest, ModelResponse } from '../model/model.js';
 import { readEvents } from './event-stream.js';
-import { abortable, withRetries } from './provider-call.js';
-import { ProviderError } from './provider-error.js';
+import { abortable, clockOf, withRetries } from './provider-call.js';
+import { ProviderError, withRequestId } from './provider-error.js';
 
 /** What a client is told of one request beside its body. */
 export interface ClientRequestOptions {
@@ -57,6 +57,7 @@ export function answerTo(
       provider,
       maxRetries,
       signal,
+      clock: clockOf(request),
     });
     if ('failure' in outcome) throw outcome.failure;
     return outcome.response;
@@ -85,12 +86,6 @@ async function readOnce(answer: Answer, request: ModelRequest, call: ProviderCal
     if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
     return { failure };
   }
-}
-
-/** What fails while an answer is read does not know whose answer it was. */
-function withRequestId(error: unknown, requestId: string | null | undefined): unknown {
-  if (!requestId || !(error instanceof ProviderError) || error.requestId !== undefined) return error;
-  return new ProviderError(error.provider, error.message, { ...error, requestId, cause: error.cause });
 }
 
 /**

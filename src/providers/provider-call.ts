@@ -1,5 +1,7 @@
-import { systemClock } from '../internal/clock.js';
+import { type Clock, systemClock } from '../internal/clock.js';
 import { createDeferred } from '../internal/promise.js';
+import type { ModelCallRequest } from '../lifecycle/lifecycle.js';
+import type { ModelRequest } from '../model/model.js';
 import { ProviderError } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 
@@ -10,6 +12,12 @@ export interface RetryPolicy {
   readonly provider: string;
   readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
+  readonly clock: Clock;
+}
+
+/** The clock of the run that calls the model, where one does. */
+export function clockOf(request: ModelRequest | ModelCallRequest): Clock {
+  return 'run' in request ? request.run.clock : systemClock;
 }
 
 /**
@@ -51,7 +59,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPol
       if (!retryable || retries >= policy.maxRetries) throw error;
       const waitMs = error.retryAfterMs ?? backoffMs(retries);
       if (waitMs > LONGEST_WAIT_MS) throw error;
-      await sleep(waitMs, policy.signal);
+      await sleep(waitMs, policy);
     }
   }
 }
@@ -61,11 +69,11 @@ function backoffMs(retries: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - Math.random() * 0.25);
 }
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleep(ms: number, { signal, clock }: RetryPolicy): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = systemClock.setTimeout(resolve, ms);
+    const timer = clock.setTimeout(resolve, ms);
     const abort = () => {
-      systemClock.clearTimeout(timer);
+      clock.clearTimeout(timer);
       reject(signal?.reason);
     };
     signal?.addEventListener('abort', abort, { once: true });

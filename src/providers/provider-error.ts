@@ -1,5 +1,6 @@
 import { KeelsonError } from '../errors.js';
 import type { ModelFailureHints } from '../model/run-error.js';
+import { parseJson, textOr } from './wire.js';
 
 /** What is known of a failed call beside its message. */
 export interface ProviderFailure extends ModelFailureHints {
@@ -32,4 +33,19 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
     this.retryAfterMs = failure.retryAfterMs;
     this.requestId = failure.requestId;
   }
+}
+
+/** What to throw for a body that is no answer. One that is empty, or half a JSON text, was lost on its way. */
+export function unreadableBody(provider: string, body: unknown): ProviderError {
+  const text = textOr(body).trim();
+  const isHalf = /^[{[]/.test(text) && parseJson(text) === undefined;
+  const what = isHalf ? 'it is no whole JSON' : `it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`;
+  const problem = `The answer cannot be read: ${text === '' ? 'it is empty' : what}.`;
+  return new ProviderError(provider, problem, { retryable: text === '' || isHalf, cause: body });
+}
+
+/** What fails while an answer is read does not know whose answer it was. */
+export function withRequestId(error: unknown, requestId: string | null | undefined): unknown {
+  if (!requestId || !(error instanceof ProviderError) || error.requestId !== undefined) return error;
+  return new ProviderError(error.provider, error.message, { ...error, requestId, cause: error.cause });
 }

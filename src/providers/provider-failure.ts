@@ -8,6 +8,9 @@ const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
+/** What a parser of JSON throws, also in the AI SDK. */
+const NO_JSON = /^(AI_JSONParseError|SyntaxError)$/;
+
 const BAD_HEADER = /invalid header value|header.*invalid value/is;
 
 /** What an error that comes inside an answer is called where it might pass, and the status that it has elsewhere. */
@@ -65,7 +68,7 @@ function namesOf(error: unknown): readonly string[] {
 
 function messageOf(thrown: unknown, error: WireObject): string {
   if (isConnectionLoss(error)) return `The connection failed: ${withRootCause(thrown)}`;
-  if (error.name === 'SyntaxError') return `The answer is no whole JSON: ${describeError(thrown)}`;
+  if (NO_JSON.test(textOr(error.name))) return `The answer is no whole JSON: ${describeError(thrown)}`;
   const reason = reasonOf(error.error);
   const told = reason && typeof error.status === 'number' ? `${error.status} ${reason}` : reason;
   const message = told || (thrown instanceof Error ? thrown.message : describeError(error.error ?? thrown));
@@ -99,7 +102,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
   // Half a JSON text was cut on its way.
-  return isConnectionLoss(error) || error.name === 'SyntaxError';
+  return isConnectionLoss(error) || NO_JSON.test(textOr(error.name));
 }
 
 /** A client's error without status or body; or what fetch throws: a TypeError, told by its cause or by its words. */

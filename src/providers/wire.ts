@@ -43,5 +43,7 @@ export function wellFormed<T>(value: T): T;
 export function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/\p{Cs}/gu, '\uFFFD');
   if (Array.isArray(value)) return value.map(wellFormed);
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, wellFormed(of)])) : value;
+  // A date, say, is left to JSON.
+  if (!isObject(value) || typeof value.toJSON === 'function') return value;
+  return Object.fromEntries(Object.entries(value).map((entry) => entry.map(wellFormed)));
 }

@@ -285,6 +285,8 @@ describe('compaction: where the summary fails', () => {
   test.each<[string, ScriptEntry]>([
     ['rejects', fails('no quota')],
     ['is empty', says(' \n')],
+    ['is cut off', says('First, the user wanted', { finishReason: 'length' })],
+    ['is withheld', says('First, the', { finishReason: 'content-filter' })],
     ['is no response', responds({ content: [{ type: 'text' }] })],
   ])('that %s: it is logged, nothing is lost, and the next turn tries again', async (_title, entry) => {
     const { model, sent } = worker(4, entry);

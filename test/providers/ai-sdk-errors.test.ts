@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
 import { createOpenAI } from 'ai-sdk-openai-v3';
 import { type AiSdkModel, aiSdk, ProviderError } from 'keelson/ai-sdk';
@@ -19,51 +18,6 @@ async function failure(reply: Reply): Promise<unknown> {
 }
 
 describe('a status that is an error', () => {
-  test.each([
-    [400, false],
-    [401, false],
-    [404, false],
-    [408, true],
-    [409, true],
-    [422, false],
-    [429, true],
-    [500, true],
-    [529, true],
-  ])('of %i rejects, and says whether another try may do: %s', async (status, retryable) => {
-    const error = await failure({
-      status,
-      json: { error: { message: 'Told why', type: 'x', param: null, code: null } },
-    });
-
-    expect(error).toBeInstanceOf(ProviderError);
-    expect(error).toMatchObject({
-      code: 'ERR_PROVIDER_FAILED',
-      provider: 'openai',
-      message: `${status} Told why`,
-      status,
-      retryable,
-      retryAfterMs: undefined,
-      cause: { statusCode: status },
-    });
-  });
-
-  test.each([
-    [{ 'retry-after-ms': '1500', 'retry-after': '7' }, 1500],
-    [{ 'retry-after-ms': 'soon', 'retry-after': '0.5' }, 500],
-    [{ 'retry-after': '7' }, 7000],
-    [{ 'retry-after': 'later' }, undefined],
-  ])('carries how long to wait, by %j, and the id of the request', async (headers, retryAfterMs) => {
-    const error = await failure({ status: 429, headers: { 'x-request-id': 'req_1', ...headers }, json: {} });
-
-    expect(error).toMatchObject({ retryAfterMs, retryable: true, requestId: 'req_1' });
-  });
-
-  test('is one for ever where the server says so', async () => {
-    const error = await failure({ status: 500, headers: { 'x-should-retry': 'false' }, json: {} });
-
-    expect(error).toMatchObject({ status: 500, retryable: false });
-  });
-
   test.each<[Reply, string]>([
     [{ status: 500, body: 'Bad gateway' }, '500 Bad gateway'],
     [{ status: 500, json: { detail: 'Told so' } }, '500 Told so'],
@@ -75,31 +29,14 @@ describe('a status that is an error', () => {
 
 describe('an answer that is none', () => {
   test.each<[string, Reply, boolean]>([
-    ['a lost connection', { drop: true }, true],
-    [
-      'a body that was cut',
-      { chunks: ['{"choices":'], end: 'drop', headers: { 'content-type': 'application/json' } },
-      true,
-    ],
-    ['half a JSON text', { body: '{"choices":', headers: { 'content-type': 'application/json' } }, true],
     ['another JSON', { json: { hello: 'world' } }, false],
+    ['an error in a list', { json: [{ error: { message: 'Full', code: 503 } }] }, true],
+    ['an error for what was asked', { json: { error: { message: 'Too long', code: 400 } } }, false],
   ])('%s may be asked for again: %s', async (_title, reply, retryable) => {
     const error = await failure(reply);
 
     expect(error).toBeInstanceOf(ProviderError);
-    expect(error).toMatchObject({ status: undefined, retryable });
-  });
-
-  test('a server that is not there is told with the reason', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
-    const model = createOpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'k' }).chat('m');
-
-    const generate = aiSdk(model, { maxRetries: 0 }).generate(hello);
-
-    await expect(generate).rejects.toMatchObject({ retryable: true, message: expect.stringContaining('ECONNREFUSED') });
+    expect(error).toMatchObject({ retryable });
   });
 
   test('an error that is of no call is told as it is, and not tried again', async () => {

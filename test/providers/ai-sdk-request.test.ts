@@ -133,12 +133,6 @@ describe('a prompt', () => {
 
     expect(prompt).toEqual([system('One.'), system('Two.'), { role: 'user', content: expect.anything() }, late]);
   });
-
-  test('has no half of an emoji, which servers refuse', async () => {
-    const messages: Message[] = [{ role: 'user', content: 'a\ud83d' }];
-
-    expect(await sent({ messages })).toMatchObject({ prompt: [{ content: [{ text: 'a\ufffd' }] }] });
-  });
 });
 
 describe('the result of a tool', () => {
@@ -236,24 +230,6 @@ describe('a call', () => {
   const tools = [{ name: 'f', description: 'Does.', inputSchema: schema }];
   const { $schema, ...inputSchema } = schema;
   const functionTool = { type: 'function', name: 'f', description: 'Does.', inputSchema };
-
-  test('has tools as functions', async () => {
-    expect(await sent({ tools })).toMatchObject({ tools: [functionTool] });
-    expect(await sent({})).not.toHaveProperty('tools');
-    const union = { anyOf: [{ type: 'object', properties: { a: {} } }] };
-    expect(await sent({ tools: [{ name: 'f', description: '', inputSchema: union }] })).toMatchObject({
-      tools: [{ inputSchema: { type: 'object', properties: { a: {} } } }],
-    });
-  });
-
-  test.each([
-    ['auto', { type: 'auto' }],
-    ['none', { type: 'none' }],
-    ['required', { type: 'required' }],
-    [{ tool: 'f' }, { type: 'tool', toolName: 'f' }],
-  ] as const)('chooses %j', async (toolChoice, expected) => {
-    expect((await sent({ tools, toolChoice })).toolChoice).toEqual(expected);
-  });
 
   test.each([
     ['v2', 'provider-defined'],

@@ -6,7 +6,8 @@ import { openai } from 'keelson/openai';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { replyWith } from '../support/openai-reply.js';
-import { type Reply, startOpenAIServer } from '../support/openai-server.js';
+import { startOpenAIServer } from '../support/openai-server.js';
+import { message, type ResponseItem, responseOf } from '../support/responses-reply.js';
 
 const providers = [
   ['v2', createOpenAIv2],
@@ -28,60 +29,8 @@ const search = {
   status: 'completed',
   action: { type: 'search', query: 'today' },
 };
-const said = (text: string) => ({
-  type: 'message',
-  id: 'msg_1',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
-});
-
-const USAGE = {
-  input_tokens: 9,
-  input_tokens_details: { cached_tokens: 4 },
-  output_tokens: 5,
-  output_tokens_details: { reasoning_tokens: 3 },
-  total_tokens: 14,
-};
-
-function whole(...output: readonly object[]): Reply {
-  const head = {
-    id: 'resp_1',
-    object: 'response',
-    created_at: 1_750_000_000,
-    model: 'gpt-5-mini',
-    status: 'completed',
-  };
-  return { json: { ...head, output, usage: USAGE, incomplete_details: null, error: null } };
-}
-
-/** The events of a response, as the server sends them, without those that say all again. */
-function streamed(...output: readonly { readonly type: string; readonly id: string }[]): Reply {
-  const response = { id: 'resp_1', created_at: 1_750_000_000, model: 'gpt-5-mini' };
-  const events = output.flatMap((item, index) => [
-    { type: 'response.output_item.added', output_index: index, item: begun(item) },
-    ...deltasOf(item, index),
-    { type: 'response.output_item.done', output_index: index, item },
-  ]);
-  const completed = { type: 'response.completed', response: { ...response, usage: USAGE, incomplete_details: null } };
-  return { chunks: [{ type: 'response.created', response }, ...events, completed], end: 'silent' };
-}
-
-function begun(item: { readonly type: string }): object {
-  if (item.type === 'function_call') return { ...item, arguments: '', status: 'in_progress' };
-  return item.type === 'reasoning' ? { ...item, encrypted_content: null } : { ...item, content: [] };
-}
-
-function deltasOf(item: Partial<typeof called & ReturnType<typeof said>>, output_index: number): readonly object[] {
-  const at = { item_id: item.id, output_index };
-  if (item.type === 'function_call') {
-    return [{ type: 'response.function_call_arguments.delta', ...at, delta: item.arguments }];
-  }
-  if (item.type !== 'message') return [];
-  return [
-    { type: 'response.output_text.delta', ...at, content_index: 0, delta: item.content?.[0]?.text, logprobs: [] },
-  ];
-}
+const whole = (...items: readonly ResponseItem[]) => responseOf(items);
+const streamed = (...items: readonly ResponseItem[]) => responseOf(items, { stream: true });
 
 const date = defineTool({ name: 'date', description: 'Today.', input: z.object({}), execute: () => '2026-01-01' });
 const settings = { providerOptions: { openai: { store: false, include: ['reasoning.encrypted_content'] } } };
@@ -92,16 +41,16 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
 
   test.each(['whole', 'streamed'])('%s, gets its reasoning back with the calls that followed it', async (how) => {
     const reply = how === 'whole' ? whole : streamed;
-    await using server = await startOpenAIServer([reply(reasoning, called), reply(said('New Year.'))]);
+    await using server = await startOpenAIServer([reply(reasoning, called), reply(message('New Year.'))]);
     const agent = new Agent({ model: make(server.baseURL), tools: [date], settings });
 
     const result = await (how === 'whole' ? agent.run('When?') : agent.stream('When?').result);
 
     expect(result.text).toBe('New Year.');
     expect(result.usage).toEqual({
-      inputTokens: 18,
+      inputTokens: 24,
       outputTokens: 10,
-      totalTokens: 28,
+      totalTokens: 34,
       cachedInputTokens: 8,
       reasoningTokens: 6,
     });
@@ -114,7 +63,10 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
   });
 
   test('runs nothing here that the provider ran itself, and is reminded of it', async () => {
-    await using server = await startOpenAIServer([whole(reasoning, search, said('Monday.')), whole(said('Again.'))]);
+    await using server = await startOpenAIServer([
+      whole(reasoning, search, message('Monday.')),
+      whole(message('Again.')),
+    ]);
     const { tools, responses } = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' });
     const model = aiSdk(responses('gpt-5-mini'), { providerTools: { web_search: tools.webSearch({}) } });
     const session = await new Agent({ model }).session();
@@ -150,7 +102,7 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
 
 test('a conversation goes on at another provider without what only the first one understands', async () => {
   await using server = await startOpenAIServer((body, index) =>
-    index === 0 ? whole(reasoning, said('Monday.')) : replyWith({ text: 'Tuesday.' }, body),
+    index === 0 ? whole(reasoning, message('Monday.')) : replyWith({ text: 'Tuesday.' }, body),
   );
   const { baseURL } = server;
   const provider = createOpenAIv3({ baseURL, apiKey: 'k' });

@@ -152,36 +152,6 @@ describe('a stream', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  test('that fails rejects', async () => {
-    const { error } = await read([...text('0', 'Once'), new TypeError('terminated')]);
-
-    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
-  });
-
-  test('is asked for again where it fails before it spoke, by a status alone', async () => {
-    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } };
-    const model = scriptedModel('v3', [[overloaded], [...text('0', 'Hi'), finish('v3', 'stop')]]);
-    const spoken = scriptedModel('v3', [[...text('0', 'Once'), overloaded]]);
-
-    const { response } = await call(model, {}, { streamed: true, maxRetries: 1 });
-    await call(spoken, {}, { streamed: true, maxRetries: 1 });
-
-    expect(response).toMatchObject({ content: [{ text: 'Hi' }] });
-    expect([model.calls.length, spoken.calls.length]).toEqual([2, 1]);
-  });
-
-  test('ends with what its listener throws', async () => {
-    const fault = new RangeError('mine');
-    const onPart = () => {
-      throw fault;
-    };
-
-    const { error, model } = await call(scriptedModel('v3', [[...text('0', 'Once'), 'hang']]), { onPart });
-
-    expect(error).toBe(fault);
-    expect(model.cancelled).toBe(1);
-  });
-
   test('that does not hear of an abort is let go all the same, and no listener stays', async () => {
     const model = scriptedModel('v3', [[...text('0', 'Once'), 'hang']]);
     const controller = new AbortController();

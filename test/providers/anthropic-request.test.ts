@@ -40,14 +40,6 @@ test.each([
 });
 
 describe('tools', () => {
-  test('are told with their schema', async () => {
-    const { tools, tool_choice } = await sentBody({ tools: [add] });
-
-    const input_schema = { type: 'object', properties: { a: { type: 'number' } } };
-    expect(tools).toEqual([{ name: 'add', description: 'Adds.', input_schema }]);
-    expect(tool_choice).toBeUndefined();
-  });
-
   test('of the provider stand beside them', async () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
 
@@ -57,27 +49,6 @@ describe('tools', () => {
     });
 
     expect(tools).toMatchObject([{ name: 'add' }, search]);
-  });
-
-  test('have no alternatives at the root of their schema, which the API refuses', async () => {
-    const anyOf = [
-      { type: 'object', properties: { a: { type: 'number' } } },
-      { type: 'object', properties: {} },
-    ];
-
-    const { tools } = await sentBody({ tools: [{ ...add, inputSchema: { anyOf } }] });
-
-    expect(tools).toMatchObject([{ input_schema: { type: 'object', properties: { a: { type: 'number' } } } }]);
-    expect(Object.keys((tools as { input_schema: object }[])[0]?.input_schema ?? {})).not.toContain('anyOf');
-  });
-
-  test.each([
-    ['auto', { type: 'auto' }],
-    ['required', { type: 'any' }],
-    ['none', { type: 'none' }],
-    [{ tool: 'add' }, { type: 'tool', name: 'add' }],
-  ] as const)('are chosen as %j says', async (toolChoice, tool_choice) => {
-    expect(await sentBody({ tools: [add], toolChoice })).toMatchObject({ tool_choice });
   });
 });
 

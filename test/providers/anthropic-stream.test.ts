@@ -1,16 +1,5 @@
-import { anthropic } from 'keelson/anthropic';
 import { describe, expect, test } from 'vitest';
-import {
-  call,
-  event,
-  eventsOf,
-  messageOf,
-  startAnthropicServer,
-  stream,
-  text,
-  toolUse,
-} from '../support/anthropic-server.js';
-import { hello } from '../support/openai-exchange.js';
+import { call, event, eventsOf, messageOf, stream, text, toolUse } from '../support/anthropic-server.js';
 
 const answer = {
   content: [
@@ -44,13 +33,6 @@ describe('a stream', () => {
     });
   });
 
-  test.each([1, 7])('is read the same in writes of %i bytes', async (splitBytes) => {
-    const whole = await call(stream({ content: [text('Grüße 👋')] }));
-    const cut = await call({ chunks: eventsOf({ content: [text('Grüße 👋')] }), end: 'silent', splitBytes });
-
-    expect(cut.response).toEqual(whole.response);
-  });
-
   test('is the same where nobody listens, and where the server sends it whole', async () => {
     const heard = await call(stream(answer));
     const unheard = await call(stream(answer), { onPart: undefined });
@@ -75,22 +57,6 @@ describe('a stream', () => {
   });
 
   test.each([
-    ['cut', 'drop'],
-    ['ended politely', 'silent'],
-  ] as const)('that is %s before it said why is no answer, and may be asked for again', async (_title, end) => {
-    const { response, error, parts, requests } = await call(
-      { chunks: eventsOf(answer).slice(0, -2), end },
-      {},
-      { maxRetries: 2 },
-    );
-
-    expect(response).toBeUndefined();
-    expect(parts).toHaveLength(6);
-    expect(requests).toHaveLength(1);
-    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', provider: 'anthropic', retryable: true });
-  });
-
-  test.each([
     ['overloaded_error', 529, true],
     ['api_error', 500, true],
     ['rate_limit_error', 429, true],
@@ -107,17 +73,6 @@ describe('a stream', () => {
 
     expect(error).toMatchObject({ message: 'Not now', status, retryable, requestId: 'req_9' });
     expect(requests).toHaveLength(1);
-  });
-
-  test('that is overloaded before it said a word is asked for again', async () => {
-    const failure = event({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
-    const script = (_body: unknown, index: number) =>
-      index === 0 ? { chunks: [eventsOf(answer)[0], failure], end: 'silent' as const } : stream(answer);
-
-    const { response, requests } = await call(script, {}, { maxRetries: 1 });
-
-    expect(response?.finishReason).toBe('tool-calls');
-    expect(requests).toHaveLength(2);
   });
 });
 
@@ -159,79 +114,5 @@ test('what was read from the cache, and written to it, is counted with the input
   });
   expect(response?.providerMetadata).toMatchObject({
     anthropic: { id: 'msg_1', usage: { cache_creation_input_tokens: 200 } },
-  });
-});
-
-describe('a failure', () => {
-  const body = (type: string) => ({ json: { type: 'error', error: { type, message: 'No' } } });
-
-  test.each([
-    [400, false],
-    [401, false],
-    [408, true],
-    [409, true],
-    [413, false],
-    [429, true],
-    [500, true],
-    [529, true],
-  ])('of status %i may pass: %s', async (status, retryable) => {
-    const { error } = await call({ status, headers: { 'request-id': 'req_1' }, ...body('some_error') });
-
-    expect(error).toMatchObject({
-      message: `${status} No`,
-      status,
-      retryable,
-      requestId: 'req_1',
-      provider: 'anthropic',
-    });
-  });
-
-  test('that may pass is tried again after the wait that the server asks for', async () => {
-    const replies = [
-      { status: 429, headers: { 'retry-after': '0' }, ...body('rate_limit_error') },
-      { status: 529, headers: { 'retry-after-ms': '3' }, ...body('overloaded_error') },
-      stream({ content: [text('Hi')] }),
-    ];
-    await using server = await startAnthropicServer(replies);
-
-    const response = await anthropic('claude-sonnet-5', { baseURL: server.baseURL }).generate(hello);
-
-    expect(response.content).toEqual([{ type: 'text', text: 'Hi' }]);
-    expect(server.requests).toHaveLength(3);
-  });
-
-  test('that asks for more than a minute is not waited for', async () => {
-    const { error } = await call(
-      { status: 429, headers: { 'retry-after': '3600' }, ...body('rate_limit_error') },
-      {},
-      { maxRetries: 2 },
-    );
-
-    expect(error).toMatchObject({ status: 429, retryAfterMs: 3_600_000 });
-  });
-
-  test.each([
-    ['nothing', { body: '' }, /empty/, true],
-    ['a page', { body: '<html>', headers: { 'content-type': 'text/html' } }, /baseURL/, false],
-    [
-      'an error in a body that is called good',
-      { json: { type: 'error', error: { type: 'overloaded_error', message: 'No' } } },
-      /No/,
-      true,
-    ],
-    ['no answer', { drop: true }, /connection/i, true],
-  ] as const)('is %s', async (...[, reply, message, retryable]) => {
-    const { error } = await call(reply);
-
-    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', message: expect.stringMatching(message), retryable });
-  });
-
-  test('of a listener is its own', async () => {
-    const mine = new TypeError('Mine');
-    const onPart = () => {
-      throw mine;
-    };
-
-    expect((await call(stream(answer), { onPart })).error).toBe(mine);
   });
 });

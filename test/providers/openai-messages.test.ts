@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type {
-  AssistantPart,
-  ContentPart,
-  ImagePart,
-  Message,
-  ToolResultPart,
-  UserMessage,
-} from '../../src/model/message.js';
+import type { AssistantPart, ContentPart, Message, ToolResultPart, UserMessage } from '../../src/model/message.js';
 import { exchange, sentBody } from '../support/openai-exchange.js';
 
 const PIXEL = 'iVBORw0KGgo=';
@@ -77,20 +70,6 @@ describe('system and user messages', () => {
     expect(Buffer.from(part.image_url.url.split(',')[1] ?? '', 'base64').equals(image)).toBe(true);
   });
 
-  test.each<[string, ImagePart]>([
-    ['without a media type', { type: 'image', image: PIXEL }],
-    [
-      'that is an object',
-      { type: 'image', image: new URL('https://example.com/a.png') as never, mediaType: 'image/png' },
-    ],
-    ['that is nothing', { type: 'image', image: undefined as never, mediaType: 'image/png' }],
-  ])('a picture %s is refused before anything is sent', async (_title, part) => {
-    const { error, requests } = await exchange({ json: {} }, { messages: [{ role: 'user', content: [part] }] });
-
-    expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
-    expect(requests).toEqual([]);
-  });
-
   test('a file goes as a file part, a sound and a picture as theirs', async () => {
     const parts = await sentParts(
       { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'report.pdf' },
@@ -158,70 +137,6 @@ describe('assistant messages', () => {
   });
 });
 
-test('half an emoji, as a cut leaves it, is not sent: it would be refused, and each request after it', async () => {
-  const [half, other] = ['🚢'.charAt(0), '🚢'.charAt(1)];
-  const details = [{ type: 'reasoning.text', text: `Ship ${half}` }];
-  const providerMetadata = { openai: { fields: { reasoning_details: details } } };
-  const messages: Message[] = [
-    { role: 'system', content: `Be ${half} brief.` },
-    {
-      role: 'user',
-      content: [
-        { type: 'text', text: other },
-        { type: 'text', text: '🚢' },
-      ],
-    },
-    {
-      role: 'assistant',
-      content: [
-        { type: 'reasoning', text: half, providerMetadata },
-        { type: 'tool-call', id: 'call_1', name: 'look', input: { at: [`${half}…`], ship: '🚢' } },
-        { type: 'tool-call', id: 'call_2', name: 'look', input: {}, invalidInput: `{"at":"${half}` },
-      ],
-    },
-    { role: 'tool', content: [result(`Seen ${half}`), result([{ type: 'text', text: half }], { id: 'call_2' })] },
-  ];
-
-  const tools = [{ name: 'look', description: `Sees ${half}`, inputSchema: {} }];
-
-  const text = JSON.stringify(await sentBody({ messages, tools }));
-
-  expect(text).not.toMatch(/\\ud[89a-f]/i);
-  expect(text.match(/\uFFFD/g)).toHaveLength(8);
-  expect(text.match(/🚢/gu)).toHaveLength(2);
-});
-
-test('an assistant message that says nothing is left out, since many servers refuse one', async () => {
-  const messages: Message[] = [
-    { role: 'user', content: 'Hello' },
-    { role: 'assistant', content: [] },
-    { role: 'assistant', content: [{ type: 'text', text: '' }] },
-    { role: 'assistant', content: [{ type: 'reasoning', text: 'Hm.' }] },
-    { role: 'assistant', content: [{ type: 'text', text: '\n\n' }] },
-    { role: 'user', content: 'Well?' },
-  ];
-
-  expect(await sent(messages)).toEqual([
-    { role: 'user', content: 'Hello' },
-    { role: 'user', content: 'Well?' },
-  ]);
-});
-
-test('mere spaces beside calls, and a result without a word, are not sent, since some servers refuse them', async () => {
-  const call = { type: 'tool-call' as const, id: 'call_1', name: 'look', input: {} };
-  const messages: Message[] = [
-    { role: 'assistant', content: [{ type: 'text', text: '\n\n' }, call] },
-    { role: 'tool', content: [result(''), result([{ type: 'text', text: ' ' }]), result('', { isError: true })] },
-  ];
-
-  expect(await sent(messages)).toMatchObject([
-    { content: null, tool_calls: [{ id: 'call_1' }] },
-    { content: '(no output)' },
-    { content: '(no output)' },
-    { content: 'Error: (no output)' },
-  ]);
-});
-
 describe('what came with a part', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'abc', index: 0 }];
   const signature = { google: { thought_signature: 'sig' } };
@@ -272,15 +187,6 @@ describe('what came with a part', () => {
 });
 
 describe('tool messages', () => {
-  test('each result is one message, in order', async () => {
-    const content = [result('Sunny.'), result('[1,2]', { id: 'call_2', structured: [1, 2] })];
-
-    expect(await sent([{ role: 'tool', content }])).toEqual([
-      { role: 'tool', tool_call_id: 'call_1', content: 'Sunny.' },
-      { role: 'tool', tool_call_id: 'call_2', content: '[1,2]' },
-    ]);
-  });
-
   test('an error says so in its text, once', async () => {
     const content = [result('Not found.', { isError: true }), result('Error: gone', { id: 'call_2', isError: true })];
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { Agent, defineTool, HookAction, type Message } from 'keelson';
 import { openai } from 'keelson/openai';
@@ -195,5 +196,27 @@ test('a run that was suspended between its turns sends all that came with them w
     { role: 'tool', tool_call_id: 'call_0', content: 'Seen.' },
     { role: 'assistant', content: null, images: [picture], tool_calls: [call] },
     { role: 'tool', tool_call_id: 'call_0', content: 'Seen.' },
+  ]);
+});
+
+test('reasoning that came before a tool call goes back with it', async () => {
+  const sample = readFileSync(new URL('../fixtures/openai/deepseek-tool-call.sse', import.meta.url), 'utf8');
+  await using server = await startOpenAIServer((body, index) =>
+    index === 0 ? { chunks: [sample], end: 'silent' } : replyWith({ text: 'Today.' }, body),
+  );
+  const getDate = defineTool({
+    name: 'get_date',
+    description: 'Today.',
+    input: z.object({}),
+    execute: () => '2026-01-01',
+  });
+  const agent = new Agent({ model: openai('deepseek-reasoner', { baseURL: server.baseURL }), tools: [getDate] });
+
+  const { result } = agent.stream('When?');
+  await result;
+
+  expect(server.requests[1]?.body.messages.slice(1)).toMatchObject([
+    { role: 'assistant', content: null, reasoning_content: '先查日期', tool_calls: [{ id: 'call_00_kw' }] },
+    { role: 'tool', content: '2026-01-01' },
   ]);
 });

@@ -108,25 +108,6 @@ describe('settings', () => {
 });
 
 describe('tools', () => {
-  test.each([
-    ['auto', 'auto'],
-    ['required', 'required'],
-    ['none', 'none'],
-    [{ tool: 'add' }, { type: 'function', function: { name: 'add' } }],
-  ] as const)('the choice %j is sent beside the tools', async (toolChoice, wire) => {
-    const body = await sentBody({ tools: [add], toolChoice });
-
-    expect(body).toMatchObject({
-      tools: [
-        {
-          type: 'function',
-          function: { name: 'add', description: 'Adds two numbers.', parameters: add.inputSchema },
-        },
-      ],
-      tool_choice: wire,
-    });
-  });
-
   test('a tool without arguments names its properties, which OpenAI insists on', async () => {
     const inputSchema = { type: 'object', additionalProperties: false };
 
@@ -134,16 +115,6 @@ describe('tools', () => {
 
     const parameters = { ...inputSchema, properties: {} };
     expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
-  });
-
-  test('a tool whose arguments have alternatives is sent without them at its root, which OpenAI refuses', async () => {
-    const inputSchema = { anyOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }] };
-
-    const body = await sentBody({ tools: [{ ...add, inputSchema }] });
-
-    const parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
-    expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
-    expect(JSON.stringify(body)).not.toContain('"parameters":{"anyOf"');
   });
 
   test('Moonshot is sent no type beside alternatives, and no list of items, wherever they stand', async () => {
@@ -171,10 +142,6 @@ describe('tools', () => {
     };
     expect((moonshot as SentTools).tools[0]?.function.parameters).toEqual({ ...inputSchema, properties });
     expect((other as SentTools).tools[0]?.function.parameters).toEqual(inputSchema);
-  });
-
-  test('tools without a choice are sent without one', async () => {
-    expect(await sentBody({ tools: [add] })).not.toHaveProperty('tool_choice');
   });
 });
 

@@ -2,7 +2,6 @@ import { openai } from 'keelson/openai';
 import { OpenAI } from 'openai';
 import { describe, expect, test } from 'vitest';
 import type { ToolCallPart } from '../../src/model/message.js';
-import type { ModelPart } from '../../src/model/model.js';
 import { hello, streamedExchange } from '../support/openai-exchange.js';
 import { chunk } from '../support/openai-reply.js';
 import { startOpenAIServer } from '../support/openai-server.js';
@@ -19,33 +18,6 @@ async function callsOf(...fragments: readonly object[]): Promise<readonly ToolCa
 }
 
 describe('deltas', () => {
-  test('come in order, each as it arrives, and all before the response', async () => {
-    const seen: string[] = [];
-    async function* chunks() {
-      yield chunk({ content: 'one ' });
-      while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-      yield* [chunk({ content: 'two' }), end()];
-    }
-    await using server = await startOpenAIServer([{ chunks: chunks() }]);
-    const onPart = (part: ModelPart) => void seen.push(part.text);
-
-    await openai('m', { baseURL: server.baseURL }).generate({ ...hello, onPart });
-
-    expect(seen).toEqual(['one ', 'two']);
-  });
-
-  test('are whole characters, where a write ends inside one', async () => {
-    const bytes = Buffer.from(`data: ${JSON.stringify(chunk({ content: 'Grüße, 四' }))}\n\n`);
-    const cut = bytes.indexOf(Buffer.from('四')) + 1;
-
-    const { parts } = await streamedExchange({
-      chunks: [bytes.subarray(0, cut), bytes.subarray(cut), end()],
-      gapMs: 10,
-    });
-
-    expect(parts).toEqual([{ type: 'text-delta', text: 'Grüße, 四' }]);
-  });
-
   test('of reasoning count once, where a server sends it under two names', async () => {
     const both = { reasoning: 'Hm', reasoning_content: 'Hm' };
 

@@ -2,6 +2,7 @@ import type { Reply } from './openai-server.js';
 
 /** What a scripted model says in one answer. */
 export interface ScriptedAnswer {
+  readonly reasoning?: string;
   readonly text?: string;
   readonly toolCalls?: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
   readonly finishReason?: string;
@@ -16,14 +17,15 @@ export function replyWith(answer: ScriptedAnswer, body: { readonly stream?: bool
 
 /** A whole chat completion. */
 export function completionOf(answer: ScriptedAnswer): Record<string, unknown> {
-  const message = { role: 'assistant', content: answer.text ?? null, refusal: null, ...callsOf(answer) };
+  const thought = answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning };
+  const message = { role: 'assistant', content: answer.text ?? null, refusal: null, ...thought, ...callsOf(answer) };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReasonOf(answer) };
   return { ...head('chat.completion'), choices: [choice], usage: USAGE };
 }
 
 /** The chunks of a streamed completion: text word by word, the arguments of each call in two fragments. */
 export function chunksOf(answer: ScriptedAnswer): readonly unknown[] {
-  const words = answer.text?.match(/\s*\S+/g) ?? [];
+  const thoughts = wordsOf(answer.reasoning).map((word) => chunk({ reasoning_content: word }));
   const calls = (answer.toolCalls ?? []).flatMap((call, index) => {
     const half = Math.ceil(call.arguments.length / 2);
     const first = { index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } };
@@ -32,7 +34,8 @@ export function chunksOf(answer: ScriptedAnswer): readonly unknown[] {
   });
   return [
     chunk({ role: 'assistant', content: '', refusal: null }),
-    ...words.map((word) => chunk({ content: word })),
+    ...thoughts,
+    ...wordsOf(answer.text).map((word) => chunk({ content: word })),
     ...calls.map((call) => chunk({ tool_calls: [call] })),
     chunk({}, finishReasonOf(answer)),
     { ...head('chat.completion.chunk'), choices: [], usage: USAGE },
@@ -43,6 +46,11 @@ export function chunksOf(answer: ScriptedAnswer): readonly unknown[] {
 export function chunk(delta: object, finishReason: string | null = null): Record<string, unknown> {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
   return { ...head('chat.completion.chunk'), choices: [choice], usage: null };
+}
+
+/** A text word by word, with the spaces before them. */
+export function wordsOf(text = ''): readonly string[] {
+  return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
 function head(object: string): Record<string, unknown> {

@@ -125,7 +125,8 @@ async function write(response: ServerResponse, pieces: Iterable<Buffer>): Promis
   }
 }
 
-function eventBytes(chunk: unknown): Buffer {
+/** What goes over the wire for one chunk of a stream. */
+export function eventBytes(chunk: unknown): Buffer {
   if (chunk instanceof Uint8Array) return Buffer.from(chunk);
   return Buffer.from(typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`);
 }
