@@ -1,3 +1,4 @@
+import { MAX_TIMER_MS } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
@@ -148,7 +149,7 @@ function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegi
     ...(dialect === 'gemini' && isObject(handler.env) && { env: handler.env }),
   };
   const registration = {
-    ...{ event: place.event, name: nameOf(handler, name), command: portable(command), shell, ...settings },
+    ...{ event: place.event, name: nameOf(handler, name), command: portable(command, dialect), shell, ...settings },
     ...{ scope, source: source.source, extension, root, dialect, dialectEvent: place.theirs },
   };
   return [registration as HookRegistration];
@@ -160,12 +161,16 @@ function nameOf({ name }: Readonly<Record<string, unknown>>, otherwise: string):
 
 /** Claude Code and Codex count seconds, Gemini CLI milliseconds. */
 function inMilliseconds(timeout: unknown, dialect: HookDialect): unknown {
-  return dialect === 'gemini' || typeof timeout !== 'number' ? timeout : Math.round(timeout * 1_000);
+  if (dialect === 'gemini' || typeof timeout !== 'number') return timeout;
+  // Many mean milliseconds: what no timer can wait for is no reason to leave a guard out.
+  return Math.min(Math.round(timeout * 1_000), MAX_TIMER_MS);
 }
 
-/** A shell cannot read this one variable of Gemini CLI. */
-function portable(command: unknown): unknown {
-  return typeof command === 'string' ? command.replaceAll(`\${/}`, '/') : command;
+/** A shell cannot read one variable of Gemini CLI, which puts the folders of two others in with quotes around them. */
+function portable(command: unknown, dialect: HookDialect): unknown {
+  if (dialect !== 'gemini' || typeof command !== 'string') return command;
+  const pieces = /'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"|\\.|\$(?:GEMINI|CLAUDE)_PROJECT_DIR\b/gs;
+  return command.replaceAll(`\${/}`, '/').replace(pieces, (piece) => (piece.startsWith('$') ? `"${piece}"` : piece));
 }
 
 function unsupported(
