@@ -301,6 +301,16 @@ test.each(files)(
   },
 );
 
+test('an entry of which nothing can be made leaves the guards beside it where they are', async () => {
+  const entry = { event: { toString: 1 }, name: 'odd', command: 'true' };
+  lab.write('.keelson/hooks.json', JSON.stringify({ hooks: { before_tool: [entry, { name: 'g', command: 'true' }] } }));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['g']);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid', hook: 'odd' }]);
+});
+
 test.each(files)(
   'guards that stand beside `hooks` in a file of %s are missed, and that is said',
   async (dialect, path, event) => {
