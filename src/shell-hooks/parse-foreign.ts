@@ -4,6 +4,7 @@ import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { type HookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
+import { portable } from './portable-command.js';
 
 const CLAUDE_EVENTS: Readonly<Record<string, HookEvent>> = {
   SessionStart: 'session_start',
@@ -149,7 +150,13 @@ function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegi
     ...(dialect === 'gemini' && isObject(handler.env) && { env: handler.env }),
   };
   const registration = {
-    ...{ event: place.event, name: nameOf(handler, name), command: portable(command, dialect), shell, ...settings },
+    ...{
+      event: place.event,
+      name: nameOf(handler, name),
+      command: shell ? portable(command, dialect) : command,
+      shell,
+      ...settings,
+    },
     ...{ scope, source: source.source, extension, root, dialect, dialectEvent: place.theirs },
   };
   return [registration as HookRegistration];
@@ -164,13 +171,6 @@ function inMilliseconds(timeout: unknown, dialect: HookDialect): unknown {
   if (dialect === 'gemini' || typeof timeout !== 'number') return timeout;
   // Many mean milliseconds: what no timer can wait for is no reason to leave a guard out.
   return Math.min(Math.round(timeout * 1_000), MAX_TIMER_MS);
-}
-
-/** A shell cannot read one variable of Gemini CLI, which puts the folders of two others in with quotes around them. */
-function portable(command: unknown, dialect: HookDialect): unknown {
-  if (dialect !== 'gemini' || typeof command !== 'string') return command;
-  const pieces = /'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"|\\.|\$(?:GEMINI|CLAUDE)_PROJECT_DIR\b/gs;
-  return command.replaceAll(`\${/}`, '/').replace(pieces, (piece) => (piece.startsWith('$') ? `"${piece}"` : piece));
 }
 
 function unsupported(
