@@ -1,5 +1,5 @@
 /** A key that an object has twice: all but the last are lost. */
-export interface RepeatedKey {
+interface RepeatedKey {
   readonly key: string;
   /** The key at the top of the document that it stands under; undefined at the top. */
   readonly under: string | undefined;
