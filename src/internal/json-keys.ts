@@ -14,7 +14,10 @@ export interface JsonShape {
 
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/gs;
 
-/** Reads a text that is JSON once more, for what its parser does not tell. In other texts, strings without an end would be sought forever. */
+/**
+ * Reads a text that is JSON once more, for what its parser does not tell. In one that is none, a string without an end
+ * would be sought for ever.
+ */
 export function readJsonShape(text: string): JsonShape {
   const open: (Set<string> | undefined)[] = [];
   const repeated = new Map<string, RepeatedKey>();
