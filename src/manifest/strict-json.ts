@@ -1,4 +1,5 @@
 import { isObject, type JsonValue } from '../internal/json.js';
+import { readJsonShape } from '../internal/json-keys.js';
 import { type ManifestProblem, pathText } from './manifest-problem.js';
 
 const MAX_DEPTH = 64;
@@ -27,8 +28,9 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   } catch (error) {
     return wrong(`it is no JSON: ${(error as Error).message}`);
   }
-  // Behind the parser, which needs no stack: in a text that is no JSON, strings without an end would be sought forever.
-  const { depth, repeated } = scan(text);
+  // What walks the value may not run out of stack; the parser needs none.
+  const { depth, repeated } = readJsonShape(text);
+  const keys = new Set(repeated.map(({ key }) => key));
   if (depth > MAX_DEPTH) return wrong(`it is nested deeper than ${MAX_DEPTH} levels`);
   if (!isObject(value)) return wrong('it holds no JSON object');
   const forbidden = pathsOfProto(value);
@@ -37,7 +39,7 @@ export function parseJsonObject(bytes: Uint8Array): ParsedJson {
   }
   return {
     value: value as { readonly [key: string]: JsonValue },
-    repeated: repeated.map((path) => ({ path, message: 'it is there twice in one object: only the last one counts' })),
+    repeated: [...keys].map((path) => ({ path, message: 'it is there twice in one object: only the last one counts' })),
   };
 }
 
@@ -56,23 +58,6 @@ function decode(bytes: Uint8Array): string | { problem: string } {
   } catch {
     return { problem: 'it is not UTF-8' };
   }
-}
-
-/** How deep brackets nest, so that nothing that walks the value can run out of stack; and the keys that an object repeats. */
-function scan(text: string): { depth: number; repeated: readonly string[] } {
-  const open: (Set<string> | undefined)[] = [];
-  const repeated = new Set<string>();
-  let depth = 0;
-  for (const [token, string, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[\]{}]/gs)) {
-    if (token === '[' || token === '{') depth = Math.max(depth, open.push(token === '{' ? new Set() : undefined));
-    else if (token === ']' || token === '}') open.pop();
-    else if (string !== undefined && colon !== undefined) {
-      const key = JSON.parse(string) as string;
-      if (open.at(-1)?.has(key)) repeated.add(key);
-      open.at(-1)?.add(key);
-    }
-  }
-  return { depth, repeated: [...repeated] };
 }
 
 function pathsOfProto(value: unknown, path: readonly PropertyKey[] = []): readonly PropertyKey[][] {

@@ -26,7 +26,14 @@ export function readNative({ hook, result }: FinishedHook): HookReading {
   const { output } = parsed;
   const bad = parsed.problem ?? (output && findBadField(output, FIELDS));
   if (bad !== undefined) return readFailed(parsed, malformed(bad));
-  return output === undefined ? SILENT : { output, data: dataOf(output), effects: effectsOf(output, hook.event) };
+  if (output === undefined) return SILENT;
+  return { output, data: dataOf(output), effects: effectsOf(output, hook.event), ignored: foreignWordsIn(output) };
+}
+
+/** A guard that was written for another program says no in words that are mere data here. */
+function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly string[] {
+  const isDecision = ['deny', 'block', 'ask'].includes(textOf(decision) ?? '');
+  return [...(isDecision ? ['decision'] : []), ...(isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : [])];
 }
 
 /** Of a program that failed, or wrote something wrong, only a cancellation counts: a guard that has said no has said it. */

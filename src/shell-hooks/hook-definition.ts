@@ -103,7 +103,7 @@ function problemsOf(hook: HookRegistration): string[] {
 
 function eventProblems({ event }: HookRegistration): string[] {
   if (isHookEvent(event)) return [];
-  const near = nearestName(String(event), HOOK_EVENTS);
+  const near = typeof event === 'string' ? nearestName(event, HOOK_EVENTS) : undefined;
   return [
     `\`event\` is ${JSON.stringify(event)}, which is none${near === undefined ? '' : `; did you mean "${near}"?`}`,
   ];

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
 import { isObject } from '../internal/json.js';
+import { readJsonShape } from '../internal/json-keys.js';
 import { readBytes } from '../process/file-bytes.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
@@ -8,7 +9,7 @@ import type { TrustScope } from '../trust/trust-item.js';
 import type { Report } from './diagnostic.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HookFileError } from './hook-error.js';
-import type { HookContent } from './hook-source.js';
+import { type HookContent, reportOn } from './hook-source.js';
 import { parseHooks } from './parse-hooks.js';
 
 /** A file of hooks. */
@@ -38,8 +39,8 @@ export async function readHookFile(
 ): Promise<HookContent> {
   const path = resolve(workspaceDir, file.path);
   const { dialect = 'native', extension, root } = file;
-  const document = await readDocument(path, { isOptional: file.optional === true, dialect });
-  if (document === undefined) return { hooks: [] };
+  const read = await readDocument(path, { isOptional: file.optional === true, dialect });
+  if (read === undefined) return { hooks: [] };
   const scope = file.scope ?? scopeOf(path, workspaceDir);
   let told = 0;
   const reportSome: Report = (diagnostic) => {
@@ -47,7 +48,12 @@ export async function readHookFile(
     if (told > MOST_HOOKS) throw new HookFileError(path, `more than ${MOST_HOOKS} things in it are wrong.`);
     report(diagnostic);
   };
-  const content = parseHooks(document, { dialect, scope, source: path, extension, root, report: reportSome });
+  const source = { dialect, scope, source: path, extension, root, report: reportSome };
+  for (const { key } of read.lost) {
+    const message = `"${key}" is there twice in one object: only the last one counts.`;
+    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
+  }
+  const content = parseHooks(read.document, source);
   const { length } = content.hooks;
   if (length > MOST_HOOKS) throw new HookFileError(path, `it has ${length} hooks, more than ${MOST_HOOKS}.`);
   return content;
@@ -64,15 +70,18 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
+  const given = read.bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const text = dialect === 'gemini' ? withoutComments(given) : given;
   let document: unknown;
   try {
-    const text = read.bytes.toString('utf8').replace(/^\uFEFF/, '');
-    document = JSON.parse(dialect === 'gemini' ? withoutComments(text) : text);
+    document = JSON.parse(text);
   } catch (cause) {
     throw new HookFileError(path, `it is no JSON: ${describeError(cause)}`, { cause });
   }
   if (!isObject(document)) throw new HookFileError(path, 'it is no JSON object.');
-  return document;
+  // The rest of a file of settings is not ours.
+  const lost = readJsonShape(text).repeated.filter(({ key, under = key }) => under === 'hooks');
+  return { document, lost };
 }
 
 /** The settings of Gemini CLI may have comments, and nothing else that is no JSON. */

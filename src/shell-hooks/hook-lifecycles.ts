@@ -16,6 +16,8 @@ import { afterTool, beforeTool } from './tool-hooks.js';
 const GATE_PRIORITY = 10;
 /** Where `after_tool` stands: it sees what the redactors left. */
 const RESULT_PRIORITY = 95;
+/** Where calls are noted that go to their tool: behind everybody who may refuse one. */
+const REACH_PRIORITY = 0;
 
 /** Whether a hook may have the agent go on after its answer, rather than withhold it. */
 const isForeign = ({ dialect }: ShellHook) => dialect !== 'native';
@@ -37,7 +39,7 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
       callModel(request, next, parts),
     ),
     afterModel: when(has('after_model', 'after_agent'), responsePoint(events, parts)),
-    wrapToolCall: when(has('before_tool', 'after_tool', 'after_agent'), callPoint(parts)),
+    wrapToolCall: when(has('before_tool'), callPoint(parts)),
     afterAgent: (text, run) => endPoint(text, run, parts),
     onError: (_error, run) => parts.runs.closeOf(run),
   };
@@ -46,6 +48,18 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
 /** Whether a hook may put another text in the place of what the model said: nobody sees that before. */
 export function rewritesText({ runner }: Pick<HookParts, 'runner'>): boolean {
   return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialect === 'gemini');
+}
+
+/** The lifecycle that takes note of the calls that run, for those events that speak of them. */
+export function createReachNotes({ runs }: HookParts): AgentLifecycle {
+  return {
+    name: 'shell-hooks:calls',
+    priority: REACH_PRIORITY,
+    wrapToolCall: (call, next) => {
+      runs.of(call.run).noteReached({ id: call.id, name: call.name, args: call.input });
+      return next(call);
+    },
+  };
 }
 
 /** The lifecycle of `after_tool`. */
@@ -107,13 +121,8 @@ function noteCalls({ content }: ModelResponse, run: RunContext, parts: HookParts
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
   return (call, next) => {
     const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name });
-    const notes = parts.runs.of(call.run);
-    const reach = (reached: typeof call) => {
-      notes.noteReached({ id: reached.id, name: reached.name, args: reached.input });
-      return next(reached);
-    };
-    if (hooks.length === 0) return reach(call);
-    return beforeTool(call, hooks, parts).then((judged) => ('run' in judged ? reach(judged) : judged));
+    if (hooks.length === 0) return next(call);
+    return beforeTool(call, hooks, parts).then((judged) => ('run' in judged ? next(judged) : judged));
   };
 }
 

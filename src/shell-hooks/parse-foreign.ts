@@ -1,8 +1,10 @@
+import { MAX_TIMER_MS } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { type HookEvent, nearestName } from './hook-event.js';
 import { type HookContent, type HookSource, reportOn } from './hook-source.js';
+import { portable } from './portable-command.js';
 
 const CLAUDE_EVENTS: Readonly<Record<string, HookEvent>> = {
   SessionStart: 'session_start',
@@ -148,7 +150,13 @@ function handlerOf(handler: unknown, place: Place, source: HookSource): HookRegi
     ...(dialect === 'gemini' && isObject(handler.env) && { env: handler.env }),
   };
   const registration = {
-    ...{ event: place.event, name: nameOf(handler, name), command: portable(command), shell, ...settings },
+    ...{
+      event: place.event,
+      name: nameOf(handler, name),
+      command: shell ? portable(command, dialect) : command,
+      shell,
+      ...settings,
+    },
     ...{ scope, source: source.source, extension, root, dialect, dialectEvent: place.theirs },
   };
   return [registration as HookRegistration];
@@ -160,12 +168,9 @@ function nameOf({ name }: Readonly<Record<string, unknown>>, otherwise: string):
 
 /** Claude Code and Codex count seconds, Gemini CLI milliseconds. */
 function inMilliseconds(timeout: unknown, dialect: HookDialect): unknown {
-  return dialect === 'gemini' || typeof timeout !== 'number' ? timeout : Math.round(timeout * 1_000);
-}
-
-/** A shell cannot read this one variable of Gemini CLI. */
-function portable(command: unknown): unknown {
-  return typeof command === 'string' ? command.replaceAll(`\${/}`, '/') : command;
+  if (dialect === 'gemini' || typeof timeout !== 'number') return timeout;
+  // Many mean milliseconds: what no timer can wait for is no reason to leave a guard out.
+  return Math.min(Math.round(timeout * 1_000), MAX_TIMER_MS);
 }
 
 function unsupported(

@@ -57,7 +57,7 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
   };
   if (!isObject(entry)) return refuse('it is no object');
   if (event !== undefined && entry.event !== undefined && entry.event !== event) {
-    return refuse(`it stands under "${event}" and says "${String(entry.event)}"`);
+    return refuse(`it stands under "${event}" and says ${JSON.stringify(entry.event)}`);
   }
   const unknown = Object.keys(entry).find((key) => !ENTRY_KEYS.includes(key));
   if (unknown !== undefined) return refuse(`\`${unknown}\` is no setting of a hook`);

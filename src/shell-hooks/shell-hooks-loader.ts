@@ -9,7 +9,7 @@ import type { HookRegistration } from './hook-definition.js';
 import type { HookDialect } from './hook-dialect.js';
 import { HOOK_EVENTS, type HookEvent } from './hook-event.js';
 import { type HookFile, readHookFile, standardFiles } from './hook-file.js';
-import { createGates, createResultGate, rewritesText } from './hook-lifecycles.js';
+import { createGates, createReachNotes, createResultGate, rewritesText } from './hook-lifecycles.js';
 import type { HookParts } from './hook-parts.js';
 import { HookRegistry } from './hook-registry.js';
 import { HookRunner } from './hook-runner.js';
@@ -229,6 +229,7 @@ class Installation {
   private shape = '';
   private gates: (() => void) | undefined = undefined;
   private results: (() => void) | undefined = undefined;
+  private reached: (() => void) | undefined = undefined;
 
   constructor(
     private readonly host: LoaderHost,
@@ -244,6 +245,8 @@ class Installation {
     this.shape = shape;
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
     this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
+    const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
+    this.reached = place(host, this.reached, speaksOfCalls ? createReachNotes(parts) : undefined);
   }
 }
 

@@ -11,6 +11,7 @@ import type { ShellHook } from './hook-definition.js';
 import type { HookEffects } from './hook-effects.js';
 import type { HookParts } from './hook-parts.js';
 import { hookMessage, modelText, visibleText } from './hook-text.js';
+import { jsonText } from './plain-json.js';
 
 /** `before_tool`: the last word on a call before its tool. */
 export async function beforeTool(
@@ -34,10 +35,14 @@ export async function beforeTool(
   addTexts(run, outcome, parts);
   if (outcome.stop !== undefined) endRun(run, outcome);
   if (outcome.cancelled) return blocked(outcome);
+  const isRewritten = outcome.value !== call.input;
   if (outcome.ask !== undefined && !call.approved) {
-    return { type: 'suspend', reason: visibleText(outcome.ask.reason), by: outcome.ask.by };
+    const { by, reason } = outcome.ask;
+    // Whoever decides is shown what the model wrote.
+    const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
+    return { type: 'suspend', reason: visibleText(reason + changed), by };
   }
-  return outcome.value === call.input ? call : { ...call, input: outcome.value, invalidInput: undefined };
+  return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
 }
 
 function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {

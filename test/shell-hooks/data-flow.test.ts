@@ -145,6 +145,7 @@ test('with no hook nothing is switched on, and with one only what it needs', asy
   expect(names()).toEqual([
     ['shell-hooks:after_tool', 95],
     ['shell-hooks', 10],
+    ['shell-hooks:calls', 0],
   ]);
 });
 

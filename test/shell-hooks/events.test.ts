@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { approval } from '../../src/lifecycles/lifecycles.js';
 import { HOOK_EVENTS } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { createToolSet } from '../../src/tools/tool-set.js';
@@ -151,6 +152,7 @@ test('S0-1.9: after_tool has the result, of a failure too, and never of a call t
     throw new TypeError('broken');
   }).tool;
   const stopped = countingTool('stopped');
+  const denied = countingTool('denied');
   const hooks = hooksIn(lab, {
     hooks: [
       records('after_tool'),
@@ -158,8 +160,9 @@ test('S0-1.9: after_tool has the result, of a failure too, and never of a call t
     ],
   });
   const { agent } = agentWith(lab, hooks, {
-    script: [calls('good', {}), calls('bad', {}), calls('stopped', {}), says('ok')],
-    tools: [good, bad, stopped.tool],
+    script: [calls('good', {}), calls('bad', {}), calls('stopped', {}), calls('denied', {}), says('ok')],
+    tools: [good, bad, stopped.tool, denied.tool],
+    lifecycle: [approval({ when: ({ name }) => name === 'denied', ask: () => ({ deny: 'no' }) })],
   });
   await agent.run('go');
 
@@ -167,5 +170,5 @@ test('S0-1.9: after_tool has the result, of a failure too, and never of a call t
     ['good', { content: '{"n":1}', structured: { n: 1 }, is_error: false }],
     ['bad', { content: 'broken', is_error: true }],
   ]);
-  expect(stopped.inputs).toEqual([]);
+  expect([stopped.inputs, denied.inputs]).toEqual([[], []]);
 });

@@ -100,6 +100,90 @@ test('a no of a hook of Gemini CLI stands beside what is no text', async () => {
   await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED' });
 });
 
+test.each([
+  { decision: 'block', hookSpecificOutput: { permissionDecision: 'allow' } },
+  { decision: 'approve', hookSpecificOutput: { permissionDecision: 'deny' } },
+])('a no stands beside a yes of the same hook: %j', async (output) => {
+  expect(await runsPast(claude(command(prints(JSON.stringify(output)))))).toBe(0);
+});
+
+describe('a no of a hook of Claude Code behind a line of a log', () => {
+  const late = prints(`checking\n${JSON.stringify(deny)}`);
+
+  test('is not read there, and that is said', async () => {
+    const hooks = claude(command(late));
+
+    expect(await runsPast(hooks)).toBe(1);
+    expect(hooks.status().diagnostics.filter(({ code }) => code === 'gate-broken')).toHaveLength(1);
+  });
+
+  test('is a failure, and blocks where failures do', async () => {
+    expect(await runsPast(claude(command(late, { onFailure: 'block' })))).toBe(0);
+  });
+
+  test('is nothing that a text with other JSON at its end says', async () => {
+    const hooks = claude(command(prints('checking\n{"continue":true}'), { onFailure: 'block' }));
+
+    expect([await runsPast(hooks), lab.logged('error')]).toEqual([1, []]);
+  });
+});
+
+test('with Codex a no to a result stands in its place, and with Claude Code beside it', async () => {
+  const hook = command(`${prints('')}; echo "leaks a key" >&2; exit 2`);
+  const toolNames = { claude: {}, codex: {} };
+  lab.write('.codex/hooks.json', JSON.stringify({ hooks: { PostToolUse: [hook] } }));
+  lab.write('.claude/settings.json', JSON.stringify({ hooks: { PostToolUse: [hook] } }));
+  const sees = async (dialect: 'claude' | 'codex') => {
+    const asked = await askedAfter(hooksIn(lab, { discover: [dialect], approve: () => true, toolNames }));
+    return ['leaks a key', '"done"'].map((text) => asked.includes(text));
+  };
+
+  expect([await sees('codex'), await sees('claude')]).toEqual([
+    [true, false],
+    [true, true],
+  ]);
+});
+
+test('a time that no timer can wait for leaves no guard out', async () => {
+  expect(await runsPast(claude(command('exit 2', { timeout: 3_600_000 })))).toBe(0);
+});
+
+test.each([
+  '$GEMINI_PROJECT_DIR/guard.sh',
+  '"$GEMINI_PROJECT_DIR"/guard.sh',
+  '"$GEMINI_PROJECT_DIR/guard.sh"',
+  "'$GEMINI_PROJECT_DIR/guard.sh'",
+  "echo 'in $GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR > told; sh $CLAUDE_PROJECT_DIR/guard.sh",
+])('a guard of Gemini CLI is found in a folder with a space in its name: %s', async (text) => {
+  const workspaceDir = join(lab.workspace, 'my shop');
+  lab.write('my shop/guard.sh', '#!/bin/sh\nexit 2\n');
+  lab.write('my shop/.gemini/settings.json', JSON.stringify({ hooks: { BeforeTool: [slow(text)] } }));
+
+  expect(await runsPast(hooksIn(lab, { workspaceDir, discover: ['gemini'], approve: () => true }))).toBe(0);
+  if (lab.has('my shop/told')) expect(lab.read('my shop/told')).toBe('in $GEMINI_PROJECT_DIR $GEMINI_PROJECT_DIR\n');
+});
+
+test.each([
+  ['claude', 'PreToolUse', `'\${CLAUDE_PLUGIN_ROOT}/guard.sh'`],
+  ['claude', 'PreToolUse', `bash '\${CLAUDE_PLUGIN_ROOT}/guard.sh' --strict`],
+  ['claude', 'PreToolUse', `cd '\${CLAUDE_PLUGIN_ROOT}' && ./guard.sh`],
+  ['claude', 'PreToolUse', `bash -c '"\${CLAUDE_PLUGIN_ROOT}"/guard.sh'`],
+  ['claude', 'PreToolUse', `set -- '\${CLAUDE_PLUGIN_ROOT}/guard.sh'; bash -c '"$@"' bash "$@"`],
+  ['gemini', 'BeforeTool', `node -e '0'; bash '\${extensionPath}/guard.sh'`],
+  ['gemini', 'BeforeTool', `bash '\${extensionPath}\${/}guard.sh'`],
+] as const)(
+  'a guard of an extension for %s is found in single quotes, whatever its folder is called: %s %s',
+  async (...hook) => {
+    const [dialect, event, text] = hook;
+    const folder = `the "$(touch pwned)" \`touch pwned\` 'tool`;
+    lab.write(`../home/${folder}/guard.sh`, '#!/bin/sh\nexit 2\n');
+    const path = lab.write('../home/hooks.json', JSON.stringify({ hooks: { [event]: [slow(text)] } }));
+    const file = { path, dialect, root: join(lab.home, folder), extension: 'x' };
+
+    expect([await runsPast(hooksIn(lab, { files: [file] })), lab.has('pwned')]).toEqual([0, false]);
+  },
+);
+
 test('a hook of Gemini CLI may write its JSON as a text of JSON', async () => {
   expect(await runsPast(gemini(slow(prints(JSON.stringify(no)))))).toBe(0);
 });
@@ -213,12 +297,43 @@ test('so is one in a file of Codex, by the name that Codex has for that folder',
   expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-unsupported' }]);
 });
 
-test.each([
+const files = [
   ['native', '.keelson/hooks.json', 'before_tool'],
   ['claude', '.claude/settings.json', 'PreToolUse'],
   ['codex', '.codex/hooks.json', 'PreToolUse'],
   ['gemini', '.gemini/settings.json', 'BeforeTool'],
-] as const)(
+] as const;
+
+test.each(files)(
+  'guards that are lost to a key of their name in a file of %s are missed, and that is said',
+  async (...file) => {
+    const [dialect, path, event] = file;
+    const [guard, none] = [JSON.stringify([command('exit 2')]), '[]'];
+    const said = async (text: string) => {
+      lab.write(path, text);
+      const hooks = hooksIn(lab, { discover: [dialect] });
+      await hooks.reload();
+      return hooks.status().diagnostics.map(({ level, code, message }) => [level, code, message.includes('twice')]);
+    };
+    const lost = [['error', 'hooks-invalid', true]];
+
+    expect(await said(`{"hooks":{"${event}":${guard},"${event}":${none}}}`)).toEqual(lost);
+    expect(await said(`{"hooks":{"${event}":${guard}},"hooks":{}}`)).toEqual(lost);
+    expect(await said(`{"env":{"A":"1","A":"2"},"env":{},"hooks":{"${event}":${none}}}`)).not.toContainEqual(lost[0]);
+  },
+);
+
+test('an entry of which nothing can be made leaves the guards beside it where they are', async () => {
+  const entry = { event: { toString: 1 }, name: 'odd', command: 'true' };
+  lab.write('.keelson/hooks.json', JSON.stringify({ hooks: { before_tool: [entry, { name: 'g', command: 'true' }] } }));
+  const hooks = hooksIn(lab, { discover: ['native'] });
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['g']);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid', hook: 'odd' }]);
+});
+
+test.each(files)(
   'guards that stand beside `hooks` in a file of %s are missed, and that is said',
   async (dialect, path, event) => {
     lab.write(path, JSON.stringify({ [event]: [command('exit 2')] }));

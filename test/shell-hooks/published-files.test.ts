@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { ShellHooksOptions } from '../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../src/testing/testing.js';
 import { claudeHooks, command } from './support/claude-file.js';
-import { agentWith, countingTool, hooksIn, sh, useHookLab } from './support/hook-lab.js';
+import { agentWith, answers, countingTool, hooksIn, sh, useHookLab } from './support/hook-lab.js';
 
 // What people who bring along the files that they have would try first.
 const lab = useHookLab();
@@ -166,6 +166,19 @@ test('what Gemini CLI would do with a field and nobody does here is said, once a
     'output-unsupported clearContext',
   ]);
   expect(lab.logged('warn').some(({ message }) => message.includes('"gemini-9"'))).toBe(true);
+});
+
+test.each([
+  [{ decision: 'block', reason: 'no' }, ['decision']],
+  [{ hookSpecificOutput: { permissionDecision: 'deny' } }, ['hookSpecificOutput']],
+  [{ decision: 'a berth in the north', data: { hookSpecificOutput: {} } }, []],
+])('words of other programs are mere data of a hook of this library, which is said: %j', async (output, words) => {
+  const hooks = hooksIn(lab, { hooks: [answers('before_tool', output)] });
+
+  expect(await runsPast(hooks)).toBe(1);
+  expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(\w+)`/.exec(message)?.[1]}`)).toEqual(
+    words.map((word) => `output-unsupported ${word}`),
+  );
 });
 
 test('a list of tools holds the names that the file knows them by', async () => {

@@ -152,6 +152,29 @@ test('everything that is wrong is named at once, with the event that was meant',
   expect(problemsOf(null as never)).toEqual(['it is no object']);
 });
 
+test('any JSON for any field is taken, or refused as what it is', () => {
+  const fields = [
+    'event',
+    'name',
+    'command',
+    'args',
+    'shell',
+    'matcher',
+    'timeout',
+    'env',
+    'cwd',
+    'onFailure',
+    'files',
+  ];
+  const value = fc.oneof(fc.jsonValue(), fc.constant({ toString: 1 }), fc.constant([{ toJSON: 1 }]));
+
+  fc.assert(
+    fc.property(fc.constantFrom(...fields), value, (field, given) => {
+      problemsOf({ ...hook('a'), [field]: given });
+    }),
+  );
+});
+
 test('a hook that is called as another one is numbered is not taken for it', () => {
   const registry = new HookRegistry();
   const first = registry.register(hook('a'));
