@@ -36,19 +36,23 @@ export async function filesOf(path: string, workspaceDir: string): Promise<strin
   return [...found];
 }
 
-/** A relative path that is imported, or that stands first in a call; comments may stand before it. */
+/**
+ * A relative path that is imported, that stands first in a call (comments may stand before it), or anywhere else. What
+ * stands there as a `path` is most likely an entry of a configuration: a plugin of its own.
+ */
 const NAME =
-  /(?:\b(from|import|require)|[\w$)\]])\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\2/g;
+  /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(?<!\bpath['"]?\s{0,20}:\s{0,20}))(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\3/g;
 /** No code, but the place where something is. */
 const FOLDER = /(?:^|\/)\.{0,2}$/;
+const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 
 /** The relative paths in a text, each with whether it is imported. */
 function namesIn(text: string): Map<string, boolean> {
   const names = new Map<string, boolean>();
-  for (const [, by, , name = ''] of text.matchAll(NAME)) {
+  for (const [, by, before, , name = ''] of text.matchAll(NAME)) {
     const isImport = by !== undefined;
     const path = name.replace(/[?#].*$/, '');
-    if (!isImport && FOLDER.test(path)) continue;
+    if (!isImport && (FOLDER.test(path) || (before === undefined && !CODE.test(path)))) continue;
     for (const it of [name, path, decoded(path)]) names.set(it, isImport || names.get(it) === true);
   }
   return names;
