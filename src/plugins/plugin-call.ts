@@ -39,6 +39,11 @@ export async function callInTime<T>(
   return await pTimeout(returned, options);
 }
 
+/** What takes as long as it does, such as a person's answer. Rejects only with what it rejects with, and where the signal fires. */
+export function withoutLimit<T>(work: () => Promise<T>, calling: PluginCalling): Promise<T> {
+  return callInTime('', work, { ...calling, timeoutMs: Number.POSITIVE_INFINITY });
+}
+
 /** Whether a run has a message: one that goes on from its conversation, such as a resumed one, has none. */
 export function hasMessage(input: string, { messages }: RunContext): boolean {
   return input !== '' || messages.length === 0;
