@@ -109,7 +109,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "import './helper.js'",
     "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
     "await import(process.env.HELP ? './helper.mjs' : './none.mjs')",
-    "const options = { path: './none.mjs', helper: '../plugins/helper.mjs' }",
+    "const rules = [{ 'path': './none.mjs' }, { path: './helper.mjs' }]",
     "fork(join(import.meta.dirname, './helper.mjs'))",
   ])('is asked about with what it imports, written as %s', async (text) => {
     const { folder } = workspace();
