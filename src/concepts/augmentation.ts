@@ -24,8 +24,8 @@ export interface AugmentableCall {
   readonly annotations?: ToolAnnotations | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
-  /** Takes the context. What it throws is a failed augmentation. */
-  readonly apply: (augmented: Augmented) => Awaitable<void>;
+  /** Takes the context, and says whether there is a place for it. What it throws is a failed augmentation. */
+  readonly apply: (augmented: Augmented) => Awaitable<boolean>;
 }
 
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
@@ -73,7 +73,7 @@ async function attempt(call: AugmentableCall, settings: ConceptSettings, log: Au
   const context = joinContexts(await buildContexts(concepts, { settings, clock, signal, onFailure }));
   if (context === '' && failures.length > 0) throw failures[0];
   if (context === '') return unavailable ? 'unavailable' : undefined;
-  await call.apply(placeContext(args, context, { settings, annotations }));
+  if (!(await call.apply(placeContext(args, context, { settings, annotations })))) return 'no_place';
   const [conceptCount, elapsed] = [concepts.length, clock.now() - startedAt];
   log({
     level: 'info',

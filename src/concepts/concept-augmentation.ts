@@ -40,7 +40,9 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
           signal: call.signal ?? run.signal,
           log: ({ level, message, extra }) => run.logger[level](message, extra),
           apply: async (augmented) => {
-            changed = await withContext(call, augmented);
+            const taken = await withContext(call, augmented);
+            changed = taken ?? call;
+            return taken !== undefined;
           },
         },
         { ...settings, clock: settings.clock ?? run.clock },
@@ -50,10 +52,12 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
   };
 }
 
-/** The call with the context. Throws where its tool would not take the longer text. */
-async function withContext(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest> {
+/** The call with the context; nothing where its tool takes no property besides. Throws where it would not take the longer text. */
+async function withContext(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest | undefined> {
   if ('key' in augmented) {
-    return { ...call, additions: { ...call.additions, [augmented.key]: augmented.context } };
+    const added = { [augmented.key]: augmented.context };
+    const checked = await call.tool?.check({ ...(call.input as object), ...added });
+    return checked?.issues === undefined ? { ...call, additions: { ...call.additions, ...added } } : undefined;
   }
   const input = { ...(call.input as object), [augmented.field]: augmented.text };
   const checked = await call.tool?.check(input);

@@ -47,6 +47,7 @@ export function conceptModule(options: ConceptOptions = {}): ConceptModule {
           apply(augmented) {
             if ('field' in augmented) args[augmented.field] = augmented.text;
             else args[augmented.key] = augmented.context;
+            return true;
           },
         },
         settings,

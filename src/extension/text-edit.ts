@@ -12,15 +12,25 @@ export function textIn(content: readonly AssistantPart[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** What makes one text another: the stretch between their common beginning and end; undefined where they are the same. */
+/**
+ * What makes one text another: the stretch between their common beginning and end; undefined where they are the same. No
+ * end of it lies inside a character: its halves would come into two parts.
+ */
 export function editBetween(before: string, after: string): TextEdit | undefined {
   if (before === after) return undefined;
   const most = Math.min(before.length, after.length);
   let head = 0;
   while (head < most && before[head] === after[head]) head += 1;
+  if (isInside(before, head) || isInside(after, head)) head -= 1;
   let tail = 0;
   while (tail < most - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1;
+  if (isInside(before, before.length - tail) || isInside(after, after.length - tail)) tail -= 1;
   return { start: head, end: before.length - tail, text: after.slice(head, after.length - tail) };
+}
+
+/** Whether both halves of one character meet at a place. */
+function isInside(text: string, at: number): boolean {
+  return (text.codePointAt(at - 1) ?? 0) > 0xff_ff;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { TypeScriptUnsupportedError } from './plugin-error.js';
+import { ModuleFormatError, TypeScriptUnsupportedError } from './plugin-error.js';
 
 /** Imports a module by the path of its file, such as `(path) => jiti.import(path)`. */
 export type ImportModule = (path: string) => Promise<unknown>;
@@ -30,8 +30,11 @@ const REFUSED = [
 /** What it says of TypeScript that is written for a bundler: imports without an end, of a folder, of JSON. */
 const UNRESOLVED = ['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT', 'ERR_IMPORT_ATTRIBUTE_MISSING'];
 
+/** What it says of an ES module in a package that says `"type": "commonjs"`, as `npm init` writes it. */
+const MISPLACED = /^(?:Unexpected token 'export'|Cannot use (?:import statement|'import\.meta') outside a module)/;
+
 /**
- * Imports a file: by the runtime itself, and TypeScript that it does not take through `jiti`, where that is installed.
+ * Imports a file: by the runtime itself, and what it does not take, such as TypeScript, through `jiti` where that is installed.
  * A second import gives the same module, also where the file has changed.
  */
 async function importModule(path: string): Promise<unknown> {
@@ -40,11 +43,13 @@ async function importModule(path: string): Promise<unknown> {
   } catch (error) {
     const { code = '', message = '', name } = (error ?? {}) as NodeJS.ErrnoException;
     const isRefused = REFUSED.includes(code);
+    const isMisplaced = name === 'SyntaxError' && MISPLACED.test(message);
     const isHelpless = isRefused || UNRESOLVED.includes(code) || name === 'SyntaxError';
-    if (!isHelpless || !/\.[cm]?tsx?\b/.test(`${path} ${message}`)) throw error;
+    if (!isMisplaced && !(isHelpless && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
     const jiti = await import('jiti').catch(() => undefined);
     // No cache on disk: whoever can write there would choose what is run.
     if (jiti !== undefined) return jiti.createJiti(path, { fsCache: false }).import(path);
+    if (isMisplaced) throw new ModuleFormatError(path, error);
     throw isRefused ? new TypeScriptUnsupportedError(path, error) : error;
   }
 }

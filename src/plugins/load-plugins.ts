@@ -5,7 +5,7 @@ import { logFailure } from '../internal/logger.js';
 import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hook-manager.js';
 import { type ImportModule, readExports } from './import-module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { callInTime, type PluginCalling } from './plugin-call.js';
+import { callInTime, type PluginCalling, withoutLimit } from './plugin-call.js';
 import type { LoadedPluginConfig } from './plugin-config.js';
 import { pathOf, problemsOfEntry } from './plugin-entry.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
@@ -57,10 +57,16 @@ export function loadPlugins(loaded: LoadedPluginConfig, options: LoadPluginsOpti
   return loadParts(loaded, options);
 }
 
+/** What the loader needs besides. */
+interface LoadPartsOptions extends LoadPluginsOptions {
+  /** Ends the loading: it rejects with the signal's reason, and what had begun is ended. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** As `loadPlugins`, with what the loader needs besides. */
 export async function loadParts(
   loaded: LoadedPluginConfig,
-  options: LoadPluginsOptions,
+  options: LoadPartsOptions,
 ): Promise<{ readonly plugins: readonly LoadedPart[]; readonly failures: readonly KeelsonError[] }> {
   const loading = new PluginLoading(loaded, options);
   try {
@@ -90,9 +96,9 @@ class PluginLoading {
 
   constructor(
     private readonly loaded: LoadedPluginConfig,
-    private readonly options: LoadPluginsOptions,
+    private readonly options: LoadPartsOptions,
   ) {
-    this.calling = resolveCalling(options);
+    this.calling = { ...resolveCalling(options), signal: options.signal };
     this.workspaceDir = resolve(options.workspaceDir ?? '.');
     this.owners = new Map(options.taken?.map((name) => [name, AGENT]));
   }
@@ -104,12 +110,13 @@ class PluginLoading {
       return this.refuse(entry, new PluginLoadError(`number ${at + 1} of ${source}`, problems.join('; ')));
     }
     if (entry.enabled === false) return;
+    this.calling.signal?.throwIfAborted();
     let made: readonly Member[] = [];
     let loading: Promise<readonly Member[]> | undefined;
     let { path } = entry;
     try {
       path = pathOf(entry, folder);
-      await this.authorize(entry, path);
+      await withoutLimit(() => this.authorize(entry, path), this.calling);
       const members = this.load(entry, path);
       loading = members;
       made = await callInTime(`import of ${path}`, () => members, this.calling);
@@ -120,6 +127,7 @@ class PluginLoading {
       if (made.length > 0) await this.end(made);
       // What was given up may be there all the same, later on.
       else loading?.then((late) => this.end(late)).catch(() => {});
+      this.calling.signal?.throwIfAborted();
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
       this.refuse(entry, isOurs ? error : new PluginLoadError(path, describeError(error), error));
     }
@@ -131,7 +139,6 @@ class PluginLoading {
     return new PluginHookManager(this.calling, begun).onShutdown();
   }
 
-  /** A person may take their time to answer. */
   private async authorize(entry: PluginEntry, path: string): Promise<void> {
     const { options, workspaceDir, loaded } = this;
     const found = await stat(path).catch(() => undefined);

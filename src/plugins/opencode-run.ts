@@ -7,7 +7,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Model } from '../model/model.js';
 import type { OpencodeHost } from './opencode-context.js';
-import { callInTime } from './plugin-call.js';
+import { callInTime, hasMessage } from './plugin-call.js';
 import { OpencodeUnavailableError } from './plugin-error.js';
 
 interface MessagePart {
@@ -70,6 +70,7 @@ function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle>
 
 /** A throw ends the run: in opencode the message is not sent then. What there is only in opencode is no verdict. */
 async function passMessage(input: string, run: RunContext, { name, hooks, timeoutMs }: OpencodeRun) {
+  if (!hasMessage(input, run)) return undefined;
   const [sessionID, messageID] = [sessionOf(run), `${run.id}/0`];
   const given = { sessionID, messageID, agent: run.agent, model: modelOf(run.model) };
   const message = { ...given, id: messageID, role: 'user', time: { created: run.clock.now() } };

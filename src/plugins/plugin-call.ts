@@ -4,6 +4,7 @@ import { type Clock, timersOf } from '../internal/clock.js';
 import { type Logger, logFailure } from '../internal/logger.js';
 import { cloneData } from '../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
+import type { RunContext } from '../lifecycle/run-context.js';
 import type { ToolExecutionResult } from './plugin.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
 import { executionResultOf } from './plugin-tool.js';
@@ -36,6 +37,16 @@ export async function callInTime<T>(
   const message = new TimeoutExceededError(what, timeoutMs);
   const options = { milliseconds: timeoutMs, message, customTimers: timersOf(clock), ...(signal && { signal }) };
   return await pTimeout(returned, options);
+}
+
+/** What takes as long as it does, such as a person's answer. Rejects only with what it rejects with, and where the signal fires. */
+export function withoutLimit<T>(work: () => Promise<T>, calling: PluginCalling): Promise<T> {
+  return callInTime('', work, { ...calling, timeoutMs: Number.POSITIVE_INFINITY });
+}
+
+/** Whether a run has a message: one that goes on from its conversation, such as a resumed one, has none. */
+export function hasMessage(input: string, { messages }: RunContext): boolean {
+  return input !== '' || messages.length === 0;
 }
 
 /** The message as one plugin wants it. Rejects where it gives none. */

@@ -5,12 +5,13 @@ import { resolveCalling } from './hook-manager.js';
 import { defaultOf, type ImportModule, readExports } from './import-module.js';
 import type { PluginConfig, PluginEntry } from './plugin.js';
 import { callInTime } from './plugin-call.js';
+import { pathOf } from './plugin-entry.js';
 import { PluginConfigError } from './plugin-error.js';
 import { authorizeImport, type PluginGate } from './plugin-trust.js';
 
 /** Where the configuration comes from. */
 export interface PluginConfigOptions {
-  /** The file, or the configuration itself. Default: the file that the variable names, else the one that is found. */
+  /** The file, by its path or a `file:` URL, or the configuration itself. Default: the file that the variable names, else the one that is found. */
   readonly config?: string | PluginConfig | readonly PluginEntry[] | undefined;
   /** Names the file `<appName>.plugins.ts` and the variable `<APP_NAME>_PLUGIN_CONFIG`; default `keelson`. */
   readonly appName?: string | undefined;
@@ -53,7 +54,7 @@ export async function loadPluginConfig(options: PluginConfigOptions = {}): Promi
     return { config: toConfig(config, 'in `config`'), path: undefined, folder: workspaceDir, isTrusted: true };
   }
   const named = config ?? (env[`${appName.replace(/[^A-Za-z0-9]/g, '_').toUpperCase()}_PLUGIN_CONFIG`] || undefined);
-  const path = named === undefined ? await findFile(workspaceDir, appName) : resolve(workspaceDir, named);
+  const path = named === undefined ? await findFile(workspaceDir, appName) : pathOf({ path: named }, workspaceDir);
   if (path === undefined) return undefined;
   const isTrusted = named !== undefined;
   if (!isTrusted) await authorizeImport({ path, source: path }, { gate, workspaceDir });

@@ -78,3 +78,16 @@ export class TypeScriptUnsupportedError extends KeelsonError {
     );
   }
 }
+
+/** A file, or one that it imports, is an ES module in a package of CommonJS modules, and there is no `jiti`. */
+export class ModuleFormatError extends KeelsonError {
+  readonly code = 'ERR_MODULE_FORMAT';
+
+  constructor(path: string, cause: unknown) {
+    super(
+      `${path} is an ES module, or imports one, in a package of CommonJS modules (${describeError(cause)}). ` +
+        'There are three ways out: name it .mjs or .mts; say `"type": "module"` in the package.json; or `npm install jiti`.',
+      { cause },
+    );
+  }
+}

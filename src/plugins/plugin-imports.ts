@@ -11,7 +11,7 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * A file and all that it imports by a relative path, as far as its text tells. Code that it names in another way counts
  * too, such as in `new URL('./worker.mjs', import.meta.url)`; data does not, since it may write that itself.
  */
-export async function filesOf(path: string, workspaceDir: string): Promise<string[]> {
+export async function filesOf(path: string, workspaceDir: string, isConfig: boolean): Promise<string[]> {
   const found = new Set([path]);
   const root = await realpath(workspaceDir);
   let names = 0;
@@ -25,7 +25,7 @@ export async function filesOf(path: string, workspaceDir: string): Promise<strin
     // Some look from where a link is, others from where it leads: told below the workspace as it was given.
     const real = resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
     const folders = [...new Set([dirname(file), dirname(real)])];
-    const named = namesIn(read.bytes.toString());
+    const named = namesIn(read.bytes.toString(), isConfig);
     names += named.size;
     if (names > MOST_NAMES) throw new PluginUntrustedError(path, `it names more than ${MOST_NAMES} files`);
     for (const [name, isImport] of named) {
@@ -36,18 +36,21 @@ export async function filesOf(path: string, workspaceDir: string): Promise<strin
   return [...found];
 }
 
-/** A relative path that is imported, or that stands first in a call; comments may stand before it. */
+/** A relative path that is imported, that stands first in a call (comments may stand before it), as a `path`, or anywhere else. */
 const NAME =
-  /(?:\b(from|import|require)|[\w$)\]])\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\2/g;
+  /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(\bpath['"]?\s{0,20}:\s{0,20})?)(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\4/g;
 /** No code, but the place where something is. */
 const FOLDER = /(?:^|\/)\.{0,2}$/;
+const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 
-/** The relative paths in a text, each with whether it is imported. */
-function namesIn(text: string): Map<string, boolean> {
+/** The relative paths in a text, each with whether it is imported. The entries of a configuration are judged by themselves. */
+function namesIn(text: string, isConfig: boolean): Map<string, boolean> {
   const names = new Map<string, boolean>();
-  for (const [, by, , name = ''] of text.matchAll(NAME)) {
+  for (const [, by, before, entry, , name = ''] of text.matchAll(NAME)) {
     const isImport = by !== undefined;
     const path = name.replace(/[?#].*$/, '');
+    const isOther = !isImport && before === undefined;
+    if (isOther && (!CODE.test(path) || (isConfig && entry !== undefined))) continue;
     if (!isImport && FOLDER.test(path)) continue;
     for (const it of [name, path, decoded(path)]) names.set(it, isImport || names.get(it) === true);
   }

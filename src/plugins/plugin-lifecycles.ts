@@ -4,7 +4,7 @@ import type { RunContext } from '../lifecycle/run-context.js';
 import type { FinishReason } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { askBefore, askMessage, callInTime, type PluginCalling, type ToolVerdict } from './plugin-call.js';
+import { askBefore, askMessage, callInTime, hasMessage, type PluginCalling, type ToolVerdict } from './plugin-call.js';
 import type { PluginCall, PluginPart } from './plugin-part.js';
 import { passAfter } from './plugin-pipeline.js';
 
@@ -41,7 +41,10 @@ function lifecycleOf(part: PluginPart, shownTo: readonly PluginPart[], group: Pl
         : (offered) => offered.map((tool) => replacing.find((ours) => ours.name === tool.name) ?? tool),
     beforeAgent:
       beforeMessage &&
-      ((input, run) => callInTime(`beforeMessage of plugin "${name}"`, () => askMessage(part, input), callingOf(run))),
+      ((input, run) => {
+        if (!hasMessage(input, run)) return undefined;
+        return callInTime(`beforeMessage of plugin "${name}"`, () => askMessage(part, input), callingOf(run));
+      }),
     afterModel: afterResponse && ((response, run) => void stops.set(run, response.finishReason)),
     afterAgent:
       afterResponse &&

@@ -4,7 +4,7 @@ import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { PluginHookManager, resolveCalling } from './hook-manager.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
-import type { PluginCalling } from './plugin-call.js';
+import { type PluginCalling, withoutLimit } from './plugin-call.js';
 import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './plugin-config.js';
 import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
 import { pluginLifecycles } from './plugin-lifecycles.js';
@@ -70,7 +70,8 @@ class Load {
     private readonly options: PluginsOptions,
     private readonly host: LoaderHost,
   ) {
-    this.calling = resolveCalling({ timeoutMs: options.timeoutMs, logger: host.logger });
+    const { logger, signal } = host;
+    this.calling = { ...resolveCalling({ timeoutMs: options.timeoutMs, logger }), signal };
   }
 
   async run(): Promise<PluginsStatus> {
@@ -78,9 +79,9 @@ class Load {
     if (loaded === undefined) return { config: undefined, plugins: [], failures: this.failures };
     const { logger, signal } = this.host;
     const taken = this.host.tools().map((tool) => tool.name);
-    const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken });
+    const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken, signal });
     this.failures.push(...failures.map(({ message }) => message));
-    const manager = new PluginHookManager({ ...this.calling, signal }, found);
+    const manager = new PluginHookManager(this.calling, found);
     try {
       await this.initialise(manager, { found, loaded });
       const ready = found.filter(({ part }) => manager.parts.includes(part));
@@ -94,7 +95,7 @@ class Load {
 
   private async readConfig(): Promise<LoadedPluginConfig | undefined> {
     try {
-      return await loadPluginConfig(this.options);
+      return await withoutLimit(() => loadPluginConfig(this.options), this.calling);
     } catch (error) {
       if (!(error instanceof PluginUntrustedError)) throw error;
       this.host.logger.warn(error.message);

@@ -56,7 +56,8 @@ export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir 
     throw new PluginUntrustedError(path, 'there is no gate to ask. Name the file in `config`, or give a `gate`.');
   }
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
-  const files = (await filesOf(path, workspaceDir)).map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
+  const named = await filesOf(path, workspaceDir, path === source);
+  const files = named.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
     ...({ kind: 'plugin', scope: 'workspace' } as const),
     ...{ name, source, files, details: cloneData(details) as PluginItem['details'] },

@@ -17,6 +17,7 @@ export {
 export type { ToolVerdict } from './plugin-call.js';
 export { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './plugin-config.js';
 export {
+  ModuleFormatError,
   OpencodeUnavailableError,
   PluginConfigError,
   PluginConflictError,

@@ -26,10 +26,14 @@ export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
     counter: (name, value, labels) => instruments.counter(name, unitOf(name)).add(value, labels),
     histogram: (name, value, labels) => {
       const unit = unitOf(name);
-      instruments.histogram(unit === undefined ? { name } : { name, unit }).record(value, labels);
+      const spec = unit === undefined ? { name } : { name, unit };
+      instruments.histogram(unit === 'By' ? { ...spec, boundaries: BYTES } : spec).record(value, labels);
     },
   };
 }
+
+/** Up to the 64 MiB that a session may keep: the default boundaries end at 10,000. */
+const BYTES = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
 function unitOf(name: string): string | undefined {
   if (name.endsWith('_ms')) return 'ms';

@@ -341,30 +341,6 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
   });
 });
 
-describe('S2-4.2d: the property of its own', () => {
-  const schema = z.object({ options: z.object({ query: z.string() }) });
-  const run = (input: z.ZodType) =>
-    augmentedRun(
-      { options: { query: '[[x]]' } },
-      {},
-      defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given as object }),
-    );
-
-  test('reaches a tool whose schema says nothing of further properties', async () => {
-    const { messages } = await run(schema);
-
-    expect(messages[2]).toMatchObject({
-      content: [{ structured: { options: { query: '[[x]]' }, _maenifold_context: 'about x' } }],
-    });
-  });
-
-  test('H14: is not given to one whose schema forbids it, which runs all the same', async () => {
-    const { messages } = await run(z.strictObject(schema.shape));
-
-    expect(messages[2]).toMatchObject({ content: [{ structured: { options: { query: '[[x]]' } } }] });
-  });
-});
-
 // covers: S2-FR4.1
 test('S2-1.1: every tool is served without a word about any of them', async () => {
   const received: unknown[] = [];
@@ -380,13 +356,6 @@ test('S2-1.1: every tool is served without a word about any of them', async () =
   await agent.run('go');
 
   expect(received).toEqual([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]);
-});
-
-test('S2-4.2d: what stands under the key of the context already makes room for it', async () => {
-  const { received, log } = await augmentedRun({ topic: '[[a]]', _maenifold_context: 'made up' });
-
-  expect(received).toEqual([{ topic: '[[a]]', _maenifold_context: 'about a' }]);
-  expect(log.at(-1)?.message).toMatch(/^Augmented work with 1 concept/);
 });
 
 test('S2-4.1d: a failure that cannot even be read is that of its concept alone', async () => {

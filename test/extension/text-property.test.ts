@@ -57,22 +57,33 @@ test('of any text, the tags that count nest: each section is whole, and none ove
   );
 });
 
-test('any edit of any answer gives the text that was wanted, and moves no part', () => {
+const words = (value: string): AssistantPart => ({ type: 'text', text: value });
+
+test('any edit of any answer gives the text that was wanted, moves no part, and cuts no character in two', () => {
+  // Some that begin with the same half, and some that end with it.
+  const alike = fc.string({ unit: fc.constantFrom('😀', '😁', '🐁', 'a'), maxLength: 5 });
   const part = fc.oneof(
-    fc.string({ maxLength: 5 }).map((value): AssistantPart => ({ type: 'text', text: value })),
+    fc.oneof(alike, fc.string({ maxLength: 5 })).map(words),
     fc.constantFrom<AssistantPart>(
       { type: 'reasoning', text: 'hm' },
       { type: 'tool-call', id: '1', name: 'a', input: {} },
     ),
   );
   fc.assert(
-    fc.property(fc.array(part, { maxLength: 6 }), fc.string(), (content, after) => {
+    fc.property(fc.array(part, { maxLength: 6 }), fc.oneof(alike, fc.string()), (content, after) => {
       const edit = editBetween(textIn(content), after);
       const edited = editContent(content, edit === undefined ? [] : [edit]);
       expect(textIn(edited)).toBe(after);
       const others = (list: readonly AssistantPart[]) => list.filter(({ type }) => type !== 'text');
       expect(others(edited)).toEqual(others(content));
+      expect(edited.filter((it) => it.type === 'text' && /\p{Surrogate}/u.test(it.text))).toEqual([]);
     }),
+    {
+      examples: [
+        [[words('x😀'), words('😁y')], 'x😁y'],
+        [[words('😀'), words('🐀')], '😀'],
+      ],
+    },
   );
 });
 

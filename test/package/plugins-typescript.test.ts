@@ -41,7 +41,7 @@ export default definePlugin(async (options?: Record<string, unknown>) => {
 
 const MAIN = `
   const model = scriptedModel(['end']);
-  const agent = new Agent({ model, loaders: [plugins({ config: 'my-app.plugins.ts' })], logger: { debug() {}, info() {}, warn() {}, error() {} } });
+  const agent = new Agent({ model, loaders: [plugins({ config: process.argv[2] })], logger: { debug() {}, info() {}, warn() {}, error() {} } });
   const outcome = await agent.run('sailor').then(() => model.requests[0].messages[0].content, (error) => error.message);
   const { details, error } = agent.status().loaders[0];
   console.log(JSON.stringify({ outcome, plugins: details.plugins.map(({ name }) => name), error }));
@@ -52,10 +52,10 @@ const runs = {
   require: `(async () => { const { Agent } = require('keelson'); const { plugins } = require('keelson/plugins'); const { scriptedModel } = require('keelson/testing'); ${MAIN} })();`,
 };
 
-function run(project: string, form: keyof typeof runs) {
+function run(project: string, form: keyof typeof runs, config = 'my-app.plugins.ts') {
   const file = join(project, form === 'import' ? 'main.mjs' : 'main.cjs');
   writeFileSync(file, runs[form]);
-  return JSON.parse(execFileSync(process.execPath, [file], { cwd: project, encoding: 'utf8' }));
+  return JSON.parse(execFileSync(process.execPath, [file, config], { cwd: project, encoding: 'utf8' }));
 }
 
 describe.each(['import', 'require'] as const)('S3-1.3: plugins in TypeScript, from the build by %s', (form) => {
@@ -72,5 +72,23 @@ describe.each(['import', 'require'] as const)('S3-1.3: plugins in TypeScript, fr
     expect(plugins).toEqual([]);
     expect(outcome).toContain('my-app.plugins.ts is TypeScript');
     for (const way of ['Node 22.18', 'npm install jiti', '.mjs']) expect(outcome).toContain(way);
+  });
+
+  test('load where the package says CommonJS through jiti; without it, the error says the three ways out', () => {
+    const outcomes = [['jiti'], []].map((packages) => {
+      const project = projectWith(`commonjs-${form}-${packages}`, ...packages);
+      writeFileSync(join(project, 'package.json'), '{"private":true,"type":"commonjs"}');
+      writeFileSync(
+        join(project, 'my-app.plugins.js'),
+        "import './plain.mjs';\nexport default [{ path: 'plain.mjs' }];\n",
+      );
+      return run(project, form, 'my-app.plugins.js');
+    });
+
+    expect(outcomes).toEqual([
+      { outcome: 'sailor', plugins: ['plain'] },
+      { outcome: expect.stringContaining('my-app.plugins.js is an ES module'), plugins: [], error: expect.anything() },
+    ]);
+    for (const way of ['.mjs', '"type": "module"', 'npm install jiti']) expect(outcomes[1].outcome).toContain(way);
   });
 });

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadPluginConfig, loadPlugins, type PluginEntry, plugins } from '../../src/plugins/plugins.js';
 import { says } from '../../src/testing/testing.js';
@@ -260,7 +261,9 @@ describe('configurations', () => {
       plugins: [{ name: 'mine' }],
       failures: [],
     });
-    expect((await loadPluginConfig({ ...options, config: 'option.json' }))?.path).toBe(join(folder, 'option.json'));
+    for (const config of ['option.json', pathToFileURL(join(folder, 'option.json')).href]) {
+      expect((await loadPluginConfig({ ...options, config }))?.path).toBe(join(folder, 'option.json'));
+    }
   });
 
   test('without any, there are no plugins', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Agent } from '../../src/index.js';
+import { Agent, type AgentLifecycle, HookAction } from '../../src/index.js';
 import { type PluginHooks, plugins } from '../../src/plugins/plugins.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { toolOf } from '../agent/support/sample-tools.js';
@@ -94,4 +94,21 @@ describe.each([
 
     expect(lastResult(model)).toEqual([{ content: expect.stringContaining('blocked by plugin "a"'), isError: true }]);
   });
+});
+
+test.each([
+  ['beforeMessage', moduleOf({ name: 'a', hooks: { beforeMessage: (message) => `${message} (signed)` } })],
+  [
+    'chat.message',
+    "export const A = async () => ({ 'chat.message': (_i, { parts }) => { parts[0].text += ' (signed)'; } });",
+  ],
+])('%s is not asked where a run goes on without a message', async (_hook, module) => {
+  const asking: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('May I?') };
+  const { agent } = agentWith({ 'a.mjs': module }, { tools: [work], lifecycle: [asking] });
+  const { status, history } = await agent.run('go');
+  const { messages } = await agent.run('', { messages: history, resume: { call_1: { deny: 'no' } } });
+
+  expect(status).toBe('suspended');
+  expect(history[0]).toEqual({ role: 'user', content: 'go (signed)' });
+  expect(messages.map(({ role }) => role)).toEqual(['tool', 'assistant']);
 });

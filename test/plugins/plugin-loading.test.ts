@@ -143,6 +143,50 @@ describe('what is not used is ended', () => {
     await expect.poll(() => order).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
   });
 
+  test.each<[string, string, ((name: string) => Promise<{ allowed: boolean }>)?]>([
+    ['a plugin is made', 'export default () => new Promise(() => {});'],
+    ['a plugin is evaluated', 'await new Promise(() => {});'],
+    [
+      'somebody is asked',
+      '',
+      (name) => (name === 'b.mjs' ? new Promise(() => {}) : Promise.resolve({ allowed: true })),
+    ],
+  ])(
+    'those that were made, where the agent is closed while %s: nobody waits, and no other is',
+    async (_when, b, answer) => {
+      const order: string[] = [];
+      const a = moduleOf({ name: 'a', hooks: { onShutdown: () => void order.push('a ends') } });
+      const authorize = ({ name }: { name: string }) => {
+        order.push(name);
+        return answer?.(name) ?? Promise.resolve({ allowed: true });
+      };
+      const files = { 'a.mjs': a, 'b.mjs': b, 'c.mjs': moduleOf({ name: 'c' }) };
+      const entries = Object.keys(files).map((path) => ({ path }));
+      const workspaceDir = folderWith({ 'x.plugins.json': JSON.stringify(entries), ...files });
+      const { agent, log } = agentOf({ appName: 'x', workspaceDir, env: {}, gate: { authorize } });
+      const run = rejectionOf(agent.run('go'));
+      await expect.poll(() => order).toContain('b.mjs');
+      await agent.close();
+
+      expect(await run).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+      expect(order).toEqual(['x.plugins.json', 'a.mjs', 'b.mjs', 'a ends']);
+      expect(log).toEqual([]);
+    },
+  );
+
+  test('nothing, where the agent is closed while somebody is asked about the configuration', async () => {
+    const workspaceDir = folderWith({ 'x.plugins.json': '[]' });
+    const gate = { authorize: () => new Promise<never>(() => {}) };
+    const { agent } = agentOf({ appName: 'x', workspaceDir, env: {}, gate });
+    const run = rejectionOf(agent.run('go'));
+    await sleep(20);
+    const startedAt = performance.now();
+    await agent.close();
+
+    expect(await run).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
   test('all of them, where a loader after them fails', async () => {
     const { files, order } = noting({ name: 'a' });
     const bad: LifecycleLoader = {

@@ -107,6 +107,10 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "import(// now\n './helper.mjs')",
     "const load = createRequire(import.meta.url); load('./helper.mjs')",
     "import './helper.js'",
+    "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
+    "await import(process.env.HELP ? './helper.mjs' : './none.mjs')",
+    "const rules = [{ 'path': './none.mjs' }, { path: './helper.mjs' }]",
+    "fork(join(import.meta.dirname, './helper.mjs'))",
   ])('is asked about with what it imports, written as %s', async (text) => {
     const { folder } = workspace();
     writeFileSync(join(folder, 'plugins/a.mjs'), text);

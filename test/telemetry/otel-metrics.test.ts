@@ -126,6 +126,14 @@ describe('otelMetrics', () => {
     expect(await read()).toEqual(filled);
   });
 
+  test('tells sizes apart up to what a session may keep', async () => {
+    const sink = otelMetrics({ meterProvider: telemetry.meterProvider });
+    for (const bytes of [9_000, 11_000, 900_000, 9_000_000]) sink.histogram('size_bytes', bytes, {});
+
+    const [point] = await telemetry.pointsOf('size_bytes');
+    expect(point?.buckets.counts.filter((count) => count > 0)).toEqual([2, 1, 1]);
+  });
+
   test('takes a meter, and without anything the global provider as it is at the time', async () => {
     const sink = otelMetrics();
     fill(sink);

@@ -79,7 +79,7 @@ export class Telemetry {
     return scopes.flatMap(({ metrics: found }) =>
       found.flatMap(({ descriptor, dataPoints }) =>
         dataPoints.map(({ attributes, value }) => {
-          const { count, sum, buckets } = value as { count: number; sum: number; buckets: { boundaries: number[] } };
+          const { count, sum, buckets } = value as Measured;
           return { name: descriptor.name, unit: descriptor.unit, attributes, value, count, sum, buckets };
         }),
       ),
@@ -98,4 +98,10 @@ function byStart(a: ReadableSpan, b: ReadableSpan): number {
 /** What a span says of itself, in words. */
 export function shown(span: ReadableSpan) {
   return { kind: SpanKind[span.kind], status: SpanStatusCode[span.status.code], attributes: span.attributes };
+}
+
+interface Measured {
+  readonly count: number;
+  readonly sum: number;
+  readonly buckets: { readonly boundaries: readonly number[]; readonly counts: readonly number[] };
 }

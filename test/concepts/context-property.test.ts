@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../src/index.js';
+import { augmentedRun } from './support/augmented-run.js';
+
+describe('S2-4.2d: the property of its own', () => {
+  const schema = z.object({ options: z.object({ query: z.string() }) });
+  const run = (input: z.ZodType | Readonly<Record<string, unknown>>) =>
+    augmentedRun(
+      { options: { query: '[[x]]' } },
+      {},
+      defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given as object }),
+    );
+
+  test('reaches a tool whose schema says nothing of further properties', async () => {
+    const { messages } = await run(schema);
+
+    expect(messages[2]).toMatchObject({
+      content: [{ structured: { options: { query: '[[x]]' }, _maenifold_context: 'about x' } }],
+    });
+  });
+
+  const open = { type: 'object', properties: { options: { type: 'object' } } };
+  const closed = { ...open, additionalProperties: false };
+  test.each<[string, z.ZodType | Readonly<Record<string, unknown>>]>([
+    ['a strict object', z.strictObject(schema.shape)],
+    ['no further properties', closed],
+    ['further properties of another kind', { ...open, additionalProperties: { type: 'number' } }],
+    ['names that it lists', { ...open, propertyNames: { enum: ['options'] } }],
+    ['no such names', { ...open, patternProperties: { '^_': false } }],
+    ['a definition of draft 7', { $ref: '#/definitions/In', definitions: { In: closed } }],
+    ['a definition of a definition', { $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/B' }, B: closed } }],
+  ])('H14: is not given to one whose schema forbids it by %s, which runs all the same', async (_how, input) => {
+    const { messages, log } = await run(input);
+
+    expect(messages[2]?.content).toEqual([expect.objectContaining({ structured: { options: { query: '[[x]]' } } })]);
+    expect(log.slice(1)).toEqual([
+      {
+        level: 'debug',
+        message: 'Skipping augmentation for work',
+        extra: { reason: 'no_place', sessionID: 'the run' },
+      },
+    ]);
+  });
+
+  test('what stands under the key of the context already makes room for it', async () => {
+    const { received, log } = await augmentedRun({ topic: '[[a]]', _maenifold_context: 'made up' });
+
+    expect(received).toEqual([{ topic: '[[a]]', _maenifold_context: 'about a' }]);
+    expect(log.at(-1)?.message).toMatch(/^Augmented work with 1 concept/);
+  });
+});
