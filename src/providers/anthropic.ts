@@ -1,5 +1,6 @@
 import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
 import { type AnthropicClient, makeClient } from './anthropic-client.js';
+import { throughPauses } from './anthropic-pauses.js';
 import { toWireRequest } from './anthropic-request.js';
 import { readMessage } from './anthropic-response.js';
 import { readStream } from './anthropic-stream.js';
@@ -49,7 +50,9 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     id: modelId,
     provider: 'anthropic',
     generate: (request) =>
-      answerTo(request, async (own) => prepare(modelId, await client(), { request: own, options })),
+      throughPauses(request, (asked) =>
+        answerTo(asked, async (own) => prepare(modelId, await client(), { request: own, options })),
+      ),
   };
 }
 
