@@ -7,21 +7,55 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-re
 
 /** What a model of the AI SDK threw, as a typed error. Read by shape: its `APICallError` may be of any copy and major. */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
-  if (thrown instanceof KeelsonError || !isObject(thrown) || typeof thrown.isRetryable !== 'boolean') {
-    return toProviderError(provider, thrown);
-  }
-  const headers = headersOf(thrown.responseHeaders);
-  const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : undefined;
-  const isStatus = status !== undefined && status >= 400;
-  const told = isStatus ? toProviderError(provider, { status, headers, error: bodyOf(thrown) }) : undefined;
-  const { retryAfterMs, retryable } = (told ?? {}) as Partial<ProviderError>;
-  return new ProviderError(provider, told?.message ?? messageOf(thrown), {
-    status: isStatus ? status : undefined,
-    retryAfterMs,
-    retryable: headers.has('x-should-retry') ? retryable : thrown.isRetryable || isCut(provider, thrown.cause),
-    requestId: REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined,
+  if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
+  const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : 0;
+  if (status >= 400) return statusFailure(provider, thrown, status);
+  const error = errorInside(thrown);
+  const told = toProviderError(provider, error ? { error } : thrown) as ProviderError;
+  const isCall = typeof thrown.isRetryable === 'boolean';
+  const isPassing = isNoAnswer(thrown) || isCut(provider, thrown.cause);
+  if (!error && !isCall && !isPassing) return told;
+  return new ProviderError(provider, isCall && !error ? messageOf(thrown) : told.message, {
+    ...told,
+    retryable: told.retryable || thrown.isRetryable === true || isPassing,
+    requestId: requestIdIn(headersOf(thrown.responseHeaders)) ?? told.requestId,
     cause: thrown,
   });
+}
+
+function statusFailure(provider: string, thrown: WireObject, status: number): ProviderError {
+  const headers = headersOf(thrown.responseHeaders);
+  const error = bodyOf(thrown);
+  const { message, retryAfterMs, retryable } = toProviderError(provider, { status, headers, error }) as ProviderError;
+  const isPassing = thrown.isRetryable === true || isCut(provider, thrown.cause) || isNamedPassing(provider, error);
+  return new ProviderError(provider, message, {
+    status,
+    retryAfterMs,
+    retryable: headers.has('x-should-retry') ? retryable : isPassing,
+    requestId: requestIdIn(headers),
+    cause: thrown,
+  });
+}
+
+/** Anthropic's provider calls every error at the beginning of a stream a 500, and one that does not pass. */
+function isNamedPassing(provider: string, error: unknown): boolean {
+  const { status, retryable } = toProviderError(provider, { error }) as Partial<ProviderError>;
+  return status !== undefined && retryable === true;
+}
+
+/** A server may say that it failed in an answer of status 200, or in a chunk of one: then that is no answer by the schema. */
+function errorInside({ value, responseBody }: WireObject): unknown {
+  const [body] = [value ?? parseJson(textOr(responseBody))].flat();
+  return isObject(body) ? body.error : undefined;
+}
+
+/** Nothing came, or nothing that tells anything. */
+function isNoAnswer({ name, isRetryable, responseBody }: WireObject): boolean {
+  return name === 'AI_InvalidResponseDataError' || (typeof isRetryable === 'boolean' && responseBody === '');
+}
+
+function requestIdIn(headers: Headers): string | undefined {
+  return REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined;
 }
 
 /** What an error part of a stream bears: what was thrown, or an error's JSON as the provider sent it. */

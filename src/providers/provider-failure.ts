@@ -105,7 +105,11 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
   // Half a JSON text, or half an event of Bedrock's, was cut on its way.
-  return isConnectionLoss(error) || error.name === 'SyntaxError' || /^truncated\b/i.test(textOr(error.message));
+  return (
+    isConnectionLoss(error) ||
+    error.name === 'SyntaxError' ||
+    /^(?:truncated|incomplete)\b/i.test(textOr(error.message))
+  );
 }
 
 /** A client's error without status or body; or what fetch throws: a TypeError, told by its cause or by its words. */
