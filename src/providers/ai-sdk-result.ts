@@ -30,7 +30,7 @@ export function toolMessages(
 ): readonly WireObject[] {
   const isTextOnly = speaksChat(target.model.provider);
   const content = message.content.map((part) => {
-    const output = isTextOnly ? textOutput(part) : resultOutput(part, target);
+    const output = isTextOnly ? textOutput(part, target) : resultOutput(part, target);
     return {
       type: 'tool-result',
       toolCallId: part.id,
@@ -61,16 +61,20 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
 
 /** What the model reads is the result's content: a lifecycle may have changed it, and not the data beside it. */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
-  if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) return textOutput(part);
+  if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) {
+    return textOutput(part, target);
+  }
   const said = part.content.filter((each) => each.type !== 'text' || each.text.trim() !== '');
   const parts = said.map((each) => resultPart(each, target));
   const value = part.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
   return { type: 'content', value };
 }
 
-function textOutput(part: ToolResultPart): WireObject {
-  const text = textOf(part);
-  const value = wellFormed(text.trim() === '' ? '(no output)' : text);
+/** Only Anthropic's protocol has a mark for an error: for others the text says it. */
+function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
+  const text = textOf(part).trim() === '' ? '(no output)' : textOf(part);
+  const isUnmarked = part.isError && !/anthropic/.test(model.provider) && !/^error\b/i.test(text);
+  const value = wellFormed(isUnmarked ? `Error: ${text}` : text);
   return { type: part.isError ? 'error-text' : 'text', value };
 }
 
