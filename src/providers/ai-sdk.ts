@@ -8,6 +8,7 @@ import { readResult } from './ai-sdk-response.js';
 import { readStream } from './ai-sdk-stream.js';
 import { abortable, withRetries } from './provider-call.js';
 import { ProviderError } from './provider-error.js';
+import { throughPauses } from './provider-pauses.js';
 import { isObject, type WireObject } from './wire.js';
 
 export type { AiSdkDownload, AiSdkDownloader } from './ai-sdk-file.js';
@@ -50,7 +51,8 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) => abortable(request.signal, (signal) => generate({ ...request, signal }, settings)),
+    generate: (request) =>
+      throughPauses(request, (asked) => abortable(asked.signal, (signal) => generate({ ...asked, signal }, settings))),
   };
 }
 

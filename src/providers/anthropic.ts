@@ -1,11 +1,11 @@
 import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
 import { type AnthropicClient, makeClient } from './anthropic-client.js';
-import { throughPauses } from './anthropic-pauses.js';
 import { toWireRequest } from './anthropic-request.js';
 import { readMessage } from './anthropic-response.js';
 import { readStream } from './anthropic-stream.js';
 import { type Answer, answerTo, eventsOf, isAsyncIterable, type ProviderCall } from './provider-answer.js';
 import { checkOptions, clientSource } from './provider-connection.js';
+import { throughPauses } from './provider-pauses.js';
 
 export { PackageMissingError } from '../errors.js';
 export type { AnthropicClient } from './anthropic-client.js';

@@ -7,7 +7,7 @@ import { isObject } from './wire.js';
 const MOST_PAUSES = 10;
 
 /**
- * The API pauses an answer for which its own tools take long, and wants to be asked again with what it said. That is done
+ * Anthropic pauses an answer for which its own tools take long, and wants to be asked again with what it said. That is done
  * here, and gives one answer: half of one would end a run.
  */
 export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
@@ -20,9 +20,10 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
 }
 
 /** Not where a call waits for its result: only a run can go on from there. */
-function isPaused({ content, providerMetadata }: ModelResponse): boolean {
-  const metadata = providerMetadata?.anthropic;
-  if (!isObject(metadata) || metadata.stop_reason !== 'pause_turn' || content.length === 0) return false;
+function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
+  const { anthropic, aiSdk } = providerMetadata;
+  const word = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
+  if (word !== 'pause_turn' || content.length === 0) return false;
   return content.every((part) => part.type !== 'tool-call' || part.providerExecuted);
 }
 
