@@ -17,7 +17,7 @@ import { isObject, textOr, type WireObject } from './wire.js';
 export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireObject[];
-  /** Where what the provider runs itself has not ended: a request that goes on with it is refused without. */
+  /** Where the provider ran what has not ended, or was paused: a request that goes on with it is refused without. */
   readonly container: string | undefined;
 }
 
@@ -133,7 +133,8 @@ class ConversationWriter {
     this.sent.add(part.id);
     const { id, name } = part;
     const { container, ...fields } = fieldsOf(part, this.model);
-    if (!this.answered.has(id)) this.container = textOr(container) || undefined;
+    const goesOn = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
+    if (goesOn) this.container = textOr(container) || this.container;
     return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fields }];
   }
 

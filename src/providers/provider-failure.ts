@@ -4,7 +4,7 @@ import { ProviderError } from './provider-error.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
-const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
+const REASON_FIELDS = ['message', 'error', 'detail', 'msg', 'response'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 

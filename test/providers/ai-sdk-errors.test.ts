@@ -68,6 +68,7 @@ describe('a status that is an error', () => {
     [{ status: 500, body: 'Bad gateway' }, '500 Bad gateway'],
     [{ status: 500, json: { detail: 'Told so' } }, '500 Told so'],
     [{ status: 500, body: '' }, '500 Internal Server Error'],
+    [{ status: 500, json: { type: 'response.failed', response: { error: { message: 'Told so' } } } }, '500 Told so'],
   ])('tells what the server said in its own way: %j', async (reply, message) => {
     expect(await failure(reply)).toMatchObject({ message });
   });

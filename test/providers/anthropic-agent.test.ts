@@ -237,6 +237,22 @@ describe('a turn that the API pauses', () => {
     expect(usage).toMatchObject({ inputTokens: 24, outputTokens: 10, totalTokens: 34 });
   });
 
+  test('goes on in the container in which it ran', async () => {
+    const [start = '', ...rest] = eventsOf({ content: [search, found] });
+    const delta = { stop_reason: 'pause_turn', container: { id: 'container_1' } };
+    const first = [start, ...rest.slice(0, -2), event({ type: 'message_delta', delta })];
+    await using server = await startAnthropicServer((_body, index) =>
+      index === 0 ? { chunks: first, end: 'silent' } : stream({ content: [text('Sunny.')] }),
+    );
+    const agent = new Agent({ model: anthropic('claude-sonnet-5', { baseURL: server.baseURL }) });
+
+    const { history } = await agent.run('Weather?');
+    await agent.run('And tomorrow?', { messages: history });
+
+    expect(server.requests.map(({ body }) => body.container)).toEqual([undefined, 'container_1', undefined]);
+    expect(server.requests[1]?.body.messages[1]).toEqual({ role: 'assistant', content: [search, found] });
+  });
+
   test('again and again is given as it is in the end', async () => {
     await using server = await startAnthropicServer([stream(paused)]);
     const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
