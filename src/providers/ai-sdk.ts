@@ -6,6 +6,7 @@ import { type AiSdkModel, checkModel } from './ai-sdk-model.js';
 import { familyOf, toCallOptions } from './ai-sdk-request.js';
 import { readResult } from './ai-sdk-response.js';
 import { readStream } from './ai-sdk-stream.js';
+import { withFilesTold } from './ai-sdk-unsupported.js';
 import { abortable, withRetries } from './provider-call.js';
 import { ProviderError } from './provider-error.js';
 import { throughPauses } from './provider-pauses.js';
@@ -52,7 +53,9 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
     id: model.modelId,
     provider: familyOf(model.provider),
     generate: (request) =>
-      throughPauses(request, (asked) => abortable(asked.signal, (signal) => generate({ ...asked, signal }, settings))),
+      throughPauses(request, (asked) =>
+        abortable(asked.signal, (signal) => withFilesTold({ ...asked, signal }, (told) => generate(told, settings))),
+      ),
   };
 }
 
