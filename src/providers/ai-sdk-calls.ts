@@ -1,20 +1,22 @@
 import type { AiSdkModel } from './ai-sdk-model.js';
 import { speaksChat } from './ai-sdk-result.js';
-import { CallIds, MISTRAL_IDS, PLAIN_IDS, takenName } from './call-ids.js';
+import { CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, takenName } from './call-ids.js';
 import { MISTRAL_MODEL } from './openai-limits.js';
 import { objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_NAME = 64;
+const OPENAI_CHAT = /^(openai|azure)\b/;
 
 /**
  * A prompt that is not refused for what another provider left in it: ids that are none here, or are there twice, and
- * names. Servers of chat completions take any, and some want their own back as they gave them; Mistral's models insist
+ * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them; Mistral's models insist
  * on more, whoever serves them.
  */
 export function withTakenCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
   if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)));
-  return speaksChat(model.provider) ? prompt : withIds(prompt, new CallIds(PLAIN_IDS));
+  if (!speaksChat(model.provider)) return withIds(prompt, new CallIds(PLAIN_IDS));
+  return OPENAI_CHAT.test(model.provider) ? withIds(prompt, new CallIds(OPENAI_IDS)) : prompt;
 }
 
 /** What the provider ran itself stands in the assistant's message with its result, and has the provider's own id. */

@@ -1,5 +1,4 @@
 import { describeError, KeelsonError } from '../errors.js';
-import type { ModelFailureHints } from '../model/run-error.js';
 import { ProviderError, unreadableBody } from './provider-error.js';
 import { toProviderError } from './provider-failure.js';
 import { isObject, parseJson, textOr, type WireObject } from './wire.js';
@@ -8,41 +7,61 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-re
 
 /** What a model of the AI SDK threw, as a typed error. Read by shape: its `APICallError` may be of any copy and major. */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
-  if (thrown instanceof KeelsonError || !isObject(thrown) || typeof thrown.isRetryable !== 'boolean') {
-    return toProviderError(provider, thrown);
-  }
+  if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
+  const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : 0;
+  if (status >= 400) return statusFailure(provider, thrown, status);
+  const isCall = typeof thrown.isRetryable === 'boolean';
+  const isPassing = thrown.isRetryable === true || isNoAnswer(thrown) || isCut(provider, thrown.cause);
+  const inside = toldInside(provider, thrown);
+  const told = inside ?? (toProviderError(provider, thrown) as ProviderError);
+  if (!inside && !isCall && !isPassing) return told;
+  return new ProviderError(provider, isCall && !inside ? messageOf(thrown) : told.message, {
+    ...told,
+    retryable: told.retryable || (isPassing && !inside),
+    requestId: requestIdIn(thrown.responseHeaders) ?? told.requestId,
+    cause: thrown,
+  });
+}
+
+function statusFailure(provider: string, thrown: WireObject, status: number): ProviderError {
   const headers = headersOf(thrown.responseHeaders);
-  const told = toldIn(provider, thrown, headers);
-  const isStatus = told?.status !== undefined && told.status === thrown.statusCode;
-  const isDecided = told !== undefined && (!isStatus || headers.has('x-should-retry'));
-  return new ProviderError(provider, told?.message ?? messageOf(thrown), {
-    status: told?.status,
-    retryAfterMs: told?.retryAfterMs,
-    retryable: isDecided ? told.retryable : thrown.isRetryable || isCut(provider, thrown.cause),
+  const error = bodyOf(thrown);
+  const { message, retryAfterMs, retryable } = toProviderError(provider, { status, headers, error }) as ProviderError;
+  const isPassing = thrown.isRetryable === true || isCut(provider, thrown.cause) || isNamedPassing(provider, error);
+  return new ProviderError(provider, message, {
+    status,
+    retryAfterMs,
+    retryable: headers.has('x-should-retry') ? retryable : isPassing,
     requestId: requestIdIn(thrown.responseHeaders),
     cause: thrown,
   });
+}
+
+/** Anthropic's provider calls every error at the beginning of a stream a 500, and one that does not pass. */
+function isNamedPassing(provider: string, error: unknown): boolean {
+  const { status, retryable } = toProviderError(provider, { error }) as Partial<ProviderError>;
+  return status !== undefined && retryable === true;
+}
+
+/** A server may say that it failed in an answer of status 200, or in a chunk of one: then that is no answer by the schema. */
+function toldInside(provider: string, { value, responseBody, responseHeaders }: WireObject): ProviderError | undefined {
+  const body = value ?? parseJson(textOr(responseBody));
+  const [first] = [body].flat();
+  if (isObject(first) && first.error) {
+    return toProviderError(provider, { headers: headersOf(responseHeaders), error: first.error }) as ProviderError;
+  }
+  return body === undefined && typeof responseBody === 'string' ? unreadableBody(provider, responseBody) : undefined;
+}
+
+/** An answer without a choice or an end, as the AI SDK calls it; not one whose parts are wrong, as they will be again. */
+function isNoAnswer({ name, message }: WireObject): boolean {
+  return name === 'AI_InvalidResponseDataError' && !/^Expected '/.test(textOr(message));
 }
 
 /** The provider's id of a request, in the headers of its answer. */
 export function requestIdIn(given: unknown): string | undefined {
   const headers = headersOf(given);
   return REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined;
-}
-
-type Told = KeelsonError & Partial<ModelFailureHints>;
-
-/** What the server said: with a status, or in the place of an answer. */
-function toldIn(provider: string, thrown: WireObject, headers: Headers): Told | undefined {
-  const { statusCode: status, responseBody } = thrown;
-  if (typeof status === 'number' && status >= 400) {
-    return toProviderError(provider, { status, headers, error: bodyOf(thrown) });
-  }
-  if (typeof responseBody !== 'string') return undefined;
-  const body = parseJson(responseBody);
-  const first = Array.isArray(body) ? body[0] : body;
-  if (isObject(first) && first.error) return toProviderError(provider, { headers, error: first.error });
-  return body === undefined ? unreadableBody(provider, responseBody) : undefined;
 }
 
 /** What an error part of a stream bears: what was thrown, or an error's JSON as the provider sent it. */

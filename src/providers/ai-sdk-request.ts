@@ -72,12 +72,24 @@ function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkMo
   const isOpenAI = /^(openai|azure)\b/.test(provider);
   const name = isOpenAI ? 'openai' : familyOf(provider);
   const own = defined({
-    reasoningEffort: specificationVersion === 'v4' ? undefined : settings.reasoningEffort,
+    reasoningEffort: effortOption(settings.reasoningEffort, name, specificationVersion),
     strictJsonSchema: isOpenAI && output && !isStrictSchema(withoutDialect(output.schema)) ? false : undefined,
   });
   const given = settings.providerOptions ?? {};
   const options = hasFields(own) ? { ...given, [name]: { ...own, ...(isObject(given[name]) && given[name]) } } : given;
   return hasFields(options) ? options : undefined;
+}
+
+type Effort = ModelSettings['reasoningEffort'];
+
+/** Some providers refuse a call for a word that they do not know: they get the nearest one. */
+function effortOption(effort: Effort, name: string, version: AiSdkModel['specificationVersion']): Effort {
+  if (effort === undefined || version === 'v4') return undefined;
+  if (name === 'mistral') return effort === 'none' ? 'none' : 'high';
+  if (!['groq', 'xai', 'deepseek'].includes(name)) return effort;
+  const isRefused = name === 'deepseek' || (name === 'xai' && version === 'v2');
+  if (effort === 'none') return isRefused ? undefined : 'none';
+  return effort === 'minimal' ? 'low' : effort;
 }
 
 /** Of `openai.responses`, `openai`: the name that options and metadata go by. */

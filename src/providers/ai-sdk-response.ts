@@ -1,3 +1,4 @@
+import type { KeelsonError } from '../errors.js';
 import { randomIds } from '../internal/ids.js';
 import type { JsonValue } from '../internal/json.js';
 import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../model/message.js';
@@ -18,6 +19,9 @@ export function readResult(result: WireObject, { provider }: AiSdkModel): ModelR
   const ids = new Set<string>();
   const content = objectsIn(result.content).flatMap((part) => readPart(part, provider, ids));
   const { finishReason, word } = finishOf(result.finishReason);
+  const usage = usageOf(result.usage);
+  if (finishReason === 'other' && word === '' && content.length + usage.outputTokens === 0)
+    throw noAnswer(result, family);
   if (finishReason === 'error')
     throw toProviderError(family, { error: `The provider broke off its answer: "${word}".` });
   if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
@@ -29,9 +33,17 @@ export function readResult(result: WireObject, { provider }: AiSdkModel): ModelR
   return {
     content,
     finishReason: isCall && isUnsaid ? 'tool-calls' : finishReason,
-    usage: usageOf(result.usage),
+    usage,
     ...metadataOf(result),
   };
+}
+
+/** Google's provider takes any JSON for an answer, also that of an error. */
+function noAnswer(result: WireObject, family: string): KeelsonError {
+  const body = isObject(result.response) && isObject(result.response.body) ? result.response.body : {};
+  if (body.error) return toProviderError(family, { error: body.error });
+  const problem = 'The answer is not valid: it says nothing, nor why.';
+  return new ProviderError(family, problem, { retryable: true, cause: result });
 }
 
 /** Until v2 a word, then an object with the provider's own word. Version 2 says `unknown` where a provider says nothing. */

@@ -70,13 +70,12 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   return { type: 'content', value };
 }
 
-/** Most providers pass over the mark of an error, so the text says it too; Anthropic's have a place for it. */
+/** Only Anthropic's protocol has a mark for an error: for others the text says it. */
 function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
-  const text = textOf(part);
-  const value = wellFormed(text.trim() === '' ? '(no output)' : text);
-  if (!part.isError) return { type: 'text', value };
-  const isSaid = /^error\b/i.test(value) || /anthropic/.test(model.provider);
-  return { type: 'error-text', value: isSaid ? value : `Error: ${value}` };
+  const text = textOf(part).trim() === '' ? '(no output)' : textOf(part);
+  const isUnmarked = part.isError && !/anthropic/.test(model.provider) && !/^error\b/i.test(text);
+  const value = wellFormed(isUnmarked ? `Error: ${text}` : text);
+  return { type: part.isError ? 'error-text' : 'text', value };
 }
 
 function textOf({ content }: ToolResultPart): string {

@@ -79,7 +79,7 @@ class StreamedResult {
   }
 
   whole(): WireObject {
-    if (!this.finish || isCut(this.finish)) {
+    if (!this.finish || isCut(this.finish, this.provider)) {
       const problem = 'The stream ended before the answer did: the connection was cut, or the server gave up.';
       throw new ProviderError(this.provider, problem, { retryable: true });
     }
@@ -128,10 +128,13 @@ function merged(known: WireObject, more: unknown): WireObject {
   return all;
 }
 
+/** They say with each piece what all cost so far, and at the end always why it ended. */
+const COUNTS_ALONG = /^(google|xai|perplexity)\b/;
+
 /**
  * Providers close every stream with a finish, also one that was cut: then neither why it ended nor what it cost is known.
  */
-function isCut({ finishReason, usage }: WireObject): boolean {
+function isCut({ finishReason, usage }: WireObject, provider: string): boolean {
   const { finishReason: reason, word } = finishOf(finishReason);
-  return reason === 'other' && word === '' && usageOf(usage).outputTokens === 0;
+  return reason === 'other' && word === '' && (COUNTS_ALONG.test(provider) || usageOf(usage).outputTokens === 0);
 }

@@ -6,8 +6,10 @@ import { type AiSdkModel, checkModel } from './ai-sdk-model.js';
 import { familyOf, toCallOptions } from './ai-sdk-request.js';
 import { readResult } from './ai-sdk-response.js';
 import { readStream } from './ai-sdk-stream.js';
+import { withFilesTold } from './ai-sdk-unsupported.js';
 import { abortable, clockOf, withRetries } from './provider-call.js';
 import { ProviderError, withRequestId } from './provider-error.js';
+import { throughPauses } from './provider-pauses.js';
 import { isObject, type WireObject } from './wire.js';
 
 export type { AiSdkDownload, AiSdkDownloader } from './ai-sdk-file.js';
@@ -50,7 +52,10 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) => abortable(request.signal, (signal) => generate({ ...request, signal }, settings)),
+    generate: (request) =>
+      throughPauses(request, (asked) =>
+        abortable(asked.signal, (signal) => withFilesTold({ ...asked, signal }, (told) => generate(told, settings))),
+      ),
   };
 }
 

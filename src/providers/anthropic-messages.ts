@@ -17,6 +17,8 @@ import { isObject, textOr, type WireObject } from './wire.js';
 export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireObject[];
+  /** Where the provider ran what has not ended, or was paused: a request that goes on with it is refused without. */
+  readonly container: string | undefined;
 }
 
 /**
@@ -30,7 +32,7 @@ export function toWireConversation(messages: readonly Message[], model: string):
   const writer = new ConversationWriter(model, messages);
   for (const message of messages.slice(leading.length)) writer.add(message);
   const system = leading.map(({ content }) => textOr(content)).filter((text) => text.trim() !== '');
-  return { system: system.join('\n\n'), messages: writer.messages() };
+  return { system: system.join('\n\n'), messages: writer.messages(), container: writer.container };
 }
 
 interface Turn {
@@ -39,6 +41,7 @@ interface Turn {
 }
 
 class ConversationWriter {
+  container: string | undefined = undefined;
   private readonly turns: Turn[] = [];
   private readonly ids = new CallIds(PLAIN_IDS);
   /** The calls that the provider ran itself: those that it gave a result for, and those that were sent. */
@@ -111,7 +114,8 @@ class ConversationWriter {
   /** One that was cut has no signature yet: Claude's are refused without. */
   private thought(part: ReasoningPart): readonly WireObject[] {
     if (!isFrom(part, this.model)) return [];
-    const fields = fieldsOf(part, this.model);
+    const { block, ...fields } = fieldsOf(part, this.model);
+    if (isObject(block)) return [{ ...block, ...fields }];
     const isRedacted = fields.type === 'redacted_thinking';
     if (!isRedacted && !fields.signature && abilitiesOf(this.model).isClaude) return [];
     return [{ ...(isRedacted ? {} : { type: 'thinking', thinking: part.text }), ...fields }];
@@ -128,7 +132,10 @@ class ConversationWriter {
     if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];
     this.sent.add(part.id);
     const { id, name } = part;
-    return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fieldsOf(part, this.model) }];
+    const { container, ...fields } = fieldsOf(part, this.model);
+    const goesOn = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
+    if (goesOn) this.container = textOr(container) || this.container;
+    return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fields }];
   }
 
   private serverResult({ id, structured }: ToolResultPart): readonly WireObject[] {

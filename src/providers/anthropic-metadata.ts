@@ -34,6 +34,6 @@ function cited({ citations }: WireObject): WireObject {
 
 /** Whether a part came from the model. Its thoughts go back to no other, and neither does what was run for it. */
 export function isFrom(part: MarkedPart, model: string): boolean {
-  const metadata = part.providerMetadata?.anthropic;
-  return isObject(metadata) && metadata.model === model;
+  const { anthropic: metadata, aiSdk } = part.providerMetadata ?? {};
+  return isObject(metadata) && metadata.model === model && aiSdk === undefined;
 }

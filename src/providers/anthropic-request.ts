@@ -12,7 +12,7 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
   // Those of mere spaces are refused.
   const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');
   const abilities = abilitiesOf(model);
-  const { system, messages } = wellFormed(toWireConversation(request.messages, model));
+  const { system, messages, container } = wellFormed(toWireConversation(request.messages, model));
   const schema = output && wellFormed(output.schema);
   const format = schema && abilities.hasOutputFormat ? outputSchema(schema) : undefined;
   const words = schema && !format ? inWords(schema) : '';
@@ -31,6 +31,7 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
     stop_sequences: stops?.length ? stops : undefined,
     ...given,
     // Whose parts come from several places.
+    container: withContainer(container, given),
     tools: withTools(tools, given),
     output_config: withConfig(config, given),
     stream: true,
@@ -44,6 +45,11 @@ function maxTokens(settings: ModelSettings, abilities: Abilities): number {
 function withConfig(config: WireObject, given: WireObject): WireObject | undefined {
   const whole = { ...config, ...(isObject(given.output_config) ? given.output_config : {}) };
   return Object.keys(whole).length > 0 ? whole : undefined;
+}
+
+/** What was given may name skills alone. */
+function withContainer(id: string | undefined, { container: given }: WireObject): unknown {
+  return id !== undefined && isObject(given) ? { id, ...given } : (given ?? id);
 }
 
 /** For models that cannot be held to a schema, and for schemas that they cannot be held to. The answer is checked in any case. */
@@ -66,9 +72,14 @@ function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireO
   return { tools: stubs, tool_choice: names.size > 0 ? { type: 'none' } : undefined };
 }
 
-/** Those that the provider runs stand beside the agent's own. */
+/**
+ * Those that the provider defines stand beside the agent's own. One of the same name takes its place, since the API refuses
+ * two: the agent's tool runs its calls.
+ */
 function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
-  const all = [...tools, ...objectsIn(given.tools)];
+  const defined = objectsIn(given.tools);
+  const own = tools.filter(({ name }) => defined.every((tool) => tool.name !== name));
+  const all = [...own, ...defined];
   return all.length > 0 ? all : undefined;
 }
 

@@ -17,7 +17,7 @@ const FINISH_REASONS = new Map<unknown, FinishReason>([
 
 /** The response in a message: one that came whole, or one put together from a stream. */
 export function readMessage(message: WireObject, model: string): ModelResponse {
-  const content = new BlockReader(model).read(objectsIn(message.content));
+  const content = new BlockReader(model, message.container).read(objectsIn(message.content));
   const called = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
   const { stop_reason: reason } = message;
   if (reason === 'tool_use' && !called) {
@@ -34,15 +34,7 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
 }
 
 /** What the server says beside its answer; in `usage`, what it counts besides. */
-function metadata({
-  id,
-  model,
-  stop_sequence,
-  stop_details,
-  container,
-  usage,
-}: WireObject): Pick<ModelResponse, 'providerMetadata'> {
-  const fields = { id, model, stop_sequence, stop_details, container, usage };
+function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
   return known.length > 0 ? { providerMetadata: { anthropic: Object.fromEntries(known) } } : {};
 }
@@ -52,20 +44,27 @@ class BlockReader {
   /** The names of the calls that the provider ran. */
   private readonly names = new Map<unknown, string>();
 
-  constructor(private readonly model: string) {}
+  constructor(
+    private readonly model: string,
+    private readonly container: unknown,
+  ) {}
 
+  /**
+   * A block of another kind says something to the API alone, such as where another model took over, or what stands in
+   * place of all before it: it goes back as it came, in an empty thought that nobody shows.
+   */
   read(blocks: readonly WireObject[]): readonly AssistantPart[] {
     return blocks.flatMap((block) => this.part(block) ?? []);
   }
 
-  /** Blocks of unknown kinds are skipped. */
   private part(block: WireObject): AssistantPart | undefined {
     const type = textOr(block.type);
     if (type === 'text') return this.text(block);
     if (type === 'thinking' || type === 'redacted_thinking') return this.thought(block);
     if (type === 'tool_use') return this.call(block);
     if (type.endsWith('_tool_use')) return this.serverCall(block);
-    return type.endsWith('_tool_result') ? this.serverResult(block) : undefined;
+    if (type.endsWith('_tool_result')) return this.serverResult(block);
+    return type === '' ? undefined : { type: 'reasoning', text: '', ...toMetadata(this.model, { block }) };
   }
 
   private text({ type, text, ...fields }: WireObject): AssistantPart | undefined {
@@ -90,14 +89,15 @@ class BlockReader {
     return { type: 'tool-call', id, name, ...readInput(input), ...toMetadata(this.model, { ...fields, caller: by }) };
   }
 
-  /** Its type goes along, so that it can go back as what it was. */
+  /** Its type goes along, so that it can go back as what it was, and where it runs, since it may not have ended yet. */
   private serverCall({ id: given, name: called, input, ...fields }: WireObject): ToolCallPart | undefined {
     const id = textOr(given);
     const name = textOr(called);
     if (id === '' || name === '') return undefined;
     this.names.set(id, name);
     const call = { type: 'tool-call', id, name, ...readInput(input), providerExecuted: true } as const;
-    return { ...call, ...toMetadata(this.model, fields) };
+    const container = isObject(this.container) ? this.container.id : undefined;
+    return { ...call, ...toMetadata(this.model, { ...fields, container }) };
   }
 
   /** Goes back as it came, so the block is kept whole. */

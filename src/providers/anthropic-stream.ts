@@ -6,7 +6,7 @@ import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } fr
 /**
  * Reads a stream to its end, pushing each delta as it comes, and gives the message that the server would have sent whole,
  * in which the input of a call is still text. One that came whole after all is understood too. Rejects where the stream
- * fails, carries an error, or ends before the server said why it ended. Events and blocks of unknown kinds are skipped.
+ * fails, carries an error, or ends before the server said why it ended. Events of unknown kinds are skipped.
  */
 export async function readStream(events: AsyncIterable<unknown> | Iterable<unknown>, push: Push): Promise<WireObject> {
   const answer = new StreamedMessage(push);
@@ -73,8 +73,8 @@ class StreamedMessage {
   }
 
   /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
-  private end({ delta, usage }: WireObject): void {
-    if (isObject(delta)) this.ending = { ...this.ending, ...known(delta) };
+  private end({ type, delta, usage, ...beside }: WireObject): void {
+    this.ending = { ...this.ending, ...known(beside), ...(isObject(delta) && known(delta)) };
     if (!isObject(usage)) return;
     const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
     this.usage = { ...this.usage, ...Object.fromEntries(counts) };
@@ -102,6 +102,7 @@ class StreamedMessage {
     else if (delta.type === 'input_json_delta') this.grow(block, 'input', delta.partial_json);
     else if (delta.type === 'signature_delta') block.signature = textOr(block.signature) + textOr(delta.signature);
     else if (delta.type === 'citations_delta') block.citations = [...objectsIn(block.citations), delta.citation];
+    else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
   /** What came whole with the beginning stays where nothing follows. */
@@ -113,6 +114,15 @@ class StreamedMessage {
 
   private show(type: ModelPart['type'], text: unknown): void {
     if (typeof text === 'string' && text !== '') this.push({ type, text });
+  }
+}
+
+const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
+
+/** Of a kind that is not known: a delta has the block's own fields, and texts come in pieces. */
+function growOther(block: Block, { type, ...fields }: WireObject): void {
+  for (const [name, value] of Object.entries(known(fields))) {
+    block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;
   }
 }
 

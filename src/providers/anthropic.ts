@@ -5,6 +5,7 @@ import { readMessage } from './anthropic-response.js';
 import { readStream } from './anthropic-stream.js';
 import { type Answer, answerTo, eventsOf, isAsyncIterable, type ProviderCall } from './provider-answer.js';
 import { checkOptions, clientSource } from './provider-connection.js';
+import { throughPauses } from './provider-pauses.js';
 
 export { PackageMissingError } from '../errors.js';
 export type { AnthropicClient } from './anthropic-client.js';
@@ -49,7 +50,9 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     id: modelId,
     provider: 'anthropic',
     generate: (request) =>
-      answerTo(request, async (own) => prepare(modelId, await client(), { request: own, options })),
+      throughPauses(request, (asked) =>
+        answerTo(asked, async (own) => prepare(modelId, await client(), { request: own, options })),
+      ),
   };
 }
 

@@ -13,6 +13,13 @@ export const PLAIN_IDS: IdRule = {
   make: (count) => `toolu_made_${count}`,
 };
 
+/** What OpenAI's chat completions take. */
+export const OPENAI_IDS: IdRule = {
+  taken: /^.{0,40}$/s,
+  made: /^call_made_short_/,
+  make: (count) => `call_made_short_${count}`,
+};
+
 /** What Mistral's models insist on. */
 export const MISTRAL_IDS: IdRule = {
   taken: /^[a-z0-9]{9}$/i,

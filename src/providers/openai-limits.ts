@@ -1,14 +1,8 @@
-import { type IdRule, MISTRAL_IDS, takenName } from './call-ids.js';
+import { type IdRule, MISTRAL_IDS, OPENAI_IDS, takenName } from './call-ids.js';
 import type { Server } from './openai-client.js';
 import { isObject, objectsIn, textOr, type WireObject } from './wire.js';
 
 const LONGEST_NAME = 64;
-
-const OPENAI: IdRule = {
-  taken: /^.{0,40}$/s,
-  made: /^call_made_short_/,
-  make: (count) => `call_made_short_${count}`,
-};
 
 /** What Mistral's models are called: they insist on more than the protocol does, whoever serves them. */
 export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i;
@@ -19,7 +13,7 @@ export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
   if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL_IDS));
-  if (server === 'openai') return withCallsOf(messages, OPENAI);
+  if (server === 'openai') return withCallsOf(messages, OPENAI_IDS);
   const mustThink = server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model));
   return mustThink ? messages.map(withThought) : messages;
 }

@@ -7,7 +7,7 @@ import { isObject, parseJson, textOr, type WireObject } from './wire.js';
  */
 export class CallFragments {
   private readonly calls: OpenCall[] = [];
-  private readonly byIndex = new Map<number | undefined, OpenCall>();
+  private readonly byIndex = new Map<unknown, OpenCall>();
   private readonly byId = new Map<unknown, OpenCall>();
 
   /** Returns what the fragment adds to the arguments of its call. */
@@ -36,7 +36,8 @@ export class CallFragments {
   }
 
   private callOf(fragment: WireObject): OpenCall {
-    const index = typeof fragment.index === 'number' ? fragment.index : undefined;
+    // A number, or the same as text.
+    const index = fragment.index ?? undefined;
     const named = this.byId.get(fragment.id);
     const last = index === undefined ? this.calls.at(-1) : this.byIndex.get(index);
     const known = named && (index === undefined || index === named.index) ? named : last;
@@ -51,7 +52,7 @@ export class CallFragments {
 }
 
 interface OpenCall {
-  readonly index: number | undefined;
+  readonly index: unknown;
   id: string;
   name: string;
   arguments: string;

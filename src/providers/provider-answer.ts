@@ -90,7 +90,7 @@ async function readOnce(answer: Answer, request: ModelRequest, call: ProviderCal
 
 /**
  * The events of a body that the client did not read: all where `isOurs`, else those of one that is no stream of events,
- * since a client that was given may be wrapped by something that watches its streams.
+ * since a client that was given may be wrapped by something that watches its streams, and Bedrock's reads one of its own.
  */
 export function eventsOf(
   response: HttpAnswer | undefined,
@@ -99,7 +99,9 @@ export function eventsOf(
 ): AsyncIterable<unknown> | undefined {
   if (isOurs && response?.body === null) return readEvents(bytesOf(''), provider);
   if (!response || !isAsyncIterable(response.body)) return undefined;
-  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+  const isStream = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\b/i.test(
+    response.headers.get('content-type') ?? '',
+  );
   return isOurs || !isStream ? readEvents(response.body, provider) : undefined;
 }
 

@@ -4,7 +4,7 @@ import { ProviderError } from './provider-error.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from './wire.js';
 
 const LONGEST_MESSAGE = 500;
-const REASON_FIELDS = ['message', 'error', 'detail', 'msg'];
+const REASON_FIELDS = ['message', 'error', 'detail', 'msg', 'response'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
@@ -23,10 +23,16 @@ const STATUS_OF_NAME = new Map([
   ['api_error', 500],
   ['timeout_error', 504],
   ['overloaded_error', 529],
+  // Bedrock's.
+  ['modeltimeoutexception', 408],
+  ['throttlingexception', 429],
+  ['internalserverexception', 500],
+  ['modelstreamerrorexception', 500],
+  ['serviceunavailableexception', 503],
 ]);
 /** What it is called where it will come again. */
 const LASTING =
-  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_)/;
+  /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_|validationexception)/;
 
 /**
  * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
@@ -54,7 +60,7 @@ function statusOf(error: WireObject): number | undefined {
   const named = isObject(error.error) ? error.error.code : undefined;
   const status = Number(error.status ?? named ?? 0);
   if (status >= 400 && status < 600) return status;
-  const names = namesOf(error.error);
+  const names = namesOf(error);
   return names.some((name) => LASTING.test(name))
     ? undefined
     : names.map((name) => STATUS_OF_NAME.get(name)).find(Boolean);
@@ -62,8 +68,8 @@ function statusOf(error: WireObject): number | undefined {
 
 function namesOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
-  // Anthropic's client leaves an event's error in its envelope.
-  return [error.code, error.type].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
+  // Anthropic's client leaves an event's error in its envelope. Bedrock's errors have the name for a class.
+  return [error.code, error.type, error.name].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
@@ -101,8 +107,12 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
-  // Half a JSON text was cut on its way.
-  return isConnectionLoss(error) || NO_JSON.test(textOr(error.name));
+  // Half a JSON text, or half an event of Bedrock's, was cut on its way.
+  return (
+    isConnectionLoss(error) ||
+    NO_JSON.test(textOr(error.name)) ||
+    /^(?:truncated|incomplete)\b/i.test(textOr(error.message))
+  );
 }
 
 /** A client's error without status or body; or what fetch throws: a TypeError, told by its cause or by its words. */

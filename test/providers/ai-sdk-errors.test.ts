@@ -22,6 +22,7 @@ describe('a status that is an error', () => {
     [{ status: 500, body: 'Bad gateway' }, '500 Bad gateway'],
     [{ status: 500, json: { detail: 'Told so' } }, '500 Told so'],
     [{ status: 500, body: '' }, '500 Internal Server Error'],
+    [{ status: 500, json: { type: 'response.failed', response: { error: { message: 'Told so' } } } }, '500 Told so'],
   ])('tells what the server said in its own way: %j', async (reply, message) => {
     expect(await failure(reply)).toMatchObject({ message });
   });
@@ -37,6 +38,55 @@ describe('an answer that is none', () => {
 
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ retryable });
+  });
+
+  test('an error in place of one is told, with its own status', async () => {
+    const error = { message: 'Overloaded', type: 'server_error', code: 503 };
+
+    expect(await failure({ json: { error } })).toMatchObject({ message: 'Overloaded', status: 503, retryable: true });
+  });
+
+  test.each<[string, object, object]>([
+    [
+      'an error that stands in a chunk',
+      { name: 'AI_TypeValidationError', value: { error: { message: 'Busy', code: 503 } } },
+      { message: 'Busy', status: 503, retryable: true },
+    ],
+    ['a chunk of another form', { name: 'AI_TypeValidationError', value: {} }, { retryable: false }],
+    ['half a chunk', { name: 'AI_JSONParseError', cause: new SyntaxError('Unexpected end') }, { retryable: true }],
+    ['half a frame', { message: 'Incomplete Amazon Bedrock event-stream frame' }, { retryable: true }],
+    ['an answer without a choice', { name: 'AI_InvalidResponseDataError' }, { retryable: true }],
+    ['no body', { name: 'AI_APICallError', isRetryable: false, responseBody: '' }, { retryable: true }],
+    [
+      "an overload at the beginning of Anthropic's stream",
+      { isRetryable: false, statusCode: 500, responseBody: '{"type":"api_error","message":"Oh"}' },
+      { status: 500, retryable: true },
+    ],
+    [
+      "a mistake at the beginning of Anthropic's stream",
+      { isRetryable: false, statusCode: 500, responseBody: '{"type":"invalid_request_error","message":"Oh"}' },
+      { status: 500, retryable: false },
+    ],
+  ])('%s is told in the words of the server, and whether it may pass', async (_title, fields, expected) => {
+    const thrown = Object.assign(new Error('Not by the schema'), fields);
+    const streamed = await call(
+      scriptedModel('v3', [[{ type: 'error', error: thrown }]]),
+      {},
+      { streamed: true, maxRetries: 0 },
+    );
+    const whole = await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 });
+
+    expect(streamed.error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', ...expected, cause: thrown });
+    expect(whole.error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', ...expected, cause: thrown });
+  });
+
+  test.each<[object, object]>([
+    [{}, { retryable: true }],
+    [{ response: { body: { error: { message: 'Busy', code: 503 } } } }, { message: 'Busy', status: 503 }],
+  ])('nothing at all, as Google gives where a server says %j, is none', async (fields, expected) => {
+    const empty = { content: [], finishReason: { unified: 'other', raw: undefined }, usage: {}, ...fields };
+
+    expect((await call(scriptedModel('v3', [empty]), {}, { maxRetries: 0 })).error).toMatchObject(expected);
   });
 
   test('an error that is of no call is told as it is, and not tried again', async () => {

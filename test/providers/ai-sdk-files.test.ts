@@ -1,7 +1,10 @@
-import type { AiSdkModel, AiSdkOptions } from 'keelson/ai-sdk';
+import { createOpenAI } from 'ai-sdk-openai-v3';
+import { type AiSdkModel, type AiSdkOptions, aiSdk } from 'keelson/ai-sdk';
 import { describe, expect, test } from 'vitest';
-import type { FilePart, ImagePart } from '../../src/model/message.js';
+import type { ContentPart, FilePart, ImagePart, Message } from '../../src/model/message.js';
 import { call, scriptedModel } from '../support/ai-sdk-model.js';
+import { replyWith } from '../support/openai-reply.js';
+import { startOpenAIServer } from '../support/openai-server.js';
 
 const answer = { content: [{ type: 'text', text: 'Hi' }] };
 const bytes = new Uint8Array([1, 2, 3]);
@@ -117,5 +120,60 @@ describe('an address that the model does not read', () => {
       {},
       { content: [{ output: { type: 'content', value: [{ type: 'text', text: pdf.data }] } }] },
     ]);
+  });
+});
+
+describe('a file from a tool for which the provider has no place', () => {
+  const archive = {
+    type: 'file',
+    data: new Uint8Array([80]),
+    mediaType: 'application/zip',
+    filename: 'a.zip',
+  } as const;
+  const note = { type: 'file', data: 'aGk=', mediaType: 'text/plain' } as const;
+  const picture = { type: 'image', image: 'iVBO', mediaType: 'image/png' } as const;
+  const turn = (...content: readonly ContentPart[]): readonly Message[] => [
+    { role: 'user', content: 'Look' },
+    { role: 'assistant', content: [{ type: 'tool-call', id: 'c1', name: 'look', input: {} }] },
+    { role: 'tool', content: [{ type: 'tool-result', id: 'c1', name: 'look', content }] },
+  ];
+
+  test.each([false, true])('is told in words, and pictures stay (streamed: %s)', async (streamed) => {
+    await using server = await startOpenAIServer((body) => replyWith({ text: 'I see.' }, body));
+    const model = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' }).chat('m');
+
+    const { content } = await aiSdk(model).generate({
+      messages: turn(archive, note, picture),
+      tools: [],
+      ...(streamed && { onPart: () => {} }),
+    });
+
+    expect(content).toEqual([{ type: 'text', text: 'I see.' }]);
+    expect(server.requests[0]?.body.messages.slice(2)).toEqual([
+      {
+        role: 'tool',
+        tool_call_id: 'c1',
+        content: '(A file "a.zip" of type application/zip cannot be shown here.)\nhi\n(1 attachment follows.)',
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From tool call c1 (look):' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } },
+        ],
+      },
+    ]);
+  });
+
+  test('is all of them where it takes no picture either, and its error is told where that does not help', async () => {
+    const unsupported = Object.assign(new Error('No files.'), { name: 'AI_UnsupportedFunctionalityError' });
+    const blind = scriptedModel('v3', [unsupported, unsupported, answer]);
+    const broken = scriptedModel('v3', [unsupported]);
+
+    expect((await call(blind, { messages: turn(archive, picture) })).error).toBeUndefined();
+    expect(JSON.stringify(blind.calls[2])).toContain('(A file of type image/png cannot be shown here.)');
+    expect((await call(broken, { messages: turn(archive, picture) })).error).toMatchObject({ message: 'No files.' });
+    expect((await call(broken, {})).error).toMatchObject({ message: 'No files.' });
+    expect(broken.calls).toHaveLength(4);
   });
 });

@@ -49,6 +49,17 @@ describe('calls of another provider', () => {
     expect(sent[1]?.content[0]).toMatchObject({ toolCallId: 'functions.look:0', toolName: 'a.b' });
   });
 
+  test('have ids and names that OpenAI takes by chat completions, too', async () => {
+    const longest = 'x'.repeat(40);
+    const [, known, , long, result] = await prompt([user, ...turn(longest), ...turn(`${longest}y`)], {
+      provider: 'openai.chat',
+    });
+
+    expect(known?.content[0]).toMatchObject({ toolCallId: longest });
+    expect(long?.content[0]).toMatchObject({ toolCallId: 'call_made_short_2' });
+    expect(result?.content[0]).toMatchObject({ toolCallId: 'call_made_short_2' });
+  });
+
   test('are answered before a user speaks to a model of Mistral', async () => {
     const sent = await prompt([user, ...turn('call_0'), user], { provider: 'mistral.chat' });
 

@@ -211,6 +211,17 @@ describe('the result of a tool', () => {
     expect(failed?.content[0]?.output).toEqual(told);
   });
 
+  test.each(['groq.chat', 'google.generative-ai', 'amazon-bedrock'])(
+    'says that it is an error where %s has no mark for that',
+    async (provider) => {
+      const [unmarked] = await output({ isError: true }, 'v3', provider);
+      const [said] = await output({ isError: true, content: 'Error 7' }, 'v3', provider);
+
+      expect(unmarked?.content[0]?.output).toEqual({ type: 'error-text', value: 'Error: ok' });
+      expect(said?.content[0]?.output).toEqual({ type: 'error-text', value: 'Error 7' });
+    },
+  );
+
   test('has its pictures after it where the provider takes text alone', async () => {
     const [message, attached] = await output({ content: [{ type: 'text', text: 'See' }, png] }, 'v3', 'groq.chat');
 
@@ -274,6 +285,20 @@ describe('a call', () => {
     expect(newer).toMatchObject({ ...settings, reasoning: 'low' });
     expect(newer.providerOptions).toEqual(given.providerOptions);
     expect(Object.keys(await sent({}))).toEqual(['prompt']);
+  });
+
+  test.each<[string, Version, readonly (string | undefined)[]]>([
+    ['openai.chat', 'v3', ['none', 'minimal', 'low', 'medium']],
+    ['groq.chat', 'v2', ['none', 'low', 'low', 'medium']],
+    ['xai.chat', 'v2', [undefined, 'low', 'low', 'medium']],
+    ['xai.responses', 'v3', ['none', 'low', 'low', 'medium']],
+    ['deepseek.chat', 'v3', [undefined, 'low', 'low', 'medium']],
+    ['mistral.chat', 'v3', ['none', 'high', 'high', 'high']],
+  ])('tells %s by %s an effort that it knows, since it would refuse another', async (provider, version, told) => {
+    for (const [at, reasoningEffort] of (['none', 'minimal', 'low', 'medium'] as const).entries()) {
+      const { providerOptions } = await sent({ settings: { reasoningEffort } }, {}, { provider, version });
+      expect(Object.values(providerOptions ?? {})).toEqual(told[at] ? [{ reasoningEffort: told[at] }] : []);
+    }
   });
 
   test('asks for JSON by the schema, and OpenAI for no more than it takes', async () => {

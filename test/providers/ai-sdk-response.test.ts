@@ -171,6 +171,25 @@ describe('an answer', () => {
   });
 });
 
+test('a turn that Anthropic pauses goes on with what was said, and is one answer', async () => {
+  const search = { type: 'tool-call', toolCallId: 's1', toolName: 'web_search', input: '{}', providerExecuted: true };
+  const found = { type: 'tool-result', toolCallId: 's1', toolName: 'web_search', result: [] };
+  const paused = { content: [search], finishReason: { unified: 'stop', raw: 'pause_turn' } };
+  const model = scriptedModel('v3', [paused, { content: [found, { type: 'text', text: 'Sunny.' }] }]);
+
+  const { response } = await call(model);
+
+  expect(response).toMatchObject({
+    content: [{ id: 's1', providerExecuted: true }, { id: 's1', structured: [] }, { text: 'Sunny.' }],
+    finishReason: 'stop',
+    usage: { totalTokens: 10 },
+  });
+  expect(model.calls[1]?.prompt).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 's1', providerExecuted: true }] },
+  ]);
+});
+
 describe('what stands beside an answer', () => {
   test.each([
     [

@@ -133,6 +133,15 @@ describe('a stream', () => {
     expect(response).toMatchObject({ finishReason: 'other', content: [{ text: 'Hi' }] });
   });
 
+  test.each(['google.generative-ai', 'google.vertex.chat', 'xai.chat', 'perplexity'])(
+    'of %s, which counts as it goes and says at its end why, is none where it does not',
+    async (provider) => {
+      const model = scriptedModel('v2', [[...text('0', 'Hi'), finish('v2', 'unknown')]], { provider });
+
+      expect((await call(model, {}, { streamed: true, maxRetries: 0 })).error).toMatchObject({ retryable: true });
+    },
+  );
+
   test.each([
     ['an error', new TypeError('terminated'), { retryable: true }],
     ['an error of a call', Object.assign(new Error('No'), { isRetryable: false, statusCode: 400 }), { status: 400 }],

@@ -1,8 +1,16 @@
 import { Agent, defineTool } from 'keelson';
 import { anthropic } from 'keelson/anthropic';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type ScriptedMessage, startAnthropicServer, stream, text, toolUse } from '../support/anthropic-server.js';
+import {
+  event,
+  eventsOf,
+  type ScriptedMessage,
+  startAnthropicServer,
+  stream,
+  text,
+  toolUse,
+} from '../support/anthropic-server.js';
 import type { Script } from '../support/openai-server.js';
 
 const add = defineTool({
@@ -75,4 +83,104 @@ test('a last answer without tools tells the API of those that the conversation c
 
   expect(said).toBe('Enough.');
   expect(server.requests[1]?.body).toMatchObject({ tools: [{ name: 'add' }], tool_choice: { type: 'none' } });
+});
+
+describe('a turn that the API pauses', () => {
+  const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } };
+  const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] };
+  const paused = { content: [text('Let me look.'), search], stopReason: 'pause_turn' };
+
+  test('goes on with what was said, and is one answer', async () => {
+    await using server = await startAnthropicServer(inOrder(paused, { content: [found, text('Sunny.')] }));
+    const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
+
+    const { messages, turns, usage, finishReason } = await new Agent({ model }).run('Weather?');
+
+    expect(server.requests[1]?.body.messages).toEqual([
+      { role: 'user', content: [text('Weather?')] },
+      { role: 'assistant', content: paused.content },
+    ]);
+    expect(messages.map(({ content }) => content)).toMatchObject([
+      'Weather?',
+      [text('Let me look.'), { id: 'srvtoolu_1' }, { id: 'srvtoolu_1', name: 'web_search' }, text('Sunny.')],
+    ]);
+    expect({ turns, finishReason }).toEqual({ turns: 1, finishReason: 'stop' });
+    expect(usage).toMatchObject({ inputTokens: 24, outputTokens: 10, totalTokens: 34 });
+  });
+
+  test('goes on in the container in which it ran', async () => {
+    const [start = '', ...rest] = eventsOf({ content: [search, found] });
+    const delta = { stop_reason: 'pause_turn', container: { id: 'container_1' } };
+    const first = [start, ...rest.slice(0, -2), event({ type: 'message_delta', delta })];
+    await using server = await startAnthropicServer((_body, index) =>
+      index === 0 ? { chunks: first, end: 'silent' } : stream({ content: [text('Sunny.')] }),
+    );
+    const agent = new Agent({ model: anthropic('claude-sonnet-5', { baseURL: server.baseURL }) });
+
+    const { history } = await agent.run('Weather?');
+    await agent.run('And tomorrow?', { messages: history });
+
+    expect(server.requests.map(({ body }) => body.container)).toEqual([undefined, 'container_1', undefined]);
+    expect(server.requests[1]?.body.messages[1]).toEqual({ role: 'assistant', content: [search, found] });
+  });
+
+  test('again and again is given as it is in the end', async () => {
+    await using server = await startAnthropicServer([stream(paused)]);
+    const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
+
+    expect((await new Agent({ model }).run('Weather?')).finishReason).toBe('other');
+    expect(server.requests).toHaveLength(11);
+  });
+});
+
+test('a tool that the API defines takes the place of the one that runs it, and code of the model that calls it goes on where it ran', async () => {
+  const code = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'add(1, 2)' } };
+  const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' };
+  const called = { ...toolUse('toolu_1', 'add', { a: 1, b: 2 }), caller };
+  const container = { id: 'container_1', expires_at: '2026-11-22T20:00:00Z' };
+  const ended = { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: {} };
+  const [start = '', ...rest] = eventsOf({ content: [code, called] });
+  await using server = await startAnthropicServer((_body, index) => {
+    const delta = { stop_reason: 'tool_use', container };
+    const first = [start, ...rest.slice(0, -2), event({ type: 'message_delta', delta })];
+    return index === 0 ? { chunks: first, end: 'silent' } : stream({ content: [ended, text('Three.')] });
+  });
+  const defined = { name: 'add', input_schema: { type: 'object' }, allowed_callers: ['code_execution_20260120'] };
+  const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
+  const settings = { providerOptions: { anthropic: { tools: [defined], container: { skills: [] } } } };
+  const agent = new Agent({ model, tools: [add], settings });
+
+  const { history } = await agent.run('One and two?');
+  await agent.run('Again', { messages: history });
+
+  const bodies = server.requests.map(({ body }) => body);
+  expect(bodies[0]?.tools).toEqual([defined]);
+  expect(bodies.map((body) => body.container)).toEqual([
+    { skills: [] },
+    { id: 'container_1', skills: [] },
+    { skills: [] },
+  ]);
+  expect(bodies[1]?.messages.slice(1)).toMatchObject([
+    { role: 'assistant', content: [code, called] },
+    { role: 'user', content: [{ tool_use_id: 'toolu_1', content: [text('3')] }] },
+  ]);
+  expect(bodies[2]?.messages.at(-2)?.content).toEqual([ended, text('Three.')]);
+});
+
+test('what is said to the API alone goes back to it as it came, in its place', async () => {
+  const summary = { type: 'compaction', content: 'They met.', encrypted_content: 'Eo8=' };
+  const handover = { type: 'fallback', from: { model: 'claude-sonnet-5' }, to: { model: 'claude-opus-5' } };
+  const begun = event({ type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } });
+  const pieces = [{ content: 'They ' }, { content: 'met.', encrypted_content: 'Eo8=' }].map((fields) =>
+    event({ type: 'content_block_delta', index: 0, delta: { type: 'compaction_delta', ...fields } }),
+  );
+  const [start = '', ...rest] = eventsOf({ content: [handover, text('Hi')] });
+  await using server = await startAnthropicServer([{ chunks: [start, begun, ...pieces, ...rest], end: 'silent' }]);
+  const agent = new Agent({ model: anthropic('claude-sonnet-5', { baseURL: server.baseURL }) });
+
+  const { history, text: said } = await agent.run('Hello');
+  await agent.run('And?', { messages: history });
+
+  expect(said).toBe('Hi');
+  expect(server.requests[1]?.body.messages[1]?.content).toEqual([summary, handover, text('Hi')]);
 });

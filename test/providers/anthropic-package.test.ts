@@ -141,6 +141,38 @@ describe('a client', () => {
       usage: { totalTokens: 3 },
     });
   });
+
+  test('that reads a form of stream of its own, as one of Bedrock does, is left to read it', async () => {
+    const events = [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+    ];
+    const headers = { 'content-type': 'application/vnd.amazon.eventstream' };
+    const response = new Response('\u0000\u0001:event-type chunk', { headers });
+    const withResponse = async () => ({ data: ReadableStream.from(events), response });
+    const client = { messages: { create: () => Object.assign(Promise.resolve(), { withResponse }) } };
+
+    expect((await anthropic('m', { client }).generate(hello)).content).toEqual([{ type: 'text', text: 'Hi' }]);
+  });
+
+  test.each([
+    ['ThrottlingException', 429, true],
+    ['ModelStreamErrorException', 500, true],
+    ['ValidationException', undefined, false],
+  ])('of Bedrock says by a name alone why its stream broke off: %s', async (name, status, retryable) => {
+    const type = name.replace(/^./, (first) => first.toLowerCase());
+    const event = { type: 'error', error: { type, message: 'No' } };
+    async function* thrown(): AsyncGenerator<object> {
+      yield { type: 'ping' };
+      throw Object.assign(new Error('No'), { name });
+    }
+
+    for (const events of [[event], thrown()]) {
+      const client = { messages: { create: async () => ReadableStream.from(events) } };
+      const answer = anthropic('m', { client, maxRetries: 0 }).generate(hello);
+      await expect(answer).rejects.toMatchObject({ message: 'No', status, retryable });
+    }
+  });
 });
 
 test.each([

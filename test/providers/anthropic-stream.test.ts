@@ -53,7 +53,14 @@ describe('a stream', () => {
     const { response, error } = await call({ chunks: [start, ping, ...strange, ...rest], end: 'silent' });
 
     expect(error).toBeUndefined();
-    expect(response?.content).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect(response?.content).toEqual([
+      { type: 'text', text: 'Hi' },
+      {
+        type: 'reasoning',
+        text: '',
+        providerMetadata: { anthropic: { model: 'claude-sonnet-5', block: { type: 'hologram', data: 'x' } } },
+      },
+    ]);
   });
 
   test.each([

@@ -196,6 +196,28 @@ describe('tool messages', () => {
     ]);
   });
 
+  test.each<[ContentPart, string]>([
+    [
+      { type: 'file', data: 'UEs=', mediaType: 'application/zip', filename: 'a.zip' },
+      '"a.zip" of type application/zip',
+    ],
+    [{ type: 'image', image: 'data:image/svg+xml,%3Csvg/%3E' }, 'of type image/svg+xml'],
+    [{ type: 'image', image: new Uint8Array([60]), mediaType: 'image/svg+xml' }, 'of type image/svg+xml'],
+  ])(
+    'a file that nobody takes is told in words, since each further request would be refused (%#)',
+    async (part, what) => {
+      const messages = (await sent([{ role: 'tool', content: [result([part])] }])) as readonly object[];
+
+      expect(messages.at(-1)).toEqual({
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From tool call call_1 (look):' },
+          { type: 'text', text: `(A file ${what} cannot be shown here.)` },
+        ],
+      });
+    },
+  );
+
   test('pictures and files follow in one user message after the last result', async () => {
     const image = { type: 'image' as const, image: PIXEL, mediaType: 'image/png' };
     const pdf = { type: 'file' as const, data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' };

@@ -1,0 +1,34 @@
+import type { AssistantMessage } from '../model/message.js';
+import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
+import { addUsage } from '../model/usage.js';
+import { isObject } from './wire.js';
+
+/** More than the longest search takes. Then what came is given as it is. */
+const MOST_PAUSES = 10;
+
+/**
+ * Anthropic pauses an answer for which its own tools take long, and wants to be asked again with what it said. That is done
+ * here, and gives one answer: half of one would end a run.
+ */
+export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
+  let answer = await generate(request);
+  for (let pauses = 0; isPaused(answer) && pauses < MOST_PAUSES; pauses += 1) {
+    const said: AssistantMessage = { role: 'assistant', content: answer.content };
+    answer = joined(answer, await generate({ ...request, messages: [...request.messages, said] }));
+  }
+  return answer;
+}
+
+/** Not where a call waits for its result: only a run can go on from there. */
+function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
+  const { anthropic, aiSdk } = providerMetadata;
+  const word = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
+  if (word !== 'pause_turn' || content.length === 0) return false;
+  return content.every((part) => part.type !== 'tool-call' || part.providerExecuted);
+}
+
+function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
+  const usage = { ...first.usage };
+  addUsage(usage, second.usage);
+  return { ...second, content: [...first.content, ...second.content], usage };
+}
