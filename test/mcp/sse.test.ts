@@ -50,3 +50,24 @@ describe('over SSE', () => {
     expect(server.seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2);
   });
 });
+
+test.each([
+  [405, 'nope'],
+  [404, 'nope'],
+  [200, '<html>'],
+])(
+  'a server that refuses a request for a reason, and SSE with %i, is unavailable for that reason',
+  async (code, said) => {
+    const server = await handServer(({ method }, response) => {
+      if (method === 'POST') response.writeHead(400).end('The header X-Key is missing.');
+      else response.writeHead(code, { 'content-type': 'text/html' }).end(said);
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The MCP server "a" did not understand the request (400): The header X-Key is missing.',
+    );
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  },
+);
