@@ -4,7 +4,7 @@ import { type HandServer, handServer, RESULTS, type SeenRequest } from './suppor
 import { call, connected } from './support/lab.js';
 
 /** A server over SSE, written by hand, which answers the first calls with HTTP codes. */
-async function sseServer(codes: number[]): Promise<HandServer> {
+async function sseServer(codes: number[], results: object = RESULTS): Promise<HandServer> {
   let stream: ServerResponse | undefined;
   return handServer(({ method, message }: SeenRequest, response) => {
     if (method === 'GET') {
@@ -15,7 +15,7 @@ async function sseServer(codes: number[]): Promise<HandServer> {
     const code = message?.method === 'tools/call' ? codes.shift() : undefined;
     response.writeHead(code ?? 202).end('said');
     if (code !== undefined || message?.id === undefined) return true;
-    const answer = { jsonrpc: '2.0', id: message.id, result: RESULTS[message.method ?? ''] ?? {} };
+    const answer = { jsonrpc: '2.0', id: message.id, result: Reflect.get(results, message.method ?? '') ?? {} };
     stream?.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
     return true;
   });
@@ -40,6 +40,15 @@ describe('over SSE', () => {
       content: 'The MCP server "a" is not available now: try again later (503): said',
     });
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  });
+
+  test('an answer that is too long ends the stream that it comes in, and is told to be the reason', async () => {
+    const server = await sseServer([], { ...RESULTS, 'tools/call': { content: 'x'.repeat(3_100) } });
+    const limits = { messageBytes: 3_100 };
+    const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } }, limits, reconnect: false });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('3100 bytes') });
+    expect(mcp.status()[0]).toMatchObject({ state: 'unavailable', lastError: expect.stringContaining('3100 bytes') });
   });
 
   test('a server that forgets it at each call is asked twice', async () => {
