@@ -1,6 +1,6 @@
-import { dereference, type OutputUnit, type SchemaDraft, validate } from '@cfworker/json-schema';
+import { dereference, type OutputUnit, type Schema, type SchemaDraft, validate } from '@cfworker/json-schema';
 import { describeError, OptionInvalidError } from '../errors.js';
-import { isObject, type JsonSchema } from '../internal/json.js';
+import type { JsonSchema } from '../internal/json.js';
 import type { StandardIssue, StandardResult } from './standard-schema.js';
 
 const MOST_ISSUES = 20;
@@ -41,14 +41,14 @@ export function compileJsonSchema(schema: JsonSchema): (input: unknown) => Stand
 class StepsExceededError extends RangeError {}
 
 /** Counts how often the validator looks into any of the schemas: it reads this keyword of each, once, and first. */
-function countSteps(schemas: readonly unknown[]): { left: number } {
+function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
   const steps = { left: 0 };
   for (const schema of new Set(schemas)) {
-    if (!isObject(schema)) continue;
+    if (typeof schema === 'boolean') continue;
     const { $ref } = schema;
     const get = () => {
+      if (steps.left === 0) throw new StepsExceededError();
       steps.left -= 1;
-      if (steps.left < 0) throw new StepsExceededError();
       return $ref;
     };
     Object.defineProperty(schema, '$ref', { get, enumerable: $ref !== undefined });
