@@ -41,6 +41,9 @@ export interface Established {
   readonly entries: readonly unknown[];
 }
 
+/** The status of a page in the place of a stream of events. */
+const NO_STREAM = 200;
+
 /** Connects to a server and reads its tools. Rejects with a typed error, and leaves nothing behind. */
 export async function shakeHands(options: HandshakeOptions): Promise<Established> {
   const { definition, settings, signal } = options;
@@ -53,7 +56,10 @@ export async function shakeHands(options: HandshakeOptions): Promise<Established
   } catch (error) {
     if (!definition.sseFallback || transport !== 'http' || !isRefusal(error)) throw error;
     signal.throwIfAborted();
-    return establish(options, sdk, { launch, transport: 'sse' });
+    return establish(options, sdk, { launch, transport: 'sse' }).catch((second) => {
+      // It knows neither: what it said first says more, since the second way was a guess.
+      throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
+    });
   }
 }
 
@@ -107,8 +113,12 @@ function readTools(connection: Connection, { settings, signal, warn }: Handshake
 
 /** An older server does not know the way that was tried. */
 function isRefusal(error: unknown): boolean {
-  const status = error instanceof McpRequestError ? error.status : undefined;
+  const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof McpRequestError ? error.status : undefined;
 }
 
 function connectError(server: string, transport: McpTransport, error: unknown): KeelsonError {

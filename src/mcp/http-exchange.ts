@@ -14,6 +14,8 @@ export interface HttpExchangeOptions {
   readonly fetch: typeof fetch;
   readonly maxBytes: number;
   readonly clock: Clock;
+  /** How to authorize, where there is a way. */
+  readonly oauth: unknown;
   /** What ends the exchange of a request; default: the SDK's own. */
   readonly signalOf: (id: number) => AbortSignal | undefined;
   readonly onUnreachable: (error: unknown) => void;
@@ -105,15 +107,21 @@ export class HttpExchange {
     return watchBody(response, { maxBytes, onEnd: () => {}, tooLong: () => new AnswerTooLongError(maxBytes) });
   }
 
-  private countRefusals(url: URL, method: string, { status, ok }: Response): void {
-    if (url.pathname !== this.options.url.pathname) return;
+  private countRefusals(url: URL, method: string, response: Response): void {
+    const { status, ok } = response;
+    if (this.options.oauth === undefined || url.pathname !== this.options.url.pathname) return;
     if (ok) this.refusals.delete(method);
-    if (status !== 401 && status !== 403) return;
+    if (!wantsAuthorization(response)) return;
     const count = (this.refusals.get(method) ?? 0) + 1;
     this.refusals.set(method, count);
     if (count <= MAX_REFUSALS) return;
     throw new McpUnauthorizedError(this.options.server, `it refused ${MAX_REFUSALS} authorizations (HTTP ${status}).`);
   }
+}
+
+/** Whether the SDK would ask for another authorization. Any other refusal has a reason of its own, which is to be told. */
+function wantsAuthorization({ status, headers }: Response): boolean {
+  return status === 401 || (status === 403 && /insufficient_scope/.test(headers.get('www-authenticate') ?? ''));
 }
 
 /** The id of the request in a body that the SDK has written; undefined for anything else, such as an answer of ours. */

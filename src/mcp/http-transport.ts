@@ -224,8 +224,8 @@ export class HttpTransport implements Transport {
 
   /** The stream of what the server says by itself. The SDK opens it again; with SSE that would be another session. */
   private streamEnded(error: unknown): void {
-    if (this.options.kind === 'sse') this.break('the stream of events has ended');
-    else if (error instanceof AnswerTooLongError) this.break(error.message);
+    if (error instanceof AnswerTooLongError) this.break(error.message);
+    else if (this.options.kind === 'sse') this.break('the stream of events has ended');
     else if (error !== undefined) this.options.onDoubt();
   }
 

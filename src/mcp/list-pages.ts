@@ -34,7 +34,11 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       return entries.slice(0, maxEntries);
     }
     // An empty cursor is one by the letter, but servers mean by it that there is none.
-    if (typeof nextCursor !== 'string' || nextCursor === '') return entries;
+    if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
+    if (typeof nextCursor !== 'string') {
+      warn(`${method} names its next page by no text: the rest is left out`);
+      return entries;
+    }
     if (cursors.has(nextCursor)) {
       warn(`${method} names the same page again: reading ends there`);
       return entries;

@@ -30,6 +30,8 @@ export class McpToolSet implements LiveToolSet {
       }
       byName.set(tool.name, tool);
       const alias = tool.metadata.mcpTool;
+      // Or a server could name a tool as one of another server's, and get its calls while that one is away.
+      if (alias.startsWith('mcp__')) continue;
       aliases.set(alias, aliases.has(alias) ? undefined : tool);
     }
     this.byName = byName;

@@ -47,13 +47,15 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
  */
 function translate(fields: Fields): Fields {
   const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  const { serverUrl, tools, disabledTools, enabled, ...ours } = given;
+  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...ours } = given;
   return {
     ...ours,
     ...(tools !== undefined && {
       [isTexts(tools) && ours.includeTools === undefined ? 'includeTools' : 'tools']: tools,
     }),
-    ...(serverUrl !== undefined && { [ours.url === undefined ? 'url' : 'serverUrl']: serverUrl }),
+    ...(httpUrl !== undefined &&
+      (ours.url === undefined ? { url: httpUrl, type: typeOf(ours) ?? 'http' } : { httpUrl })),
+    ...(serverUrl !== undefined && { [(ours.url ?? httpUrl) === undefined ? 'url' : 'serverUrl']: serverUrl }),
     ...(enabled !== undefined &&
       (typeof enabled === 'boolean' ? { disabled: ours.disabled || !enabled } : { enabled })),
     ...(disabledTools !== undefined && { excludeTools: [ours.excludeTools ?? [], disabledTools].flat() }),
@@ -62,7 +64,7 @@ function translate(fields: Fields): Fields {
 
 /** A field that nobody knows may have been meant to forbid something, so it is not passed over in silence. */
 function notesOn(fields: Fields): string[] {
-  const { command, args, env = {}, cwd, url = fields.httpUrl, headers = {} } = fields;
+  const { command, args, env = {}, cwd, url, headers = {} } = fields;
   const texts = [command, args, cwd, url, ...[env, headers].map((map) => isObject(map) && Object.values(map))].flat();
   return [
     ...Object.keys(fields)
@@ -73,16 +75,16 @@ function notesOn(fields: Fields): string[] {
 }
 
 function define(name: string, fields: Fields, origin: McpServerOrigin): McpServerDefinition {
-  const typed = fields as Partial<McpServerDefinition> & { httpUrl?: string; timeout?: number };
+  const typed = fields as Partial<McpServerDefinition> & { timeout?: number };
   return {
     name,
     transport: transportOf(fields, origin) ?? 'stdio',
-    sseFallback: typeOf(fields) === undefined && fields.httpUrl === undefined,
+    sseFallback: typeOf(fields) === undefined,
     command: typed.command,
     args: [...(typed.args ?? [])],
     env: { ...typed.env },
     cwd: typed.cwd,
-    url: typed.url ?? typed.httpUrl,
+    url: typed.url,
     headers: { ...typed.headers },
     includeTools: typed.includeTools && [...typed.includeTools],
     excludeTools: [...(typed.excludeTools ?? [])],
@@ -100,7 +102,6 @@ function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefiniti
   const type = typeOf(fields);
   if (type !== undefined)
     return typeof type === 'string' ? TRANSPORTS.get(type.toLowerCase().replace(/[-_]/g, '')) : undefined;
-  if (fields.httpUrl !== undefined) return 'http';
   return fields.url === undefined ? 'stdio' : (origin.urlMeans ?? 'http');
 }
 
@@ -117,7 +118,7 @@ function isName(name: string): boolean {
 }
 
 const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean, fields: readonly string[]])[] = [
-  ['a text without NUL', isText, ['command', 'cwd', 'url', 'httpUrl']],
+  ['a text without NUL', isText, ['command', 'cwd', 'url']],
   ['a list of texts without NUL', isTexts, ['args', 'includeTools', 'excludeTools']],
   ['an object of texts', isTextMap, ['headers']],
   ['an object of variables and their texts', isVariables, ['env']],
@@ -138,7 +139,7 @@ function kindProblems(fields: Fields): string[] {
 
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
-  const { command, args, url = fields.httpUrl } = fields;
+  const { command, args, url } = fields;
   if (transport === undefined) return [`${JSON.stringify(typeOf(fields))} is no type: it is stdio, http or sse`];
   if (command !== undefined && url !== undefined) return ['it has both a `command` and a `url`: one of them has to go'];
   if (transport !== 'stdio') return url === undefined ? [`${transport} needs a \`url\``] : urlProblems(url);

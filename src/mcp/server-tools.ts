@@ -86,12 +86,13 @@ export class ServerTools {
   }
 
   private isChanged({ name, fingerprint }: McpToolSpec): boolean {
+    const { limits, pinTools } = this.options.settings;
     const first = this.firstSeen.get(name);
-    // A server that makes up names for ever is not remembered for ever.
-    if (first === undefined && this.firstSeen.size < 10 * this.options.settings.limits.tools) {
-      this.firstSeen.set(name, fingerprint);
-    }
-    return first !== undefined && first !== fingerprint;
+    if (first !== undefined) return first !== fingerprint;
+    // A server that makes up names for ever is not remembered for ever, and what is not remembered cannot be pinned.
+    if (this.firstSeen.size >= 10 * limits.tools) return pinTools;
+    this.firstSeen.set(name, fingerprint);
+    return false;
   }
 
   private toolOf(spec: McpToolSpec): McpTool {

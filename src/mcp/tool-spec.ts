@@ -49,7 +49,7 @@ function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly probl
     outputSchema:
       isObject(outputSchema) && problemOfLength(outputSchema, limits) === undefined ? outputSchema : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
-    fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations])),
+    fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations], inOrder)),
   };
 }
 
@@ -75,6 +75,11 @@ function readAnnotations(hints: Readonly<Record<string, unknown>>): ToolAnnotati
   const found = HINTS.filter(([, hint]) => typeof hints[hint] === 'boolean').map(([name, hint]) => [name, hints[hint]]);
   const title = typeof hints.title === 'string' ? [['title', plainText(hints.title, MAX_TITLE)]] : [];
   return found.length + title.length === 0 ? undefined : Object.fromEntries([...title, ...found]);
+}
+
+/** Some servers write the fields of an object in another order each time. */
+function inOrder(_name: string, value: unknown): unknown {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 
 function hash(text: string): string {

@@ -1,9 +1,11 @@
-import { dereference, type OutputUnit, type SchemaDraft, validate } from '@cfworker/json-schema';
+import { dereference, type OutputUnit, type Schema, type SchemaDraft, validate } from '@cfworker/json-schema';
 import { describeError, OptionInvalidError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
 import type { StandardIssue, StandardResult } from './standard-schema.js';
 
 const MOST_ISSUES = 20;
+/** Schemas that one check may look into. A few hundred bytes of references to references would keep the thread for ever. */
+const MOST_STEPS = 2_000_000;
 
 /** Keywords whose own line only says that something below is wrong. */
 const WRAPPERS = new Set(
@@ -19,7 +21,11 @@ export function compileJsonSchema(schema: JsonSchema): (input: unknown) => Stand
     const copy = JSON.parse(JSON.stringify(schema));
     return { copy, lookup: dereference(copy) };
   });
-  const errorsOf = (input: unknown, first: boolean) => validate(input, copy, draft, lookup, first).errors;
+  const steps = countSteps(Object.values(lookup));
+  const errorsOf = (input: unknown, first: boolean) => {
+    steps.left = MOST_STEPS;
+    return validate(input, copy, draft, lookup, first).errors;
+  };
   return (input) => {
     try {
       const errors = errorsOf(input, true);
@@ -29,6 +35,25 @@ export function compileJsonSchema(schema: JsonSchema): (input: unknown) => Stand
       return { issues: [{ message: faultOfValue(error), path: [] }] };
     }
   };
+}
+
+/** There was more to look into than may be. */
+class StepsExceededError extends RangeError {}
+
+/** Counts how often the validator looks into any of the schemas: it reads this keyword of each, once, and first. */
+function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
+  const steps = { left: 0 };
+  for (const schema of new Set(schemas)) {
+    if (typeof schema === 'boolean') continue;
+    const { $ref } = schema;
+    const get = () => {
+      if (steps.left === 0) throw new StepsExceededError();
+      steps.left -= 1;
+      return $ref;
+    };
+    Object.defineProperty(schema, '$ref', { get, enumerable: $ref !== undefined });
+  }
+  return steps;
 }
 
 function draftOf(uri: unknown): SchemaDraft {
@@ -63,6 +88,7 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
 
 /** What a throw says of the value. Throws where the schema is at fault, such as by a `$ref` that leads nowhere. */
 function faultOfValue(error: unknown): string {
+  if (error instanceof StepsExceededError) return 'It takes too long to be checked.';
   if (error instanceof RangeError) return 'It is nested too deeply to be checked.';
   if (error instanceof URIError) return 'It has a property name that is not valid Unicode.';
   if (error instanceof Error && error.message.startsWith('Instances of'))

@@ -4,16 +4,20 @@ import { describe, expect, test } from 'vitest';
 import { defaultLimits } from '../../src/mcp/mcp-settings.js';
 import { toMcpTool } from '../../src/mcp/mcp-tool.js';
 import { problemOfSchema } from '../../src/mcp/schema-problem.js';
-import { readToolSpec } from '../../src/mcp/tool-spec.js';
+import { type McpToolSpec, readToolSpec } from '../../src/mcp/tool-spec.js';
 import type { Tool } from '../../src/tools/tool.js';
 import { connected, raw } from './support/lab.js';
 
 type Schema = Record<string, unknown>;
 
+function spec(inputSchema: unknown, more: object = {}): McpToolSpec {
+  const read = readToolSpec({ name: 'tool', inputSchema, ...more }, defaultLimits);
+  if ('problem' in read) throw new Error(read.problem);
+  return read;
+}
+
 function convert(inputSchema: unknown, more: object = {}): Tool {
-  const spec = readToolSpec({ name: 'tool', inputSchema, ...more }, defaultLimits);
-  if ('problem' in spec) throw new Error(spec.problem);
-  return toMcpTool(spec, { server: 'server', call: () => Promise.resolve({}), warn: () => {} });
+  return toMcpTool(spec(inputSchema, more), { server: 'server', call: () => Promise.resolve({}), warn: () => {} });
 }
 
 async function accepts(tool: Tool, input: unknown): Promise<boolean> {
@@ -282,6 +286,27 @@ describe('S0-9.5: a tool whose schema is not valid', () => {
     expect(readToolSpec({ name: 'a', inputSchema: wide }, defaultLimits)).toHaveProperty('problem');
     expect(Date.now() - started).toBeLessThan(1_000);
   });
+
+  test('neither do references that double the work, in what it checks nor in what it gives', async () => {
+    const twice = ($ref: string) => ({ allOf: [{ $ref }, { $ref }] });
+    const levels = Array.from({ length: 60 }, (_, at) => [`n${at + 1}`, twice(`#/$defs/n${at}`)]);
+    const doubling = object({}, { ...twice('#/$defs/n60'), $defs: { n0: {}, ...Object.fromEntries(levels) } });
+    const node = object({ a: { $ref: '#' } });
+    const data = Array.from({ length: 60 }).reduce<object>((a) => ({ a }), {});
+    const tool = toMcpTool(spec(object({}), { outputSchema: { allOf: [node, node] } }), {
+      server: 'server',
+      call: () => Promise.resolve({ structuredContent: data }),
+      warn: (problem) => void warnings.push(problem),
+    });
+    const warnings: string[] = [];
+
+    const { issues } = await convert(doubling).check({});
+    const result = await tool.execute({}, { signal: new AbortController().signal } as never);
+
+    expect(issues).toEqual([{ message: 'It takes too long to be checked.', path: [] }]);
+    expect(result).not.toHaveProperty('structured');
+    expect(warnings).toEqual([expect.stringContaining('too long')]);
+  }, 30_000);
 
   test('whatever a server sends in the place of a tool, it is a tool or a problem', () => {
     fc.assert(

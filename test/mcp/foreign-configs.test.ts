@@ -60,10 +60,14 @@ test.each<[string, object, readonly unknown[]]>([
     {
       a: { url: 'https://example.com/', serverUrl: 'https://example.org/' },
       b: { command: 'npx', includeTools: ['look', 'wipe'], tools: ['look'] },
+      c: { url: 'https://example.com/', httpUrl: 'https://example.org/' },
+      d: { httpUrl: 'https://example.com/', serverUrl: 'https://example.org/' },
     },
     [
       ['a', 'https://example.com/', ['"serverUrl" is ignored']],
       ['b', 'npx', ['"tools" is ignored']],
+      ['c', 'https://example.com/', ['"httpUrl" is ignored']],
+      ['d', 'https://example.com/', ['"serverUrl" is ignored']],
     ],
   ],
   ['Copilot', { mcpServers: { a: { type: 'local', command: 'node', args: [], tools: ['*'] } } }, [['a', 'node', []]]],

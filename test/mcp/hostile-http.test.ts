@@ -161,3 +161,22 @@ test('a server that asks without end, and takes no answer, is given up', async (
   });
   expect(stateOf(mcp, 'hand')).toBe('unavailable');
 });
+
+test.each([
+  ['with a way to authorize', () => ({ provider: { tokens: () => undefined } as never })],
+  ['without one', undefined],
+])('a server that does not allow a call says why, however often it is asked: %s', async (_way, oauth) => {
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    response.writeHead(403).end('The token is for reading.');
+    return true;
+  });
+  const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url } }, oauth });
+
+  const answers = [];
+  for (let at = 0; at < 5; at++) answers.push((await call(mcp, 'echo')).content);
+
+  expect(new Set(answers)).toEqual(
+    new Set(['The MCP server "a" does not allow this (403): The token is for reading.']),
+  );
+});

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { McpEvent } from '../../src/mcp/mcp.js';
+import { resolveSettings } from '../../src/mcp/mcp-settings.js';
+import { ServerTools } from '../../src/mcp/server-tools.js';
 import { until, within } from '../agent/support/settle.js';
 import { call, connected, lab, raw, stateOf, temporaryFolder } from './support/lab.js';
 
@@ -37,6 +39,13 @@ describe('a server that sends', () => {
 
     expect(mcp.status()[0]).toMatchObject({ state: 'connected', toolCount: 2 });
     expect(logger.lines.filter((line) => line.includes('names the same page again'))).toHaveLength(1);
+  });
+
+  test('a next page that no text names is cut off, and reported', async () => {
+    const { mcp, logger } = await connected({ servers: { odd: raw({ pages: { size: 2, repeat: 7 } }) } });
+
+    expect(mcp.status()[0]).toMatchObject({ state: 'connected', toolCount: 2 });
+    expect(logger.lines.filter((line) => line.includes('names its next page by no text'))).toHaveLength(1);
   });
 
   test('pages without end is cut off', async () => {
@@ -177,6 +186,39 @@ describe('F11: a tool', () => {
 
     expect(mcp.tools.list().map(({ metadata }) => metadata.mcpTool)).toEqual(['change', 'stays', 'new']);
     expect(await call(mcp, 'stays')).toMatchObject({ content: 'echo: {}' });
+  });
+
+  test('is what it was with its fields in another order, as some servers write them', async () => {
+    const types = { a: { type: 'string' }, b: { type: 'string' } };
+    const turned = { b: types.b, a: types.a };
+    const listed = (properties: object) => [
+      tool('change'),
+      tool('t', { inputSchema: { type: 'object', properties } }),
+      ...(properties === turned ? [tool('new')] : []),
+    ];
+    const { mcp } = await connected({
+      servers: { raw: raw({ tools: listed(types), next: listed(turned) }) },
+      pinTools: true,
+    });
+
+    await call(mcp, 'change');
+    await until(() => mcp.tools.find('new') !== undefined);
+
+    expect(mcp.tools.find('t')).toBeDefined();
+  });
+
+  test('that comes after more names than are remembered is withheld where tools are pinned', () => {
+    const offered = (pinTools: boolean) => {
+      const limits = { ...resolveSettings({}).limits, tools: 1 };
+      const definition = { name: 's', includeTools: undefined, excludeTools: [] } as never;
+      const tools = new ServerTools({ definition, settings: { limits, pinTools }, call: vi.fn(), warn: vi.fn() });
+      for (let at = 0; at < 10; at++) tools.update([tool(`made-up-${at}`)]);
+      tools.update([tool('late')]);
+      return tools.tools.map(({ metadata }) => metadata.mcpTool);
+    };
+
+    expect(offered(false)).toEqual(['late']);
+    expect(offered(true)).toEqual([]);
   });
 });
 

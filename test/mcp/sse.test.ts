@@ -4,7 +4,7 @@ import { type HandServer, handServer, RESULTS, type SeenRequest } from './suppor
 import { call, connected } from './support/lab.js';
 
 /** A server over SSE, written by hand, which answers the first calls with HTTP codes. */
-async function sseServer(codes: number[]): Promise<HandServer> {
+async function sseServer(codes: number[], results: object = RESULTS): Promise<HandServer> {
   let stream: ServerResponse | undefined;
   return handServer(({ method, message }: SeenRequest, response) => {
     if (method === 'GET') {
@@ -15,7 +15,7 @@ async function sseServer(codes: number[]): Promise<HandServer> {
     const code = message?.method === 'tools/call' ? codes.shift() : undefined;
     response.writeHead(code ?? 202).end('said');
     if (code !== undefined || message?.id === undefined) return true;
-    const answer = { jsonrpc: '2.0', id: message.id, result: RESULTS[message.method ?? ''] ?? {} };
+    const answer = { jsonrpc: '2.0', id: message.id, result: Reflect.get(results, message.method ?? '') ?? {} };
     stream?.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
     return true;
   });
@@ -42,6 +42,15 @@ describe('over SSE', () => {
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
   });
 
+  test('an answer that is too long ends the stream that it comes in, and is told to be the reason', async () => {
+    const server = await sseServer([], { ...RESULTS, 'tools/call': { content: 'x'.repeat(3_100) } });
+    const limits = { messageBytes: 3_100 };
+    const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } }, limits, reconnect: false });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('3100 bytes') });
+    expect(mcp.status()[0]).toMatchObject({ state: 'unavailable', lastError: expect.stringContaining('3100 bytes') });
+  });
+
   test('a server that forgets it at each call is asked twice', async () => {
     const server = await sseServer([404, 404, 404]);
     const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
@@ -50,3 +59,24 @@ describe('over SSE', () => {
     expect(server.seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2);
   });
 });
+
+test.each([
+  [405, 'nope'],
+  [404, 'nope'],
+  [200, '<html>'],
+])(
+  'a server that refuses a request for a reason, and SSE with %i, is unavailable for that reason',
+  async (code, said) => {
+    const server = await handServer(({ method }, response) => {
+      if (method === 'POST') response.writeHead(400).end('The header X-Key is missing.');
+      else response.writeHead(code, { 'content-type': 'text/html' }).end(said);
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The MCP server "a" did not understand the request (400): The header X-Key is missing.',
+    );
+    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  },
+);
