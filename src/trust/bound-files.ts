@@ -5,22 +5,10 @@ import { describeError } from '../errors.js';
 import { isInside, realLocation } from '../process/location.js';
 import { HEAD_BYTES, readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
-import { NamedPaths } from './named-paths.js';
+import { type FilePlaces, NamedPaths } from './named-paths.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
-import type { BindingLimits, TrustItem } from './trust-item.js';
-
-/** Where the files of an item are looked for. */
-export interface FilePlaces {
-  /** The folder beside that of the extension whose files are bound where the command line names them. */
-  readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
-  /** The folder of the extension, without links. */
-  readonly root: string | undefined;
-  /** A folder beside which the copy of the extension will lie that is started in its place. */
-  readonly copy: string | undefined;
-  readonly cwd: string;
-  readonly limits: BindingLimits;
-}
+import type { TrustItem } from './trust-item.js';
 
 /** The files of an item. */
 export interface BoundFiles {

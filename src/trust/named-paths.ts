@@ -2,11 +2,22 @@ import { readdirSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
-import type { FilePlaces } from './bound-files.js';
 import { namesIn } from './command-words.js';
 import { leadsByOwnPlace } from './own-place.js';
 import { ItemUnboundError } from './trust-error.js';
-import { EXTENSION_PATH } from './trust-item.js';
+import { type BindingLimits, EXTENSION_PATH } from './trust-item.js';
+
+/** Where the files of an item are looked for. */
+export interface FilePlaces {
+  /** The folder beside that of the extension whose files are bound where the command line names them. */
+  readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
+  /** The folder of the extension, without links. */
+  readonly root: string | undefined;
+  /** A folder beside which the copy of the extension will lie that is started in its place. */
+  readonly copy: string | undefined;
+  readonly cwd: string;
+  readonly limits: BindingLimits;
+}
 
 /** What Node, `python -m`, `perl -M` and their like find a script under without its being written. */
 const SUFFIXES = [
