@@ -1,4 +1,5 @@
 import { isObject } from '../internal/json.js';
+import { withoutUnseen } from '../internal/unseen-text.js';
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import type { ManifestProblem } from './manifest-problem.js';
 import { SKILL_NAME } from './skill.js';
@@ -114,9 +115,8 @@ function isFalse(value: FrontMatterValue | undefined): boolean {
   return textIn(value).toLowerCase() === 'false';
 }
 
-/** Half of a pair of surrogates is no UTF-8: a provider would refuse the whole request. */
 function clip(text: string, max: number): string {
-  return text.slice(0, max).replace(/\p{Cs}/gu, '');
+  return withoutUnseen(text.slice(0, max));
 }
 
 /** Some write it as JSON, with maps of their own in it: those stay JSON. */

@@ -38,7 +38,8 @@ export async function filesOf(path: string, workspaceDir: string, isConfig: bool
 
 /** A relative path that is imported, that stands first in a call (comments may stand before it), as a `path`, or anywhere else. */
 const NAME =
-  /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(\bpath['"]?\s{0,20}:\s{0,20})?)(['"`])(\.{1,2}(?:\/[^'"`\n]{0,500})?)\4/g;
+  /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(\bpath['"]?\s{0,20}:\s{0,20})?)(['"`])([.\\](?:\\[\s\S]|(?!\4)[^\\\n]){0,500})\4/g;
+const PATH = /^\.{1,2}(?:\/|$)/;
 /** No code, but the place where something is. */
 const FOLDER = /(?:^|\/)\.{0,2}$/;
 const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
@@ -46,7 +47,9 @@ const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
 /** The relative paths in a text, each with whether it is imported. The entries of a configuration are judged by themselves. */
 function namesIn(text: string, isConfig: boolean): Map<string, boolean> {
   const names = new Map<string, boolean>();
-  for (const [, by, before, entry, , name = ''] of text.matchAll(NAME)) {
+  for (const [, by, before, entry, , written = ''] of text.matchAll(NAME)) {
+    const name = unescaped(written);
+    if (!PATH.test(name)) continue;
     const isImport = by !== undefined;
     const path = name.replace(/[?#].*$/, '');
     const isOther = !isImport && before === undefined;
@@ -55,6 +58,15 @@ function namesIn(text: string, isConfig: boolean): Map<string, boolean> {
     for (const it of [name, path, decoded(path)]) names.set(it, isImport || names.get(it) === true);
   }
   return names;
+}
+
+/** As the language reads a text in quotes. */
+function unescaped(written: string): string {
+  const escapes = /\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]{1,6})\}|\r\n|([\s\S]))/gi;
+  return written.replace(escapes, (...[, x, u, point, other = '']: string[]) => {
+    const code = Number.parseInt(x ?? u ?? point ?? '', 16);
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : other.replace(/[\n\r\u2028\u2029]/, '');
+  });
 }
 
 /** An import takes a URL, `require` a path. */

@@ -27,6 +27,10 @@ export const REFUSED_NAMES: readonly string[] = [
   ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'OPENSSL_ENGINES', 'MAKEFLAGS', 'MAKEFILES', 'GNUMAKEFLAGS', 'TAR_OPTIONS'],
   ...['SHELL', 'MANPAGER', 'SYSTEMD_PAGER', 'RSYNC_RSH', 'SVN_SSH', 'HGRCPATH', 'KUBECONFIG', 'NODE_COMPILE_CACHE'],
   ...['RIPGREP_CONFIG_PATH', 'WGETRC', 'CURL_HOME', 'VIMINIT', 'EXINIT', 'AWKPATH', 'AWKLIBPATH'],
+  // What stands in the place of an interpreter and chooses it, and where packages to be run come from.
+  ...['PYENV_*', 'RBENV_*', 'NODENV_*', 'ASDF_*', 'MISE_*', 'VOLTA_*', 'JAVA_HOME', 'CLOUDSDK_PYTHON*', 'COREPACK_*'],
+  ...['YARN_*', 'PIP_*', 'UV_INDEX*', 'UV_DEFAULT_INDEX', 'UV_EXTRA_INDEX_URL', 'UV_FIND_LINKS', 'UV_CONFIG_FILE'],
+  ...['UV_PYTHON*', 'PYTHON_PRESITE', 'PSModulePath', 'SystemRoot', 'windir', 'LESS', 'MAVEN_OPTS', 'GRADLE_OPTS'],
   ...['BASH_LOADABLES_PATH', 'PYTEST_ADDOPTS', 'PYTEST_PLUGINS', 'TS_NODE_*'],
   // Where shells, git and many others look for a configuration that names programs.
   ...['HOME', 'USERPROFILE', 'XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],

@@ -29,7 +29,8 @@ export interface SpawnTarget {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const HEAD_BYTES = 256;
+/** What Linux looks at of a first line; the last of them is not taken. */
+export const HEAD_BYTES = 256;
 const isWindows = process.platform === 'win32';
 /** From where on a name holds no `=`: Windows has variables such as `=C:`. */
 const NAME_START = isWindows ? 1 : 0;
@@ -62,7 +63,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** Undefined where nothing can be seen there. */
-function look(path: string): Stats | undefined {
+function look(path: string | Buffer): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
@@ -91,7 +92,7 @@ const knownBinaries = new Map<string, string>();
 function findBadFormat(path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): SpawnFailure | undefined {
   const state = [dev, ino, size, mtimeMs, ctimeMs].join();
   if (knownBinaries.get(path) === state) return undefined;
-  const line = readLine(path, 'latin1');
+  const line = readFirstLine(path)?.toString('latin1');
   if (line === undefined) return undefined;
   // By the rule of shells: a text has no NUL in its first line.
   if (line.includes('\0')) {
@@ -103,31 +104,28 @@ function findBadFormat(path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
   }
-  return look(interpreter)?.isFile()
+  return look(Buffer.from(interpreter, 'latin1'))?.isFile()
     ? undefined
     : failure(
         'bad-interpreter',
-        `${path} asks for ${JSON.stringify(interpreter)}`,
+        `${path} asks for ${JSON.stringify(Buffer.from(interpreter, 'latin1').toString())}`,
         'Mend its first line, or install that program.',
       );
-}
-
-/** The first line of a file, as far as a system looks at it. Undefined where it cannot be read. */
-export function readFirstLine(path: string): string | undefined {
-  return readLine(path, 'utf8');
 }
 
 /** Only ever filled and read at once. */
 const head = Buffer.alloc(HEAD_BYTES);
 
-/** Undefined where it may be executed but not read. */
-function readLine(path: string, encoding: 'latin1' | 'utf8'): string | undefined {
+/**
+ * The first line of a file with its end, or as far as a system looks at it, until the next is read. Undefined where it
+ * may be executed but not read.
+ */
+export function readFirstLine(path: string): Buffer | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const size = readSync(file, head, 0, HEAD_BYTES, 0);
-    const end = head.indexOf('\n');
-    return head.toString(encoding, 0, end === -1 ? size : Math.min(end, size));
+    const line = head.subarray(0, readSync(file, head, 0, HEAD_BYTES, 0));
+    return line.subarray(0, line.indexOf('\n') + 1 || undefined);
   } catch {
     return undefined;
   } finally {

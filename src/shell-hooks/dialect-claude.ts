@@ -32,9 +32,9 @@ export function readClaude({ hook, result }: FinishedHook): HookReading {
     const unread = problem ?? problemOfText(result.stdout, hook);
     return unread ? failed(unread) : { ...SILENT, effects: plainText(event, result.stdout) };
   }
-  const { output, problem: unread = 'it is empty' } = parseOutput(result.stdout);
-  if (output === undefined) return failed(problem ?? malformed(unread));
-  const bad = findBadOutput(output);
+  const { output, problem: unread } = parseOutput(result.stdout);
+  if (output === undefined) return failed(problem ?? malformed(unread ?? 'it is empty'));
+  const bad = unread ?? findBadOutput(output);
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   const no = refusalOf(output, hook);
   if (failure !== undefined) return failedWith(no, failure);

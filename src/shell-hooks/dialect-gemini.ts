@@ -32,10 +32,10 @@ export function readGemini({ hook, result }: FinishedHook): HookReading {
   }
   const { output, problem: unread } = parseTold(result);
   if (output === undefined && problem !== undefined) return failed(problem);
-  if (unread !== undefined) return { ...SILENT, effects: { userText: result.stdout.trim() } };
-  if (output === undefined) return SILENT;
+  if (output === undefined)
+    return unread === undefined ? SILENT : { ...SILENT, effects: { userText: result.stdout.trim() } };
   const specific = output.hookSpecificOutput ?? {};
-  const bad = isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object';
+  const bad = unread ?? (isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object');
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   const no = refusalOf(output, event);
   if (failure !== undefined) return failedWith(no, failure);

@@ -1,9 +1,10 @@
 import { describeError } from '../errors.js';
 import { isObject, type JsonValue } from '../internal/json.js';
-import { type JsonObject, withoutPrototypeKeys } from './json-object.js';
+import { type JsonObject, MOST_LEVELS, withoutPrototypeKeys } from './json-object.js';
 
-/** What a hook wrote: at most one of the two is set. */
+/** What a hook wrote, and what is wrong with it. */
 export interface ParsedOutput {
+  /** Beside a problem only where it is too deep: as far as it could be read. */
   readonly output?: JsonObject;
   readonly problem?: string;
 }
@@ -16,7 +17,11 @@ export function parseOutput(stdout: string): ParsedOutput {
   try {
     const parsed = JSON.parse(text) as JsonValue;
     if (!isObject(parsed)) return { problem: `it is ${kindOf(parsed)}, not an object` };
-    return { output: withoutPrototypeKeys(parsed as JsonObject) };
+    let problem: string | undefined;
+    const output = withoutPrototypeKeys(parsed as JsonObject, () => {
+      problem = `it is nested deeper than ${MOST_LEVELS} levels`;
+    });
+    return problem === undefined ? { output } : { output, problem };
   } catch (error) {
     return { problem: `stdout must be JSON only, one object (${describeError(error)})` };
   }

@@ -1,27 +1,14 @@
+import { isUtf8 } from 'node:buffer';
 import { lstatSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { describeError } from '../errors.js';
-import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
-import { readFirstLine } from '../process/spawn-failure.js';
+import { HEAD_BYTES, readFirstLine } from '../process/spawn-failure.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
-import { namesIn } from './command-words.js';
-import { leadsByOwnPlace } from './own-place.js';
+import { type FilePlaces, NamedPaths } from './named-paths.js';
 import { matchesPattern } from './path-pattern.js';
 import { ItemUnboundError } from './trust-error.js';
-import { type BindingLimits, EXTENSION_PATH, type TrustItem } from './trust-item.js';
-
-/** Where the files of an item are looked for. */
-export interface FilePlaces {
-  /** The folder beside that of the extension whose files are bound where the command line names them. */
-  readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
-  /** The folder of the extension, without links. */
-  readonly root: string | undefined;
-  /** A folder beside which the copy of the extension will lie that is started in its place. */
-  readonly copy: string | undefined;
-  readonly cwd: string;
-  readonly limits: BindingLimits;
-}
+import type { TrustItem } from './trust-item.js';
 
 /** The files of an item. */
 export interface BoundFiles {
@@ -48,17 +35,28 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
     const found = findNamed(path, places);
     if (found === undefined) continue;
     const bound = await bindNamed(found, { around, extension });
+    if (found.isFolder) paths.addBase(found.real);
     if (bound === undefined) unbound.add(relative(around.root, found.path) || '.');
     else if (bound.sha256 !== undefined) {
       scripts.set(bound.path, bound.sha256);
-      // The first line of a script is a command line, too.
-      const line = readFirstLine(found.real);
-      if (line?.startsWith('#!')) paths.add([line.slice(2)]);
+      paths.add(interpreterOf(found.real));
     }
   }
   for (const pattern of item.files ?? []) await addPattern(around, pattern);
   const files = [...(extension?.list() ?? []), ...around.list()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return { files, scripts: Object.fromEntries(scripts), unbound: [...unbound].sort() };
+}
+
+/** The first line of a script is a command line, too: a program, and all that stands behind it as one argument. */
+function interpreterOf(path: string): string[] {
+  const line = readFirstLine(path);
+  if (line?.indexOf('#!') !== 0) return [];
+  const isCut = line.length === HEAD_BYTES && !line.toString().endsWith('\n');
+  if (isCut || !isUtf8(line)) {
+    throw new ItemUnboundError('unreadable', `The first line of ${path} is too long, or no UTF-8.`);
+  }
+  const [, program = '', argument = ''] = /^#![ \t]*([^ \t\n]*)[ \t]*([^\n]*)/.exec(line.toString()) ?? [];
+  return [program, argument, argument.replace(/[ \t]+$/, '')];
 }
 
 interface Folders {
@@ -77,73 +75,8 @@ async function bindNamed(found: NamedPath, { around, extension }: Folders) {
 
 const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
 
-/** What Node and `python -m` find a script under without its being written. */
-const SUFFIXES = ['', '.js', '.cjs', '.mjs', '.json', '.ts', '.py', '/__main__.py'];
-
-/** What a shell puts the home folder in the place of, whoever's it says it is. */
-const AT_HOME = /~[\w.-]*(?=\/)|\$(?:HOME\b|\{HOME\b[^{}]*\})/g;
-
-const MANY_PATHS = 16_000;
-/** No argument is longer on Linux; what nobody reads may be no longer in all, since looking through it holds others up. */
-const LONG_LINE = 131_072;
-
-/** Every path that the words of a command line could mean. Those that are added while it is gone through come last. */
-class NamedPaths {
-  readonly list = new Set<string>();
-  private readonly folders = new Set<string>();
-  private readonly bases: readonly string[];
-  /** Those in the copy of the extension: what leads out of it leads elsewhere. */
-  private readonly moved: readonly string[];
-
-  /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
-  constructor(
-    private readonly places: FilePlaces,
-    private readonly realCwd: string,
-  ) {
-    const { cwd, around, root = around.real, copy } = places;
-    this.bases = [...new Set([cwd, realCwd, around.real, root])];
-    const inside = copy === undefined ? [] : this.bases.filter((base) => isInside(base, root));
-    this.moved = inside.map((base) => join(copy ?? '', relative(root, base)));
-  }
-
-  add(words: readonly string[]): void {
-    if (words.reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
-      throw new ItemUnboundError('too-large', `Its command line has more than ${LONG_LINE} characters.`);
-    }
-    for (const name of words.flatMap((word) => this.readings(word)).flatMap((word) => namesIn(word))) {
-      const isClimbing = /(^|\/)\.\.(\/|$)/.test(name);
-      if (isClimbing) refuseDetour(this.realCwd, name);
-      const bases = isClimbing ? [...this.bases, ...this.moved] : this.bases;
-      for (const base of bases) for (const end of SUFFIXES) this.list.add(resolve(base, name + end));
-      if (this.list.size > MANY_PATHS) throw new ItemUnboundError('too-large', 'Its command line has too many words.');
-    }
-  }
-
-  /** Also where nothing lies there for us: it may for the program. */
-  checkFolder(folder: string): void {
-    if (this.folders.has(folder)) return;
-    if (leadsByOwnPlace(folder)) {
-      throw new ItemUnboundError('outside', `${folder} is another place for each process: name it from the workspace.`);
-    }
-    this.folders.add(folder);
-  }
-
-  /** A word with the folder of the extension or its copy in it, and as a shell reads it that knows where home is. */
-  private readings(word: string): string[] {
-    const { root = EXTENSION_PATH, copy = root } = this.places;
-    const home = homeFolder() ?? '~';
-    const given = [root, copy].map((folder) => word.replaceAll(EXTENSION_PATH, () => folder));
-    const read = given.map((text) => text.replace(/~\+(?=\/)/g, '.').replace(AT_HOME, () => home));
-    return [...new Set([...given, ...read])];
-  }
-}
-
-/** A `..` after a link is one place for who reads the text, and another one for who follows the link. */
-function refuseDetour(base: string, name: string): void {
-  const [text, followed] = [resolve(base, name), isAbsolute(name) ? name : `${base}/${name}`];
-  if (realLocation(text) === realLocation(followed)) return;
-  throw new ItemUnboundError('outside', `"${name}" goes up from a link, which leads to more than one place.`);
-}
+/** In bytes, on most systems. */
+const LONG_NAME = 255;
 
 interface NamedPath {
   readonly path: string;
@@ -163,7 +96,7 @@ function findNamed(path: string, places: FilePlaces): NamedPath | undefined {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     real = realpathSync.native(path);
   } catch (error) {
-    if (isAbsent(error) && !isLink(path)) return undefined;
+    if (isAbsent(error, path) && !isLink(path)) return undefined;
     if (!isOurs(named)) return undefined;
     throw unreadable(path, error);
   }
@@ -181,9 +114,11 @@ function isLink(path: string): boolean {
   }
 }
 
-/** A word that is too long for a path names no file either. */
-function isAbsent(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '');
+/** A name that is too long names nothing. A path may do so for a program that looks from a folder further in. */
+function isAbsent(error: unknown, path: string): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENAMETOOLONG') return path.split(sep).some((name) => Buffer.byteLength(name) > LONG_NAME);
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function unreadable(path: string, cause: unknown): ItemUnboundError {
@@ -209,7 +144,7 @@ function findStart(path: string, mayBeAbsent: boolean): string | undefined {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if (mayBeAbsent && isAbsent(error)) return undefined;
+    if (mayBeAbsent && isAbsent(error, path)) return undefined;
     throw unreadable(path, error);
   }
 }

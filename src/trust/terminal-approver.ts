@@ -121,7 +121,8 @@ function describe(request: ApprovalRequest): string {
     ['in folder', item.command === undefined ? undefined : request.cwd],
     ...Object.entries(item.env ?? {}).map(([name, value]) => ['sets', `${name}=${JSON.stringify(value)}`] as const),
     ['reads', item.reads?.join(', ')],
-    ...Object.entries(item.details ?? {}).map(([name, value]) => [name, JSON.stringify(value)] as const),
+    // Of a plugin these are its own words, and no row of ours.
+    ...Object.entries(item.details ?? {}).map(([name, value]) => [`detail ${name}`, JSON.stringify(value)] as const),
     ...Object.entries(request.scripts).map(([path, hash]) => ['script', `${path} ${hash} ${news(path)}`] as const),
     ['with files', item.files?.join(', ')],
     ['files bound', String(files.filter(({ type }) => type !== 'directory').length)],
@@ -140,8 +141,13 @@ function describe(request: ApprovalRequest): string {
   return [`\nThe ${item.kind} ${visible(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
 }
 
-/** Control characters, those that turn, hide or break the text around them, and other blanks, as their numbers. */
+/**
+ * Control characters, those that turn, hide or break the text around them, and other blanks, as their numbers; of many
+ * blanks how many there are, since a line that is as long as the screen looks like two.
+ */
 function visible(text: string): string {
   const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
-  return text.replaceAll(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text
+    .replaceAll(/ {4,}/g, ({ length }) => ` (${length} blanks) `)
+    .replaceAll(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -107,6 +107,7 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "import(// now\n './helper.mjs')",
     "const load = createRequire(import.meta.url); load('./helper.mjs')",
     "import './helper.js'",
+    "import '\\x2e/h\\u0065lper\\u{2e}mjs'",
     "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
     "await import(process.env.HELP ? './helper.mjs' : './none.mjs')",
     "const rules = [{ 'path': './none.mjs' }, { path: './helper.mjs' }]",

@@ -78,6 +78,9 @@ describe('E8: no item may set', () => {
   test.each([
     ...[
       'LD_PRELOAD',
+      'VOLTA_HOME',
+      'uv_index_url',
+      'PSModulePath',
       'LD_AUDIT',
       'DYLD_INSERT_LIBRARIES',
       'NODE_OPTIONS',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runProcess } from '../../src/process/run-process.js';
@@ -34,6 +34,14 @@ describe('A11: what cannot be started is told apart:', () => {
       expect(await run(path)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-interpreter' } });
     },
   );
+
+  test('an interpreter may have any name', async () => {
+    const folder = scratchFolder();
+    symlinkSync('/bin/sh', join(folder, 'jóż\u00a0sh'));
+    const path = script(join(folder, 'hook.sh'), `#!${folder}/jóż\u00a0sh\necho hello\n`);
+
+    expect(await run(path)).toMatchObject({ outcome: 'exited', stdout: 'hello\n' });
+  });
 
   test('a folder', async () => {
     expect(await run(scratchFolder())).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'is-directory' } });

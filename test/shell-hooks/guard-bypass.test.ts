@@ -2,7 +2,7 @@ import { chmodSync, existsSync, renameSync, symlinkSync, unlinkSync, writeFileSy
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { calls, says } from '../../src/testing/testing.js';
-import { agentWith, answers, countingTool, hooksIn, useHookLab } from './support/hook-lab.js';
+import { agentWith, answers, countingTool, hooksIn, runOnce, useHookLab } from './support/hook-lab.js';
 
 const lab = useHookLab();
 const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
@@ -142,4 +142,18 @@ test.each([
     expect(outcome.outcomes).toMatchObject([{ status: 'completed' }]);
     expect(outcome.stop ?? outcome.cancelled).toBeTruthy();
   }
+});
+
+test.each([
+  ['before_tool', 'native', '{"continue":false,"data":DEEP}'],
+  ['before_tool', 'native', '{"continue":false,"updatedInput":{"a":DEEP}}'],
+  ['after_tool', 'native', '{"continue":false,"updatedOutput":DEEP}'],
+  ['before_tool', 'claude', '{"decision":"block","reason":"no","seen":DEEP}'],
+  ['before_tool', 'gemini', '{"decision":"deny","reason":"no","seen":DEEP}'],
+] as const)('a no at %s stands however deep it nests what it judged: %s %s', async (event, dialect, output) => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  lab.write('answer', output.replace('DEEP', deep));
+  const hook = { name: 'guard', event, dialect, command: 'cat', args: ['answer'] };
+
+  expect(await runOnce(lab, [hook])).toMatchObject({ cancelled: true });
 });

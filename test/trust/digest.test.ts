@@ -105,6 +105,24 @@ describe('a change of the bytes is found in a file that is named', () => {
     ['as a URL with a query', { command: 'node', args: ['--import', './src/x.js?a#b'] }],
     ['in the first line of the program', { command: 'src/first' }],
     ['in the first line of that program', { command: 'src/second' }],
+    ['in the first line of a program, with blanks', { command: 'src/third' }],
+    ['right after letters', { command: 'sh', args: ['-nxsrc/x.js'] }],
+    ['as a URL with a host', { command: 'node', args: ['file://localhostWORKSPACE/src/x.js'] }],
+    ['in a URL of data', { command: 'node', args: ['data:text/javascript,import%20%22file://WORKSPACE/src/x.js%22'] }],
+    ['as a module of Perl', { command: 'perl', args: ['-Isrc', '-Mpackage::module'] }],
+    ['in a list', { command: 'node', args: ['a:b:src/\u00a0 x.js'] }],
+    ['as what has to do with git', { command: 'git', args: ['-c', 'alias.x=!./src/x.js'] }],
+    ['by a text for env', { command: 'env', args: ['-S', 'node "src/a,\\_(1)=b\\_c.js"'] }],
+    ['in a folder that a shell goes into', { shell: true, command: 'cd "$PROJECT_DIR"/src && node x.js' }],
+    ['in a folder within that', { shell: true, command: 'cd src; cd package && node x.js' }],
+    ['in a folder that a program goes into', { command: 'env', args: ['--chdir=src', 'node', 'x'] }],
+    ['in a folder that is looked through first', { shell: true, command: 'PATH=./src:$PATH x.js' }],
+    ['in a folder that is in a variable', { shell: true, command: 'D=src; node "$D"/x.js' }],
+    ['behind all arguments', { shell: true, command: 'node src/"$@"x$*.js' }],
+    ['behind an argument', { shell: true, command: 'node src/$9x.js' }],
+    ['with a blank that is none to a shell', { shell: true, command: 'node src/\u00a0\u2003.js' }],
+    ['with the end of a line that is none to a shell', { shell: true, command: 'node src/y\r' }],
+    ['with a backslash in quotes', { shell: true, command: 'node "src/a \\b.js"' }],
     ['as the program', { command: 'src/x.js' }],
     ['through a link', { command: 'node', args: ['link.js'] }],
     ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
@@ -124,10 +142,11 @@ describe('a change of the bytes is found in a file that is named', () => {
     const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
     script(join(workspaceDir, 'src', 'first'), `#!${path} -x\n`);
     script(join(workspaceDir, 'src', 'second'), `#!/usr/bin/env ./src/first\n`);
-    linkSync(path, join(workspaceDir, 'src', 'a, (1)=b c.js'));
-    linkSync(path, join(workspaceDir, 'src', 'module.py'));
+    script(join(workspaceDir, 'src', 'third'), '#!/bin/sh src/a, (1)=b c.js\n');
     mkdirSync(join(workspaceDir, 'src', 'package'));
-    linkSync(path, join(workspaceDir, 'src', 'package', '__main__.py'));
+    const names = ['a, (1)=b c.js', 'module.py', '\u00a0 x.js', '\u00a0\u2003.js', 'y\r', 'a \\b.js'];
+    for (const name of names) linkSync(path, join(workspaceDir, 'src', name));
+    for (const name of ['__main__.py', 'module.pm', 'x.js']) linkSync(path, join(workspaceDir, 'src', 'package', name));
     symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
     symlinkSync('src', join(workspaceDir, 'linked'));
     write(join(workspaceDir, 'declared', 'a'), '');
@@ -254,6 +273,26 @@ test('a word that is longer than a system takes is not looked through', async ()
   const item = place.hook({ args: ['x'.repeat(131_073)] });
 
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'too-large' });
+});
+
+test('a path that is too long from the root, and not from the folder of the program, is refused', async () => {
+  const place = makePlace();
+  const name = 'd'.repeat(200);
+  const folder = `./${`${name}/`.repeat(20)}`;
+  mkdirSync(join(place.workspaceDir, name));
+  const item = place.hook({ command: 'sh', args: [`${folder}${'x'.repeat(70)}`] });
+
+  await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'unreadable' });
+});
+
+test.each([
+  ['no UTF-8', Buffer.from('#!/bin/sh ./\xff.sh\n', 'latin1')],
+  ['longer than a system reads', `#!/bin/sh ./${'x'.repeat(250)}\n`],
+])('a program whose first line is %s is refused: it may be another one to the system', async (_what, text) => {
+  const place = makePlace();
+  write(place.hookPath, text, 0o755);
+
+  await expect(digestOf(place.hook(), place.trustPlace())).rejects.toMatchObject({ problem: 'unreadable' });
 });
 
 test('a link to a pipe is refused where it is named: what it will give is not there to be bound', async () => {

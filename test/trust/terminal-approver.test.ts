@@ -126,11 +126,12 @@ test('all of it is shown, and nothing that could change what is seen', async () 
       'a\nb',
       '\u200bx',
       'b\u{e0100}\u2800\u00a0c',
+      `ok${' '.repeat(60)}  runs: "ls"`,
       `${'x'.repeat(2_000)}END`,
     ],
     env: { 'MODE\u0007': 'fast\r' },
     reads: ['API_TOKEN'],
-    details: { timeoutMs: 500 },
+    details: { timeoutMs: 500, program: '/bin/true' },
     files: ['hooks'],
   });
   const asked = attempt(askOn(screen, place), item);
@@ -153,6 +154,8 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   const body = shown.slice(shown.indexOf('The hook'), shown.indexOf('Allow exactly'));
   expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(body).toContain(String.raw`\u{202e}gnp.exe`);
+  expect(body).toContain('"ok (62 blanks) runs: ');
+  expect(body).toContain('detail program: "/bin/true"');
   expect(body).toContain(String.raw`"b\u{e0100}\u{2800}\u{a0}c"`);
 });
 
