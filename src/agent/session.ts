@@ -147,9 +147,9 @@ export class AgentSession implements Session<never> {
   }
 
   private async write(run: Run): Promise<void> {
-    const keep = run.rewritten ? commonLength(this.known, run.history) : this.known.length;
+    // A hook may have changed the list in place: what the two have in common is looked up.
+    const keep = commonLength(this.known, run.history);
     const append = run.history.slice(keep);
-    run.rewritten = false;
     let revision: number | undefined;
     try {
       revision = await this.host.store.save(this.id, { keep, append }, this.revision);
