@@ -36,6 +36,8 @@ type MaybeOptions = AnyRunOptions | undefined;
  * const { text } = await agent.run('Which files mention the licence?');
  */
 export class Agent<Context = unknown> {
+  /** For the compiler alone: an agent that needs a context is no agent that needs none. */
+  declare protected readonly needsContext: ((context: Context) => void) | undefined;
   readonly name: string;
   private readonly engine: Engine;
 

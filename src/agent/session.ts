@@ -12,21 +12,21 @@ import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { SessionConflictError, SessionStoreError } from './session-error.js';
 
-/** A conversation that remembers. Its runs go one after another. */
+/** A conversation that remembers. Its runs go one after another. Function properties, so that Context is checked. */
 export interface Session<Context = unknown> extends SessionInfo {
   readonly id: string;
   /** What is stored, as far as this session knows. */
   readonly messages: readonly Message[];
   /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
-  run<Schema extends OutputSchema | undefined = undefined>(
+  readonly run: <Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
     ...options: SessionRunArguments<Context, Schema>
-  ): Promise<RunResult<OutputOf<Schema>>>;
+  ) => Promise<RunResult<OutputOf<Schema>>>;
   /** As `agent.stream`, from the stored messages on. */
-  stream<Schema extends OutputSchema | undefined = undefined>(
+  readonly stream: <Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
     ...options: SessionRunArguments<Context, Schema>
-  ): RunStream<OutputOf<Schema>>;
+  ) => RunStream<OutputOf<Schema>>;
   /**
    * Waits for the runs that were begun and for what they save, and calls `onSessionEnd`. What is stored stays. Do not
    * await it inside a run of the same session: each would wait for the other.
