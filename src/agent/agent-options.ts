@@ -1,6 +1,7 @@
 import { describeValue, OptionInvalidError } from '../errors.js';
 import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
+import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
 import type { Message } from '../model/message.js';
@@ -203,8 +204,7 @@ function resolveModel(model: Model): Model {
 }
 
 function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
-  const { limit, atLimit = 'throw' } =
-    typeof maxTurns === 'object' && maxTurns !== null ? maxTurns : { limit: maxTurns };
+  const { limit, atLimit = 'throw' } = (isObject(maxTurns) ? maxTurns : { limit: maxTurns }) as TurnLimit;
   if (!Number.isInteger(limit) || limit < 1) {
     refuse('maxTurns', limit, 'a run needs a whole number of turns, 1 or more');
   }

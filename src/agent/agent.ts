@@ -95,7 +95,10 @@ export class Agent<Context = unknown> {
     return this;
   }
 
-  /** Calls `listener` for every event of this type, of all runs. What it throws is logged. */
+  /**
+   * Calls `listener` for every event of this type, of all runs. What it throws is logged. Throws OptionInvalidError where
+   * there is no such type.
+   */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.on(type, listener);
     return this;

@@ -64,5 +64,5 @@ function quoted(ids: readonly string[]): string {
 
 function isDecision(decision: unknown): boolean {
   if (decision === 'approve' || decision === 'deny') return true;
-  return typeof decision === 'object' && decision !== null && typeof (decision as { deny?: unknown }).deny === 'string';
+  return typeof (decision as { deny?: unknown } | undefined)?.deny === 'string';
 }

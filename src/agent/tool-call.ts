@@ -1,6 +1,6 @@
 import { describeError, TimeoutExceededError } from '../errors.js';
 import { withinTime } from '../internal/clock.js';
-import type { JsonSchema } from '../internal/json.js';
+import { isObject, type JsonSchema } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { type Awaitable, createDeferred, isPromise } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
@@ -219,7 +219,7 @@ function invalidJson(name: string, raw: string): ToolResult {
 
 /** Additions join where the schema permits further properties, and never displace an argument. */
 function withAdditions(tool: Tool, input: unknown, additions: Readonly<Record<string, unknown>>): unknown {
-  if (typeof input !== 'object' || input === null || Array.isArray(input) || isClosed(tool.inputSchema)) return input;
+  if (!isObject(input) || isClosed(tool.inputSchema)) return input;
   return { ...additions, ...input };
 }
 

@@ -89,7 +89,7 @@ function shown({ name, input, additions }: ToolCallRequest): unknown {
 }
 
 function isSuspension(value: unknown): value is SuspendAction {
-  return typeof value === 'object' && value !== null && (value as SuspendAction).type === 'suspend';
+  return (value as SuspendAction | undefined)?.type === 'suspend';
 }
 
 function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {

@@ -46,7 +46,7 @@ export class ModelError extends RunError {
 
   constructor(model: string, cause: unknown) {
     super(`Model "${model}" failed: ${describeError(cause)}`, { cause });
-    const hints = (typeof cause === 'object' && cause !== null ? cause : {}) as ModelFailureHints;
+    const hints = Object(cause) as ModelFailureHints;
     this.model = model;
     this.status = typeof hints.status === 'number' ? hints.status : undefined;
     this.retryAfterMs = typeof hints.retryAfterMs === 'number' ? hints.retryAfterMs : undefined;

@@ -37,9 +37,7 @@ export type InferOutput<Schema> = Schema extends StandardSchema<unknown, infer O
 
 /** Whether a value is a Standard Schema. arktype's are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
-  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
-  const standard = (value as { '~standard'?: { validate?: unknown } })['~standard'];
-  return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function';
+  return typeof (value as Partial<StandardSchema> | undefined)?.['~standard']?.validate === 'function';
 }
 
 const MOST_ISSUES = 20;

@@ -25,7 +25,7 @@ export function errorResult(text: string): ToolResult {
 
 /** Whether a value can stand as the result of a call. */
 export function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === 'object' && value !== null && isContent((value as { content?: unknown }).content);
+  return isContent((value as Partial<ToolResult> | undefined)?.content);
 }
 
 /** Turns what a tool returned into its result. Throws where it is nothing that a model can be given. */
