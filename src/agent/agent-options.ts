@@ -164,7 +164,7 @@ function refuse(option: string, value: unknown, expected: string): never {
 
 /** Throws where a value is no object, or has a member that nobody reads. */
 function checkMembers(option: string, value: object, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) refuse(option, value, 'give an object');
+  if (!isObject(value)) refuse(option, value, 'give an object');
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const path = option === 'options' ? key : `${option}.${key}`;

@@ -147,8 +147,10 @@ export class AgentSession implements Session<never> {
   }
 
   private async write(run: Run): Promise<void> {
+    const known = this.known;
     // A hook may have changed the list in place: what the two have in common is looked up.
-    const keep = commonLength(this.known, run.history);
+    let keep = 0;
+    while (keep < known.length && known[keep] === run.history[keep]) keep += 1;
     const append = run.history.slice(keep);
     let revision: number | undefined;
     try {
@@ -160,14 +162,8 @@ export class AgentSession implements Session<never> {
       await this.load();
       throw run.own(new SessionConflictError(this.id, [...run.history], this.known));
     }
-    this.known.length = keep;
-    this.known.push(...append);
+    known.length = keep;
+    known.push(...append);
     this.revision = revision;
   }
-}
-
-function commonLength(a: readonly Message[], b: readonly Message[]): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length += 1;
-  return length;
 }
