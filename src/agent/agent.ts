@@ -36,6 +36,8 @@ type MaybeOptions = AnyRunOptions | undefined;
  * const { text } = await agent.run('Which files mention the licence?');
  */
 export class Agent<Context = unknown> {
+  /** For the compiler alone: an agent that needs a context is no agent that needs none. */
+  declare protected readonly needsContext: ((context: Context) => void) | undefined;
   readonly name: string;
   private readonly engine: Engine;
 
@@ -93,7 +95,10 @@ export class Agent<Context = unknown> {
     return this;
   }
 
-  /** Calls `listener` for every event of this type, of all runs. What it throws is logged. */
+  /**
+   * Calls `listener` for every event of this type, of all runs. What it throws is logged. Throws OptionInvalidError where
+   * there is no such type.
+   */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.on(type, listener);
     return this;

@@ -11,6 +11,8 @@ export interface Ears {
 
 type Listener = (event: never) => unknown;
 
+const TYPES = /^((run|turn|model|tool)-(start|end)|(text|reasoning|tool)-delta|run-error|decision)$/;
+
 /** The listeners of an agent, in the order in which they came. */
 export class EventHub implements Ears {
   loud = false;
@@ -21,6 +23,7 @@ export class EventHub implements Ears {
 
   on(type: string, listener: Listener): void {
     if (typeof listener !== 'function') throw new OptionInvalidError('listener', 'it is no function');
+    if (!TYPES.test(type)) throw new OptionInvalidError('type', `there is no event "${type}"`);
     this.replace([...this.listeners, [type, listener]]);
   }
 

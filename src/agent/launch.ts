@@ -18,8 +18,6 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
     const { history, resumed } = continueFrom(messages ?? [], resume);
     run.replaceHistory(history);
     run.resuming = resumed;
-    // A session has the same messages stored, but for those of a turn that is open.
-    run.rewritten = resumed !== undefined;
   }
   bindAborts(run, options);
   return executeRun(run, message);

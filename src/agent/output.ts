@@ -22,18 +22,12 @@ export type OutputSchema<Output = unknown> =
   | JsonSchema;
 
 /** The type of a run's output: what its schema gives, `unknown` for a plain JSON Schema, the text without one. */
-export type OutputOf<Schema extends OutputSchema | undefined> = (
-  Schema extends undefined
+export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends [
+  OutputSchema<infer Output> | undefined,
+]
+  ? Schema extends undefined
     ? string
-    : Schema extends StandardSchema<unknown, infer Output>
-      ? Output
-      : Schema extends { readonly schema: StandardSchema<unknown, infer Output> }
-        ? Output
-        : never
-) extends infer Checked
-  ? [Checked] extends [never]
-    ? unknown
-    : Checked
+    : Output
   : never;
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */

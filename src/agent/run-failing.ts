@@ -45,7 +45,6 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
 /** The calls of a suspended run that failed after all are closed, in the session too. */
 function closeSuspended(run: Run): Promise<void> {
   closePending(run);
-  run.rewritten = true;
   const late = new TimeoutExceededError('saving of a suspended run', ON_ERROR_MS);
   return attempt(run, late, () => run.attached.onTurn?.(run));
 }

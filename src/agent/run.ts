@@ -63,8 +63,6 @@ export class Run implements HookRun {
   streamed = 0;
   /** Whether the model was asked once more for an answer that matches the output schema. */
   repaired = false;
-  /** Whether a hook replaced the history since the session last saved it. */
-  rewritten = false;
   /** Whether the model is being called: what is thrown then, and says not where it came from, is the model's. */
   asking = false;
   /** Which events wait for their end. */
@@ -218,7 +216,6 @@ export class Run implements HookRun {
 
   /** Replaces the working messages from here on; what the run added stays in its record. */
   replaceHistory(messages: readonly Message[]): void {
-    this.rewritten = true;
     this.history = [...messages];
     this.outgoing = withInstructions(this.instructions, this.history);
   }

@@ -12,21 +12,21 @@ import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { SessionConflictError, SessionStoreError } from './session-error.js';
 
-/** A conversation that remembers. Its runs go one after another. */
+/** A conversation that remembers. Its runs go one after another. Function properties, so that Context is checked. */
 export interface Session<Context = unknown> extends SessionInfo {
   readonly id: string;
   /** What is stored, as far as this session knows. */
   readonly messages: readonly Message[];
   /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
-  run<Schema extends OutputSchema | undefined = undefined>(
+  readonly run: <Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
     ...options: SessionRunArguments<Context, Schema>
-  ): Promise<RunResult<OutputOf<Schema>>>;
+  ) => Promise<RunResult<OutputOf<Schema>>>;
   /** As `agent.stream`, from the stored messages on. */
-  stream<Schema extends OutputSchema | undefined = undefined>(
+  readonly stream: <Schema extends OutputSchema | undefined = undefined>(
     input: string | UserMessage,
     ...options: SessionRunArguments<Context, Schema>
-  ): RunStream<OutputOf<Schema>>;
+  ) => RunStream<OutputOf<Schema>>;
   /**
    * Waits for the runs that were begun and for what they save, and calls `onSessionEnd`. What is stored stays. Do not
    * await it inside a run of the same session: each would wait for the other.
@@ -147,9 +147,11 @@ export class AgentSession implements Session<never> {
   }
 
   private async write(run: Run): Promise<void> {
-    const keep = run.rewritten ? commonLength(this.known, run.history) : this.known.length;
+    const known = this.known;
+    // A hook may have changed the list in place: what the two have in common is looked up.
+    let keep = 0;
+    while (keep < known.length && known[keep] === run.history[keep]) keep += 1;
     const append = run.history.slice(keep);
-    run.rewritten = false;
     let revision: number | undefined;
     try {
       revision = await this.host.store.save(this.id, { keep, append }, this.revision);
@@ -160,14 +162,8 @@ export class AgentSession implements Session<never> {
       await this.load();
       throw run.own(new SessionConflictError(this.id, [...run.history], this.known));
     }
-    this.known.length = keep;
-    this.known.push(...append);
+    known.length = keep;
+    known.push(...append);
     this.revision = revision;
   }
-}
-
-function commonLength(a: readonly Message[], b: readonly Message[]): number {
-  let length = 0;
-  while (length < a.length && a[length] === b[length]) length += 1;
-  return length;
 }

@@ -51,7 +51,7 @@ export class ToolCall implements ToolContext {
   }
 
   /** Checks the arguments and starts the tool. Gives a promise where the tool or the check is one. */
-  begin(): PromiseLike<unknown> | undefined {
+  begin(): Promise<unknown> | undefined {
     const { name, input, invalidInput } = this.call;
     try {
       const tool = this.run.snapshot?.find(name);
@@ -61,7 +61,8 @@ export class ToolCall implements ToolContext {
       const output = isPromise(checked) ? this.executeLater(tool, checked) : this.execute(tool, checked);
       if (isPromise(output)) {
         const timeoutMs = tool.timeoutMs ?? this.run.config.timeouts.toolMs;
-        return timeoutMs === undefined ? output : this.inTime(output, timeoutMs);
+        // A thenable may call back twice, or throw: as a promise it does neither.
+        return timeoutMs === undefined ? Promise.resolve(output) : this.inTime(output, timeoutMs);
       }
       if (this.result === undefined) this.result = toToolResult(output);
       return undefined;
@@ -84,15 +85,15 @@ export class ToolCall implements ToolContext {
   }
 
   /** The result for a hook that waits for it. */
-  follow(output: PromiseLike<unknown>): Promise<ToolResult> {
-    return Promise.resolve(output).then(
+  follow(output: Promise<unknown>): Promise<ToolResult> {
+    return output.then(
       (value) => this.finalise(value),
       (error) => this.fail(error),
     );
   }
 
   /** As `follow`, for a run that can be aborted: an interruption comes through, whatever the tool does. */
-  wait(output: PromiseLike<unknown>): Promise<ToolResult> {
+  wait(output: Promise<unknown>): Promise<ToolResult> {
     const { promise, resolve, reject } = createDeferred<ToolResult>();
     this.waiter = { resolve, reject };
     this.batch?.wait(this);

@@ -42,10 +42,13 @@ function passMessages(run: Run, thread: Thread<readonly Message[]>, lastWord: bo
 function adoptMessages(run: Run, messages: readonly Message[], lastWord: boolean): PromiseLike<void> | undefined {
   // A hook that changed the list in place has replaced it as well, whatever its type says.
   const { history, outgoing } = run;
-  if (messages !== history || (outgoing !== history && outgoing.length !== history.length + 1)) {
-    run.replaceHistory(messages);
-  }
+  if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) run.replaceHistory(messages);
   return run.verdict === undefined ? selectTools(run, lastWord) : undefined;
+}
+
+/** Whether a list is not what the other is with the instructions before it. */
+function isBehind(outgoing: readonly Message[], history: readonly Message[]): boolean {
+  return outgoing.length > history.length + 1 || history.some((message, i) => message !== outgoing[i + 1]);
 }
 
 /** Takes the turn's snapshot of the tools, after `beforeToolSelection`. */

@@ -119,7 +119,7 @@ function takeResult<T>(site: HookSite, point: ThreadPoint<T>, { value, result }:
     return result;
   }
   const action = result as HookAction;
-  if (typeof result !== 'object' || result === null || !point.actions.includes(action.type)) {
+  if (!point.actions.includes(action?.type)) {
     throw new HookResultInvalidError(point.expected, result);
   }
   if (action.type === 'modify') {

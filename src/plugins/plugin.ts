@@ -97,7 +97,9 @@ export interface PluginConfig {
 }
 
 /** Gives back what it is given: for types in a module that is to export a plugin, or a factory. */
-export function definePlugin<T extends Plugin | PluginFactory>(plugin: T): T {
+export function definePlugin<T extends PluginFactory>(factory: T): T;
+export function definePlugin(plugin: Plugin): Plugin;
+export function definePlugin(plugin: Plugin | PluginFactory): Plugin | PluginFactory {
   return plugin;
 }
 

@@ -84,7 +84,7 @@ function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
 }
 
 function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {
-  if (typeof definition !== 'object' || definition === null) {
+  if (!isObject(definition)) {
     throw new ToolInvalidError(String(definition), 'pass an object with `name`, `description`, `input` and `execute`');
   }
   const { name, description, input, execute, timeoutMs } = definition;

@@ -68,6 +68,22 @@ describe('rule 13: what beforeModel returns', () => {
     },
   );
 
+  it.each([undefined, 'Be brief.'])(
+    'may have another message in the place of one (instructions: %s)',
+    async (instructions) => {
+      const hidden: Message = { role: 'user', content: '[hidden]' };
+      const redact: AgentLifecycle = {
+        beforeModel(messages, run) {
+          if (run.turn === 2) (messages as Message[])[0] = hidden;
+        },
+      };
+      const { result, requests } = await threeTurns([redact], { instructions });
+
+      expect(requests.map((messages) => messages.find(({ role }) => role === 'user'))).toEqual([asked, hidden, hidden]);
+      expect(result.history).toEqual([hidden, ...first, ...second, said]);
+    },
+  );
+
   it('a summary in place of what it sums up lasts, and the record of the run keeps every message', async () => {
     const summary: Message = { role: 'user', content: 'They added once.' };
     const compact: AgentLifecycle = { beforeModel: (_, run) => (run.turn === 2 ? [summary] : undefined) };

@@ -213,4 +213,13 @@ describe('what is given to an agent beside its runs is checked', () => {
 
     expect(listen).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'listener' }));
   });
+
+  test.each(['run-started', 'text-deltas', 'run-delta', 'Decision', '', undefined])(
+    'nobody listens to an event %j, which there is not',
+    (type) => {
+      const listen = () => new Agent({ model }).on(type as never, () => {});
+
+      expect(listen).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'type' }));
+    },
+  );
 });

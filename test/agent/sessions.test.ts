@@ -143,7 +143,13 @@ describe('rule 13: a session', () => {
     expect(await storedIn(store)).toEqual(['user: one', 'assistant: cached']);
   });
 
-  test('keeps what beforeModel made of the messages: a compaction lasts', async () => {
+  test.each([
+    ['in a list of its own', (list: readonly Message[]) => list],
+    [
+      'in the list that it was given',
+      (list: readonly Message[], given: Message[]) => given.splice(0, 5, ...list) && given,
+    ],
+  ])('keeps what beforeModel made of the messages, %s: a compaction lasts', async (_where, put) => {
     const store = new MemorySessionStore();
     const model = scriptedModel(['one', 'two', 'three', 'four']);
     const agent = new Agent({
@@ -153,7 +159,8 @@ describe('rule 13: a session', () => {
         {
           beforeModel(messages) {
             if (messages.length < 5) return;
-            return [{ role: 'user', content: `summary of ${messages.length - 1}` }, ...messages.slice(-1)];
+            const summary: Message = { role: 'user', content: `summary of ${messages.length - 1}` };
+            return put([summary, ...messages.slice(-1)], messages as Message[]);
           },
         },
       ],

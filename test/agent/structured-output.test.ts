@@ -124,6 +124,17 @@ describe('structured output', () => {
     expect(output).toEqual({ total: '3' });
   });
 
+  test('has that type in a function that takes any schema as well', async () => {
+    const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
+    const ask = async <T>(schema: z.ZodType<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
+    const askAny = async <T>(schema: OutputSchema<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
+
+    const output = await ask(z.object({ total: z.number() }));
+
+    expectTypeOf(output).toEqualTypeOf<{ total: number }>();
+    expect(await askAny(z.object({ total: z.number() }))).toEqual(output);
+  });
+
   test('names what is no JSON in the repair', async () => {
     const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
 

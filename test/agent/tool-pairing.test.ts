@@ -60,6 +60,23 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     });
   });
 
+  test.each<[string, string, (resolve: (value: unknown) => void) => void]>([
+    ['calls back twice', 'one', (resolve) => [resolve('one'), resolve('two')]],
+    ['gives another promise', 'inner', (resolve) => resolve(Promise.resolve('inner'))],
+    [
+      'throws',
+      '!no then',
+      () => {
+        throw new Error('no then');
+      },
+    ],
+  ])('after a thenable that %s, and the calls beside it run on', async (_what, expected, then) => {
+    const tools = [toolOf('a', () => ({ then })), slow('b', 2), slow('c', 0)];
+    const { messages } = await new Agent({ model: scriptedModel(three), tools }).run('go');
+
+    expect(resultsIn(messages)).toEqual({ call_1: expected, call_2: 'b', call_3: 'c' });
+  });
+
   test('after a denial by a hook, and the calls beside it run on', async () => {
     const deny: AgentLifecycle = {
       wrapToolCall: (call, next) => (call.name === 'b' ? { content: 'denied', isError: true } : next()),

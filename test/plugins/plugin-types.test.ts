@@ -68,4 +68,14 @@ test('definePlugin gives back what it is given', () => {
 
   expect(definePlugin(plugin)).toBe(plugin);
   expect(definePlugin(factory)).toBe(factory);
+  expectTypeOf(definePlugin(factory)).toEqualTypeOf(factory);
+});
+
+test('definePlugin takes no member that a plugin does not have', () => {
+  // @ts-expect-error: a hook beside the hooks
+  const beside = definePlugin({ name: 'a', beforeMessage: (message: string) => message });
+  // @ts-expect-error: a misspelt hook
+  const misspelt = definePlugin({ name: 'a', hooks: { beforeMesage: (message: string) => message } });
+
+  expect([beside.name, misspelt.name]).toEqual(['a', 'a']);
 });

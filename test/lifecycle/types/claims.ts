@@ -14,6 +14,7 @@ import {
   type ModelCallRequest,
   type ModelResponse,
   type RunContext,
+  type Session,
   type SuspendAction,
   type Tool,
   type ToolCallRequest,
@@ -210,6 +211,25 @@ export function runs(agent: Agent, forTenant: Agent<Tenant>): void {
   use(forTenant.session().then((session) => session.run('Hello')));
   // @ts-expect-error
   use(forTenant.session().then((session) => session.stream('Hello')));
+}
+
+/** What needs a context never passes for what needs none; what needs less passes for what gets more. */
+export function assignments(agent: Agent, forTenant: Agent<Tenant>, forAdmin: Agent<Admin>): void {
+  fits<Agent<Tenant>>(agent);
+  fits<Agent<Admin>>(forTenant);
+  fits<readonly Agent<never>[]>([agent, forTenant]);
+  // @ts-expect-error It would run without its context.
+  fits<Agent>(forTenant);
+  // @ts-expect-error It would run without a part of it.
+  fits<Agent<Tenant>>(forAdmin);
+}
+
+/** The same of sessions. */
+export function sessions(session: Session, forTenant: Session<Tenant>): void {
+  fits<Session<Tenant>>(session);
+  fits<readonly Session<never>[]>([session, forTenant]);
+  // @ts-expect-error
+  fits<Session>(forTenant);
 }
 
 /** The lifecycles of an agent do not show in its type. */
