@@ -100,8 +100,28 @@ describe('agent.close()', () => {
 
     expect(await running).toMatchObject(closed);
     expect(await queued).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
-    expect(log).toEqual(['onError', 'end s1', 'end s2', 'onShutdown']);
+    // The first waits for its run.
+    expect(log).toEqual(['onError', 'end s2', 'end s1', 'onShutdown']);
     expect(agent.status()).toMatchObject({ closed: true, runs: 0, sessions: 0 });
+  });
+
+  test('closes eight sessions at a time, each of them once', async () => {
+    const held = gate();
+    let ended = 0;
+    const onSessionEnd = async () => {
+      await held.pass();
+      ended += 1;
+    };
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [{ onSessionEnd }] });
+    for (let i = 0; i < 20; i++) await agent.session();
+
+    const closing = agent.close();
+    await pause(10);
+    const arrived = held.arrived;
+    held.open();
+    await closing;
+
+    expect({ arrived, ended }).toEqual({ arrived: 8, ended: 20 });
   });
 
   test('waits for the onError of the runs that it aborts, before anything is shut down', async () => {
