@@ -24,17 +24,24 @@ export function toFailure(provider: string, thrown: unknown): KeelsonError {
 }
 
 function statusFailure(provider: string, thrown: WireObject, status: number): ProviderError {
-  const headers = headersOf(thrown.responseHeaders);
+  const given = responseHeadersOf(thrown);
+  const headers = headersOf(given);
   const error = bodyOf(thrown);
   const { message, retryAfterMs, retryable } = toProviderError(provider, { status, headers, error }) as ProviderError;
-  const isPassing = thrown.isRetryable === true || isCut(provider, thrown.cause) || isNamedPassing(provider, error);
+  const isPassing = thrown.isRetryable ?? retryable;
+  const isLost = isCut(provider, thrown.cause) || (status >= 500 && isNamedPassing(provider, error));
   return new ProviderError(provider, message, {
     status,
     retryAfterMs,
-    retryable: headers.has('x-should-retry') ? retryable : isPassing,
-    requestId: requestIdIn(thrown.responseHeaders),
+    retryable: headers.has('x-should-retry') ? retryable : isPassing === true || isLost,
+    requestId: requestIdIn(given),
     cause: thrown,
   });
+}
+
+/** Errors of the AI gateway have none of their own, but what they were made of has. */
+function responseHeadersOf({ responseHeaders, cause }: WireObject): unknown {
+  return responseHeaders ?? (isObject(cause) ? cause.responseHeaders : undefined);
 }
 
 /** Anthropic's provider calls every error at the beginning of a stream a 500, and one that does not pass. */

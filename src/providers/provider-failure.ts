@@ -111,7 +111,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   return (
     isConnectionLoss(error) ||
     NO_JSON.test(textOr(error.name)) ||
-    /^(?:truncated|incomplete)\b/i.test(textOr(error.message))
+    /^(?:truncated|incomplete)\b.*\bevent\b/i.test(textOr(error.message))
   );
 }
 

@@ -54,9 +54,18 @@ describe('an answer that is none', () => {
     ],
     ['a chunk of another form', { name: 'AI_TypeValidationError', value: {} }, { retryable: false }],
     ['half a chunk', { name: 'AI_JSONParseError', cause: new SyntaxError('Unexpected end') }, { retryable: true }],
+    ['half a setting', { message: 'Incomplete settings: there is no region.' }, { retryable: false }],
     ['half a frame', { message: 'Incomplete Amazon Bedrock event-stream frame' }, { retryable: true }],
     ['an answer without a choice', { name: 'AI_InvalidResponseDataError' }, { retryable: true }],
     ['no body', { name: 'AI_APICallError', isRetryable: false, responseBody: '' }, { retryable: true }],
+    [
+      'a limit of the AI gateway',
+      {
+        statusCode: 429,
+        cause: Object.assign(new Error(), { responseHeaders: { 'retry-after': '7', 'x-request-id': 'req_1' } }),
+      },
+      { status: 429, retryable: true, retryAfterMs: 7000, requestId: 'req_1' },
+    ],
     [
       "an overload at the beginning of Anthropic's stream",
       { isRetryable: false, statusCode: 500, responseBody: '{"type":"api_error","message":"Oh"}' },

@@ -56,6 +56,13 @@ describe.each(adapters)('a failure of $name', (adapter) => {
   });
 
   test.each([
+    [400, 'api_error'],
+    [413, 'rate_limit_exceeded'],
+  ])('of status %i does not pass, though it is called %s', async (status, type) => {
+    expect(await fail({ status, json: error(type) })).toMatchObject({ status, retryable: false });
+  });
+
+  test.each([
     [{ 'retry-after': '7' }, 7000],
     [{ 'retry-after-ms': '1500', 'retry-after': '7' }, 1500],
     [{ 'retry-after-ms': 'soon', 'retry-after': '0.5' }, 500],
