@@ -133,8 +133,9 @@ function isOn(thinking: unknown): boolean {
   return isObject(thinking) && thinking.type !== 'disabled';
 }
 
-/** Whether results follow calls that the model made without thinking, or that another model made. */
+/** Whether results follow calls that the model made without thinking, or that another model made; also once it was paused. */
 function isAmidTurn(messages: readonly WireObject[]): boolean {
-  const [asked, last] = messages.slice(-2).map(({ content }) => objectsIn(content)[0]?.type);
+  const said = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+  const [asked, last] = said.slice(-2).map(({ content }) => objectsIn(content)[0]?.type);
   return last === 'tool_result' && asked !== 'thinking' && asked !== 'redacted_thinking';
 }

@@ -1,7 +1,7 @@
 import type { AssistantMessage } from '../model/message.js';
 import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
 import { addUsage } from '../model/usage.js';
-import { isObject } from './wire.js';
+import { isObject, objectsIn, type WireObject } from './wire.js';
 
 /** More than the longest search takes. Then what came is given as it is. */
 const MOST_PAUSES = 10;
@@ -30,5 +30,22 @@ function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
 function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
   const usage = { ...first.usage };
   addUsage(usage, second.usage);
-  return { ...second, content: [...first.content, ...second.content], usage };
+  const sources = [first, second].flatMap(sourcesOf);
+  const { providerMetadata } = second;
+  return {
+    ...second,
+    content: [...first.content, ...second.content],
+    usage,
+    ...(sources.length > 0 && { providerMetadata: { ...providerMetadata, aiSdk: { ...aiSdkOf(second), sources } } }),
+  };
+}
+
+/** What the AI SDK tells beside an answer: all of it is of the last word, but for the sources. */
+function sourcesOf(answer: ModelResponse): readonly WireObject[] {
+  return objectsIn(aiSdkOf(answer).sources);
+}
+
+function aiSdkOf({ providerMetadata }: ModelResponse): WireObject {
+  const aiSdk = providerMetadata?.aiSdk;
+  return isObject(aiSdk) ? aiSdk : {};
 }

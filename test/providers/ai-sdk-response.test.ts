@@ -174,8 +174,9 @@ describe('an answer', () => {
 test('a turn that Anthropic pauses goes on with what was said, and is one answer', async () => {
   const search = { type: 'tool-call', toolCallId: 's1', toolName: 'web_search', input: '{}', providerExecuted: true };
   const found = { type: 'tool-result', toolCallId: 's1', toolName: 'web_search', result: [] };
-  const paused = { content: [search], finishReason: { unified: 'stop', raw: 'pause_turn' } };
-  const model = scriptedModel('v3', [paused, { content: [found, { type: 'text', text: 'Sunny.' }] }]);
+  const sources = [1, 2].map((at) => ({ type: 'source', sourceType: 'url', url: `https://example.org/${at}` }));
+  const paused = { content: [search, sources[0]], finishReason: { unified: 'stop', raw: 'pause_turn' } };
+  const model = scriptedModel('v3', [paused, { content: [found, sources[1], { type: 'text', text: 'Sunny.' }] }]);
 
   const { response } = await call(model);
 
@@ -183,6 +184,7 @@ test('a turn that Anthropic pauses goes on with what was said, and is one answer
     content: [{ id: 's1', providerExecuted: true }, { id: 's1', structured: [] }, { text: 'Sunny.' }],
     finishReason: 'stop',
     usage: { totalTokens: 10 },
+    providerMetadata: { aiSdk: { finishReason: 'stop', sources } },
   });
   expect(model.calls[1]?.prompt).toMatchObject([
     { role: 'user' },

@@ -105,8 +105,10 @@ describe('reasoning effort', () => {
 
     const forced = await sentBody({ settings, tools: [add], toolChoice: 'required' }, 'claude-sonnet-4-5');
     const amid = await sentBody({ settings, tools: [add], messages }, 'claude-sonnet-4-5');
+    const paused = { role: 'assistant', content: [{ type: 'text', text: 'Let me look.' }] } as const;
+    const goingOn = await sentBody({ settings, tools: [add], messages: [...messages, paused] }, 'claude-sonnet-4-5');
 
-    expect([forced.thinking, amid.thinking]).toEqual([undefined, undefined]);
+    expect([forced.thinking, amid.thinking, goingOn.thinking]).toEqual([undefined, undefined, undefined]);
   });
 });
 
