@@ -1,7 +1,7 @@
 import type { ContentPart, FilePart, ImagePart, Message, ToolResultPart } from '../model/message.js';
 import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
 import { fileOf } from './ai-sdk-file.js';
-import { decoded, TEXT_TYPE, toBase64 } from './file-data.js';
+import { decoded, fileNote, TEXT_TYPE, toBase64 } from './file-data.js';
 import { ProviderError } from './provider-error.js';
 import { isObject } from './wire.js';
 
@@ -51,11 +51,10 @@ function toldIn(message: Message, isTold: (mediaType: string) => boolean): Messa
 }
 
 function inWords(part: ImagePart | FilePart): string {
-  const { data, mediaType, filename } = fileOf(part);
+  const file = fileOf(part);
+  const { data } = file;
   if (data instanceof URL) return data.href;
-  const text = TEXT_TYPE.test(mediaType)
-    ? decoded(typeof data === 'string' ? data : toBase64(data), 'base64')
-    : undefined;
-  const name = filename === undefined ? '' : ` "${filename}"`;
-  return text ?? `(A file${name} of type ${mediaType} cannot be shown here.)`;
+  const isText = TEXT_TYPE.test(file.mediaType);
+  const text = isText ? decoded(typeof data === 'string' ? data : toBase64(data), 'base64') : undefined;
+  return text ?? fileNote(file);
 }

@@ -1,7 +1,7 @@
 import { MessageInvalidError } from '../errors.js';
 import type { ContentPart, FilePart } from '../model/message.js';
 import { fieldsOf } from './anthropic-metadata.js';
-import { DATA_URL, decoded, TEXT_TYPE, toBase64 } from './file-data.js';
+import { DATA_URL, decoded, fileNote, TEXT_TYPE, toBase64 } from './file-data.js';
 import { defined, type WireObject } from './wire.js';
 
 /** How the base64 of a picture begins: the API refuses one that is said to be of another kind than it is. */
@@ -40,7 +40,7 @@ function imageBlock(image: string | Uint8Array, mediaType: string | undefined, f
     );
   }
   if (data.base64 === '') return note({ mediaType: type, filename }, 'is empty');
-  if (!IMAGE_TYPE.test(type)) return note({ mediaType: type, filename }, 'cannot be shown here');
+  if (!IMAGE_TYPE.test(type)) return note({ mediaType: type, filename });
   return { type: 'image', source: { type: 'base64', media_type: type, data: data.base64 } };
 }
 
@@ -60,9 +60,8 @@ function fileBlock({ data: given, mediaType, filename }: FilePart): WireObject {
   return note({ mediaType, filename }, `${where}${text === undefined ? 'cannot be shown here' : 'is empty'}`);
 }
 
-function note({ mediaType, filename }: Pick<FilePart, 'mediaType' | 'filename'>, what: string): WireObject {
-  const name = filename === undefined ? '' : ` "${filename}"`;
-  return { type: 'text', text: `(A file${name} of type ${mediaType} ${what}.)` };
+function note(file: Pick<FilePart, 'mediaType' | 'filename'>, problem?: string): WireObject {
+  return { type: 'text', text: fileNote(file, problem) };
 }
 
 type FileData = { readonly url: string } | { readonly base64: string; readonly mediaType?: string | undefined };

@@ -4,6 +4,17 @@ export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml
 /** How a data URL begins; whether its body is base64. */
 export const DATA_URL = /^data:[^,]*?(;base64)?,/i;
 
+interface NamedFile {
+  readonly mediaType: string;
+  readonly filename?: string | undefined;
+}
+
+/** What a model is told of a file that it cannot be given. */
+export function fileNote({ mediaType, filename }: NamedFile, problem = 'cannot be shown here'): string {
+  const name = filename === undefined ? '' : ` "${filename}"`;
+  return `(A file${name} of type ${mediaType} ${problem}.)`;
+}
+
 /** Bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';

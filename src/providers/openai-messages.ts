@@ -8,7 +8,7 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../model/message.js';
-import { TEXT_TYPE } from './file-data.js';
+import { fileNote, TEXT_TYPE } from './file-data.js';
 import { imagePart, thinkingContent, toWireContent } from './openai-content.js';
 import { metadataOf } from './openai-metadata.js';
 import { isObject, type WireObject, wellFormed } from './wire.js';
@@ -110,7 +110,7 @@ function attachmentsOf({ content }: ToolResultPart): readonly ContentPart[] {
   return typeof content === 'string' ? [] : content.filter(isAttachment).map(takenFile);
 }
 
-const TAKEN_TYPE = /^(?:image\/(?!svg)|audio\/|application\/pdf\b)/i;
+const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
 
 /** Sent as it is, a file that nobody takes would be refused in every further request: the model is told of it. */
 function takenFile(part: ContentPart): ContentPart {
@@ -118,9 +118,11 @@ function takenFile(part: ContentPart): ContentPart {
   const data = part.type === 'image' ? part.image : part.data;
   const filename = part.type === 'file' ? part.filename : undefined;
   const type = part.mediaType ?? (typeof data === 'string' ? /^data:([^;,]+)/i.exec(data)?.[1] : undefined);
-  if (type === undefined || TAKEN_TYPE.test(type) || TEXT_TYPE.test(type)) return part;
-  const name = filename === undefined ? '' : ` "${filename}"`;
-  return { type: 'text', text: `(A file${name} of type ${type} cannot be shown here.)` };
+  const address = typeof data === 'string' && /^https?:/i.test(data) ? data : undefined;
+  if (type === undefined || TAKEN_TYPE.test(type)) return part;
+  if (address === undefined && (/^audio\//i.test(type) || TEXT_TYPE.test(type))) return part;
+  const where = address === undefined ? '' : `at ${address} `;
+  return { type: 'text', text: fileNote({ mediaType: type, filename }, `${where}cannot be shown here`) };
 }
 
 function isAttachment({ type }: ContentPart): boolean {

@@ -201,6 +201,10 @@ describe('tool messages', () => {
       { type: 'file', data: 'UEs=', mediaType: 'application/zip', filename: 'a.zip' },
       '"a.zip" of type application/zip',
     ],
+    [
+      { type: 'file', data: 'https://example.org/a.txt', mediaType: 'text/plain' },
+      'of type text/plain at https://example.org/a.txt',
+    ],
     [{ type: 'image', image: 'data:image/svg+xml,%3Csvg/%3E' }, 'of type image/svg+xml'],
     [{ type: 'image', image: new Uint8Array([60]), mediaType: 'image/svg+xml' }, 'of type image/svg+xml'],
   ])(
