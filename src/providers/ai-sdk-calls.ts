@@ -9,8 +9,8 @@ const OPENAI_CHAT = /^(openai|azure)\b/;
 
 /**
  * A prompt that is not refused for what another provider left in it: ids that are none here, or are there twice, and
- * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them; Mistral's models insist
- * on more, whoever serves them.
+ * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them;
+ * Mistral's models insist on more, whoever serves them.
  */
 export function withTakenCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);

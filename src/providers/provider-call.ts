@@ -16,8 +16,8 @@ export interface RetryPolicy {
 }
 
 /** The clock of the run that calls the model, where one does. */
-export function clockOf(request: ModelRequest | ModelCallRequest): Clock {
-  return 'run' in request ? request.run.clock : systemClock;
+export function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
+  return request.run?.clock ?? systemClock;
 }
 
 /**
