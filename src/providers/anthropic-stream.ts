@@ -67,9 +67,13 @@ class StreamedMessage {
     return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
 
+  /** Where code of the model's goes on, all of an answer may come with its beginning. */
   private begin(message: WireObject): void {
     this.message = message;
     this.usage = isObject(message.usage) ? message.usage : {};
+    const blocks = objectsIn(message.content);
+    for (const [index, block] of blocks.entries()) this.addBlock(index, block);
+    if (blocks.length > 0) this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
   /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
@@ -82,7 +86,6 @@ class StreamedMessage {
 
   private addWhole(message: WireObject): void {
     this.begin(message);
-    for (const [index, block] of objectsIn(message.content).entries()) this.addBlock(index, block);
     this.end({ delta: { stop_reason: message.stop_reason } });
   }
 

@@ -42,6 +42,15 @@ describe('a stream', () => {
     expect(whole.response).toEqual(heard.response);
   });
 
+  test('may have all of its answer in its beginning', async () => {
+    const message = messageOf({ content: [toolUse('toolu_1', 'add', { a: 1 })] });
+    const chunks = [event({ type: 'message_start', message }), event({ type: 'message_stop' })];
+
+    const { response } = await call({ chunks, end: 'silent' });
+
+    expect(response).toMatchObject({ content: [{ id: 'toolu_1', input: { a: 1 } }], finishReason: 'tool-calls' });
+  });
+
   test('may have events, deltas and blocks of unknown kinds', async () => {
     const [start, ping, ...rest] = eventsOf({ content: [text('Hi'), { type: 'hologram', data: 'x' }] });
     const strange = [
