@@ -1,6 +1,6 @@
 import { describeError, KeelsonError } from '../errors.js';
 import { ProviderError, unreadableBody } from './provider-error.js';
-import { toProviderError } from './provider-failure.js';
+import { causesOf, isBadHeader, toProviderError } from './provider-failure.js';
 import { isObject, parseJson, textOr, type WireObject } from './wire.js';
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
@@ -8,6 +8,9 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-re
 /** What a model of the AI SDK threw, as a typed error. Read by shape: its `APICallError` may be of any copy and major. */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
+  // The AI gateway wraps also what none is told of.
+  const untold = causesOf(thrown).find(isBadHeader);
+  if (untold) return toProviderError(provider, untold);
   const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : 0;
   if (status >= 400) return statusFailure(provider, thrown, status);
   const isCall = typeof thrown.isRetryable === 'boolean';
@@ -88,23 +91,13 @@ function bodyOf({ data, responseBody, message }: WireObject): unknown {
 
 function messageOf({ message, cause }: WireObject): string {
   const told = textOr(message) || 'The call failed.';
-  const root = cause === undefined ? '' : describeError(rootOf(cause));
+  const root = cause === undefined ? '' : describeError(causesOf(cause).at(-1));
   return told.includes(root) ? told : `${told} (${root})`;
-}
-
-function rootOf(error: unknown): unknown {
-  let root = error;
-  while (isObject(root) && root.cause !== undefined) root = root.cause;
-  return root;
 }
 
 /** An answer that began well and was lost on its way is none of the provider's errors. */
 function isCut(provider: string, cause: unknown): boolean {
-  for (let at = cause; isObject(at); at = at.cause) {
-    const told = toProviderError(provider, at);
-    if (told instanceof ProviderError && told.retryable) return true;
-  }
-  return false;
+  return causesOf(cause).some((each) => (toProviderError(provider, each) as Partial<ProviderError>).retryable === true);
 }
 
 function headersOf(given: unknown): Headers {

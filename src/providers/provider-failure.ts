@@ -40,8 +40,7 @@ const LASTING =
  */
 export function toProviderError(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError) return thrown;
-  // Its words hold the whole value, which may be the key.
-  if (thrown instanceof TypeError && BAD_HEADER.test(thrown.message)) {
+  if (isBadHeader(thrown)) {
     return new ProviderError(provider, 'A header has a character that none can have. Check the key, and the headers.');
   }
   const error = isObject(thrown) ? thrown : {};
@@ -53,6 +52,20 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
     requestId: textOr(error.requestID) || undefined,
     cause: thrown,
   });
+}
+
+/** An error, and what led to it, the root last. */
+export function causesOf(error: unknown): readonly unknown[] {
+  const causes = [error];
+  for (let at = error; isObject(at) && at.cause !== undefined && !causes.includes(at.cause); at = at.cause) {
+    causes.push(at.cause);
+  }
+  return causes;
+}
+
+/** Such an error holds the whole value, which may be the key: neither its words nor itself are told. */
+export function isBadHeader(thrown: unknown): boolean {
+  return thrown instanceof TypeError && BAD_HEADER.test(thrown.message);
 }
 
 /** The HTTP status, or that which an error inside an answer gives as its code, or is known by. */
@@ -125,8 +138,7 @@ function isConnectionLoss(error: WireObject): boolean {
 
 /** The clients say "Connection error."; why stands deep inside. */
 function withRootCause(error: unknown): string {
-  let root = error;
-  while (isObject(root) && root.cause instanceof Error) root = root.cause;
+  const root = causesOf(error).findLast((cause) => cause instanceof Error) ?? error;
   return root === error ? describeError(error) : `${describeError(error)} (${describeError(root)})`;
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
 import { createOpenAI } from 'ai-sdk-openai-v3';
 import { type AiSdkModel, aiSdk, ProviderError } from 'keelson/ai-sdk';
@@ -96,6 +97,25 @@ describe('an answer that is none', () => {
     const empty = { content: [], finishReason: { unified: 'other', raw: undefined }, usage: {}, ...fields };
 
     expect((await call(scriptedModel('v3', [empty]), {}, { maxRetries: 0 })).error).toMatchObject(expected);
+  });
+
+  test('a header that none can have is told to nobody, whoever wrapped the error', async () => {
+    const cause = new TypeError('Headers.append: "sk-secret\n" is an invalid header value.');
+    const thrown = Object.assign(new Error(`Failed: ${cause.message}`), { statusCode: 500, cause });
+
+    const { error } = await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 });
+
+    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: false });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('sk-secret');
+  });
+
+  test('an error that is its own cause is told once', async () => {
+    const thrown = Object.assign(new Error('Round'), { isRetryable: false });
+    thrown.cause = thrown;
+
+    expect((await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 })).error).toMatchObject({
+      message: 'Round',
+    });
   });
 
   test('an error that is of no call is told as it is, and not tried again', async () => {
