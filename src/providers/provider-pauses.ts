@@ -14,7 +14,8 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
   let answer = await generate(request);
   for (let pauses = 0; isPaused(answer) && pauses < MOST_PAUSES; pauses += 1) {
     const said: AssistantMessage = { role: 'assistant', content: answer.content };
-    answer = joined(answer, await generate({ ...request, messages: [...request.messages, said] }));
+    const messages = [...request.messages, said];
+    answer = joined(answer, await generate({ ...request, messages, settings: settingsAfter(answer, request) }));
   }
   return answer;
 }
@@ -25,6 +26,17 @@ function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
   const word = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
   if (word !== 'pause_turn' || content.length === 0) return false;
   return content.every((part) => part.type !== 'tool-call' || part.providerExecuted);
+}
+
+/** By the AI SDK, the container in which an answer ran is an option. Otherwise its calls remember where they ran. */
+function settingsAfter({ providerMetadata = {} }: ModelResponse, { settings }: ModelRequest): ModelRequest['settings'] {
+  const { anthropic, aiSdk } = providerMetadata;
+  const container = aiSdk && isObject(anthropic) && isObject(anthropic.container) ? anthropic.container : {};
+  if (typeof container.id !== 'string') return settings;
+  const given = settings?.providerOptions?.anthropic;
+  const own = { id: container.id, ...(isObject(given?.container) && given.container) };
+  const providerOptions = { ...settings?.providerOptions, anthropic: { ...given, container: own } };
+  return { ...settings, providerOptions };
 }
 
 function joined(first: ModelResponse, second: ModelResponse): ModelResponse {

@@ -175,10 +175,13 @@ test('a turn that Anthropic pauses goes on with what was said, and is one answer
   const search = { type: 'tool-call', toolCallId: 's1', toolName: 'web_search', input: '{}', providerExecuted: true };
   const found = { type: 'tool-result', toolCallId: 's1', toolName: 'web_search', result: [] };
   const sources = [1, 2].map((at) => ({ type: 'source', sourceType: 'url', url: `https://example.org/${at}` }));
-  const paused = { content: [search, sources[0]], finishReason: { unified: 'stop', raw: 'pause_turn' } };
+  const finishReason = { unified: 'stop', raw: 'pause_turn' };
+  const providerMetadata = { anthropic: { container: { id: 'container_1' } } };
+  const paused = { content: [search, sources[0]], finishReason, providerMetadata };
   const model = scriptedModel('v3', [paused, { content: [found, sources[1], { type: 'text', text: 'Sunny.' }] }]);
 
-  const { response } = await call(model);
+  const settings = { providerOptions: { anthropic: { container: { skills: [] } } } };
+  const { response } = await call(model, { settings });
 
   expect(response).toMatchObject({
     content: [{ id: 's1', providerExecuted: true }, { id: 's1', structured: [] }, { text: 'Sunny.' }],
@@ -189,6 +192,10 @@ test('a turn that Anthropic pauses goes on with what was said, and is one answer
   expect(model.calls[1]?.prompt).toMatchObject([
     { role: 'user' },
     { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 's1', providerExecuted: true }] },
+  ]);
+  expect(model.calls.map(({ providerOptions }) => providerOptions)).toEqual([
+    settings.providerOptions,
+    { anthropic: { container: { id: 'container_1', skills: [] } } },
   ]);
 });
 
