@@ -1,5 +1,5 @@
-import { readdirSync } from 'node:fs';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { type Dir, opendirSync } from 'node:fs';
+import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { namesIn } from './command-words.js';
@@ -30,14 +30,17 @@ const AT_HOME = /~[\w.-]*(?=\/)|\$(?:HOME\b|\{HOME\b[^{}]*\})/g;
 
 const MANY_NAMES = 2_500;
 const MANY_PATHS = 16_000;
-/** In how many folders words are looked for. */
-const MANY_BASES = 32;
+/** Names by the folders that they are looked for in. */
+const MANY_LOOKS = 50_000;
 /** Of a folder with more it is not worth while to know what it holds. */
 const MANY_ENTRIES = 5_000;
 /** No argument is longer on Linux; what nobody reads may be no longer in all, since looking through it holds others up. */
 const LONG_LINE = 131_072;
 /** What is longer is no path to any system but Windows. */
 const LONG_PATH = process.platform === 'win32' ? 32_768 : 4_096;
+
+/** What git writes at each step: that `.git` is there is often asked beside it, and no question is to follow each commit. */
+const GIT_STATE = /^(?:[A-Z_]*HEAD|index)$/;
 
 const STEP = sep === '/' ? '/' : /[\\/]/;
 
@@ -48,6 +51,7 @@ export class NamedPaths {
   /** Where names are looked for, each with what lies there. */
   private readonly bases = new Map<string, ReadonlySet<string> | undefined>();
   private readonly checked = new Set<string>();
+  private looks = 0;
 
   /** `realCwd` is the folder that a program finds itself in, `cwd` how that was named. */
   constructor(
@@ -71,7 +75,7 @@ export class NamedPaths {
 
   /** A folder that a word names may be gone into, or searched, before another word is looked for there. */
   addBase(folder: string): void {
-    if (this.bases.has(folder) || this.bases.size >= MANY_BASES) return;
+    if (this.bases.has(folder)) return;
     this.bases.set(folder, entriesOf(folder));
     for (const name of this.names) this.addName(name, folder);
   }
@@ -87,6 +91,7 @@ export class NamedPaths {
 
   private addName(name: string, base: string): void {
     const { copy, root, cwd } = this.places;
+    if (basename(base) === '.git' && base !== this.realCwd && GIT_STATE.test(name)) return;
     const isClimbing = /(^|\/)\.\.(\/|$)/.test(name);
     if (isClimbing && (base !== cwd || cwd === this.realCwd)) refuseDetour(base, name);
     this.addPath(resolve(base, name), base);
@@ -94,8 +99,10 @@ export class NamedPaths {
     if (isClimbing && copy !== undefined && root !== undefined && isInside(base, root)) {
       this.addPath(resolve(copy, relative(root, base), name), copy);
     }
-    if (this.names.size > MANY_NAMES || this.list.size > MANY_PATHS)
+    this.looks += 1;
+    if (this.names.size > MANY_NAMES || this.list.size > MANY_PATHS || this.looks > MANY_LOOKS) {
       throw new ItemUnboundError('too-large', 'Its command line has too many words.');
+    }
   }
 
   /** Most words name nothing: that is seen from what lies in the folder, before each suffix is tried. */
@@ -103,7 +110,7 @@ export class NamedPaths {
     const entries = this.bases.get(base);
     const rest = path.startsWith(base + sep) ? fold(path.slice(base.length + 1)) : undefined;
     for (const suffix of SUFFIXES) {
-      const [first = ''] = `${rest}${suffix}`.split(STEP, 1);
+      const [first = ''] = `${rest}${suffix.toUpperCase()}`.split(STEP, 1);
       if (entries === undefined || rest === undefined || entries.has(first)) this.list.add(path + suffix);
     }
   }
@@ -120,17 +127,24 @@ export class NamedPaths {
 
 /** Undefined where that cannot be seen. */
 function entriesOf(folder: string): ReadonlySet<string> | undefined {
+  let open: Dir | undefined;
   try {
-    const entries = readdirSync(folder);
-    return entries.length > MANY_ENTRIES ? undefined : new Set(entries.map(fold));
+    open = opendirSync(folder, { bufferSize: 256 });
+    const entries = new Set<string>();
+    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+      if (entries.add(fold(entry.name)).size > MANY_ENTRIES) return undefined;
+    }
+    return entries;
   } catch {
     return undefined;
+  } finally {
+    open?.closeSync();
   }
 }
 
-/** On some disks these are the same. */
+/** On some disks these are the same, such as the long s and the short one. */
 function fold(name: string): string {
-  return name.normalize('NFC').toLowerCase();
+  return name.normalize('NFKD').toUpperCase();
 }
 
 /** A `..` after a link is one place for who reads the text, and another one for who follows the link. */
