@@ -40,7 +40,7 @@ export async function beforeTool(
     const { by, reason } = outcome.ask;
     // Whoever decides is shown what the model wrote.
     const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
-    return { type: 'suspend', reason: visibleText(reason + changed), by };
+    return { type: 'suspend', reason: visibleText(reason) + visibleText(changed), by };
   }
   return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
 }

@@ -130,8 +130,9 @@ describe('decisions of PreToolUse', () => {
 
   test('who decides is told of arguments that are not those of the model any more', async () => {
     const updatedInput = { command: 'rm -rf \u001b[8m/' };
-    const asks = { hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason: 'sure?', updatedInput } };
-    const { result } = await preTool(command(`echo '${JSON.stringify(asks)}'`));
+    const permissionDecisionReason = 'sure?\u001b]0;';
+    const asks = { hookSpecificOutput: { permissionDecision: 'ask', permissionDecisionReason, updatedInput } };
+    const { result } = await preTool(command(`printf %s '${JSON.stringify(asks)}'`));
 
     const reason = `sure? The hooks changed its arguments to ${JSON.stringify(updatedInput)}`;
     expect(result).toMatchObject({ status: 'suspended', pending: [{ input: { command: 'ls' }, reason }] });
