@@ -1,7 +1,12 @@
 import type { HookDialect } from './hook-dialect.js';
 
-/** What a shell takes as one: what is in quotes, an escape; and what Gemini CLI puts a folder in the place of, in quotes. */
-const PIECES = /'[^']*'|"[^"\\]*(?:\\.[^"\\]*)*"|\\.|\$(?:GEMINI|CLAUDE)_PROJECT_DIR\b/gs;
+/** What Gemini CLI puts a folder in the place of, in quotes. */
+const FOLDER = /^\$(?:GEMINI|CLAUDE)_PROJECT_DIR$/;
+/** What matters outside of double quotes, also in a command within them: a comment, an escape, what is in single quotes. */
+const PLAIN = /(?<!\S)#[^\n]*|\\.|'[^']*'|["`()]|\$(?:GEMINI|CLAUDE)_PROJECT_DIR\b/gs;
+/** What matters within double quotes. */
+const QUOTED = /\\.|["`]|\$\(/gs;
+const ENDS: Readonly<Record<string, string>> = { '"': '"', '`': '`', '(': ')', '$(': ')' };
 /** A path in single quotes that begins with a folder. */
 const LITERAL =
   /^'(\$\{(?:CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_(?:ROOT|DATA)|PLUGIN_ROOT|extensionPath|workspacePath)\}|\$(?:GEMINI|CLAUDE)_PROJECT_DIR)(?=[/'])/;
@@ -16,11 +21,21 @@ const BEFORE = 40;
  */
 export function portable(command: unknown, dialect: HookDialect): unknown {
   if (typeof command !== 'string') return command;
-  const isGemini = dialect === 'gemini';
-  const text = isGemini ? command.replaceAll(`\${/}`, '/') : command;
-  return text.replace(PIECES, (piece, at: number) => {
-    if (piece.startsWith('$')) return isGemini ? `"${piece}"` : piece;
-    const isFolder = LITERAL.test(piece) && !SCRIPT.test(text.slice(Math.max(0, at - BEFORE), at));
-    return isFolder ? piece.replace(LITERAL, `"$1"'`) : piece;
-  });
+  const text = dialect === 'gemini' ? command.replaceAll(`\${/}`, '/') : command;
+  const ends: (string | undefined)[] = [];
+  let done = '';
+  let at = 0;
+  for (;;) {
+    const matter = ends.at(-1) === '"' ? QUOTED : PLAIN;
+    matter.lastIndex = at;
+    const [piece] = matter.exec(text) ?? [];
+    if (piece === undefined) return done + text.slice(at);
+    const start = matter.lastIndex - piece.length;
+    if (piece === ends.at(-1)) ends.pop();
+    else if (piece in ENDS) ends.push(ENDS[piece]);
+    const isGiven = piece.startsWith("'") && !SCRIPT.test(text.slice(Math.max(0, start - BEFORE), start));
+    const looked = isGiven ? piece.replace(LITERAL, `"$1"'`) : piece;
+    done += text.slice(at, start) + (dialect === 'gemini' ? looked.replace(FOLDER, '"$&"') : looked);
+    at = matter.lastIndex;
+  }
 }

@@ -153,13 +153,19 @@ test.each([
   '"$GEMINI_PROJECT_DIR"/guard.sh',
   '"$GEMINI_PROJECT_DIR/guard.sh"',
   "'$GEMINI_PROJECT_DIR/guard.sh'",
+  'said="$(sh "$GEMINI_PROJECT_DIR/guard.sh")"',
+  'said="$(sh $GEMINI_PROJECT_DIR/guard.sh)"',
+  'said="`sh "$GEMINI_PROJECT_DIR"/guard.sh`"',
+  "# don't\nsh $GEMINI_PROJECT_DIR/guard.sh # isn't",
   "echo 'in $GEMINI_PROJECT_DIR' \\$GEMINI_PROJECT_DIR > told; sh $CLAUDE_PROJECT_DIR/guard.sh",
 ])('a guard of Gemini CLI is found in a folder with a space in its name: %s', async (text) => {
   const workspaceDir = join(lab.workspace, 'my shop');
-  lab.write('my shop/guard.sh', '#!/bin/sh\nexit 2\n');
+  // Some shells exit with 2 where a script is missing.
+  lab.write('my shop/guard.sh', '#!/bin/sh\ntouch ran\nexit 2\n');
   lab.write('my shop/.gemini/settings.json', JSON.stringify({ hooks: { BeforeTool: [slow(text)] } }));
 
-  expect(await runsPast(hooksIn(lab, { workspaceDir, discover: ['gemini'], approve: () => true }))).toBe(0);
+  const hooks = hooksIn(lab, { workspaceDir, discover: ['gemini'], approve: () => true });
+  expect([await runsPast(hooks), lab.has('my shop/ran')]).toEqual([0, true]);
   if (lab.has('my shop/told')) expect(lab.read('my shop/told')).toBe('in $GEMINI_PROJECT_DIR $GEMINI_PROJECT_DIR\n');
 });
 
