@@ -5,6 +5,7 @@ import { z } from 'zod';
 import {
   Agent,
   HookAction,
+  type OutputOf,
   type OutputSchema,
   type RunError,
   type Session,
@@ -120,6 +121,7 @@ describe('structured output', () => {
     expectTypeOf((await agent.run('go', { output: json })).output).toEqualTypeOf<unknown>();
     expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string>();
     expectTypeOf((await agent.run('go', { output: JSON.parse('{}') })).output).toEqualTypeOf<unknown>();
+    expectTypeOf<OutputOf<typeof due | undefined>>().toEqualTypeOf<{ total: string } | string>();
 
     expect(output).toEqual({ total: '3' });
   });
