@@ -61,8 +61,8 @@ const OPTIONS = [
  */
 export function resolveConceptOptions(options: ConceptOptions, others: readonly string[] = []): ConceptSettings {
   validateNames(options, [...OPTIONS, ...others]);
-  validateNames(options.timeouts ?? {}, ['conceptMs', 'totalMs'], 'timeouts');
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
+  validateNames(timeouts, ['conceptMs', 'totalMs'], 'timeouts');
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
   const { buildContext = commandContext(), parallel = 4, clock } = options;

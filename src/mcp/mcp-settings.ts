@@ -60,9 +60,9 @@ function gateOf({ gate, approve, workspaceDir, system = {} }: McpServersOptions)
   return createTrustGate({ workspaceDir, approve, logger: system.logger, clock: system.clock, path: system.env?.PATH });
 }
 
-function reconnectOf(given: McpReconnectOptions | undefined): McpSettings['reconnect'] {
-  validateNames(given ?? {}, Object.keys(RECONNECT), 'reconnect');
-  const { attempts = RECONNECT.attempts, ...times } = given ?? {};
+function reconnectOf(given: McpReconnectOptions = {}): McpSettings['reconnect'] {
+  validateNames(given, Object.keys(RECONNECT), 'reconnect');
+  const { attempts = RECONNECT.attempts, ...times } = given;
   if (!(typeof attempts === 'number' && attempts >= 0)) {
     throw new OptionInvalidError(
       'reconnect.attempts',
@@ -75,11 +75,11 @@ function reconnectOf(given: McpReconnectOptions | undefined): McpSettings['recon
 function numbers<Names extends string>(
   option: string,
   defaults: Readonly<Record<Names, number>>,
-  given: Readonly<Partial<Record<Names, number | undefined>>> | undefined,
+  given: Readonly<Partial<Record<Names, number | undefined>>> = {},
 ): Record<Names, number> {
-  validateNames(given ?? {}, Object.keys(defaults), option);
+  validateNames(given, Object.keys(defaults), option);
   const result: Record<Names, number> = { ...defaults };
-  for (const [name, value] of Object.entries(given ?? {}) as [Names, unknown][]) {
+  for (const [name, value] of Object.entries(given) as [Names, unknown][]) {
     if (value === undefined) continue;
     if (!(typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS)) {
       throw new OptionInvalidError(`${option}.${name}`, `it is ${String(value)}; give 1 to ${MAX_TIMER_MS}.`);

@@ -379,22 +379,3 @@ test('S2-4.1d: a failure that cannot even be read is that of its concept alone',
 test('it keeps the contract of a lifecycle', async () => {
   await assertLifecycle(() => conceptAugmentation({ buildContext: known }));
 });
-
-test.each([
-  [{ profile: 'bold' }],
-  [{ label: '--> x' }],
-  [{ contextKey: '__proto__' }],
-  [{ depth: 0 }],
-  [{ maxEntities: 1.5 }],
-  [{ timeouts: { totalMs: 0 } }],
-  [{ timeouts: { conceptMs: 3e9 } }],
-  [{ parallel: Number.NaN }],
-  [{ buildContext: 'maenifold' }],
-  [{ profil: 'safe' }],
-  [{ timeouts: { concept: 5 } }],
-  [{ textFields: 'text' }],
-  [{ textFields: [5] }],
-  [{ contextKey: 5 }],
-])('%j is refused', (options) => {
-  expect(() => conceptAugmentation(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
-});

@@ -362,6 +362,8 @@ test('what is no object is refused, as the options and as a system', () => {
   for (const [options, option] of [
     [null, 'options'],
     [{ system: null }, 'system'],
+    [{ timeouts: null }, 'timeouts'],
+    [{ reconnect: null }, 'reconnect'],
   ] as const) {
     const refused = expect.objectContaining({ code: 'ERR_OPTION_INVALID', option });
     expect(() => mcpServers(options as never)).toThrow(refused);
