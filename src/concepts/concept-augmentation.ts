@@ -22,8 +22,8 @@ export interface ConceptAugmentationOptions extends ConceptOptions {
  * const agent = new Agent({ model, tools, lifecycle: [concepts] });
  */
 export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
-  const { name = 'concepts', priority = 45 } = options;
   const settings = resolveConceptOptions(options, ['name', 'priority']);
+  const { name = 'concepts', priority = 45 } = options;
   return {
     name,
     priority,
@@ -57,7 +57,9 @@ async function withContext(call: ToolCallRequest, augmented: Augmented): Promise
   if ('key' in augmented) {
     const added = { [augmented.key]: augmented.context };
     const checked = await call.tool?.check({ ...(call.input as object), ...added });
-    return checked?.issues === undefined ? { ...call, additions: { ...call.additions, ...added } } : undefined;
+    // What is wrong with the arguments by themselves, a hook further in may put right.
+    const isForbidden = checked?.issues !== undefined && (await call.tool?.check(call.input))?.issues === undefined;
+    return isForbidden ? undefined : { ...call, additions: { ...call.additions, ...added } };
   }
   const input = { ...(call.input as object), [augmented.field]: augmented.text };
   const checked = await call.tool?.check(input);

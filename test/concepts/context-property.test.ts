@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { defineTool } from '../../src/index.js';
-import { augmentedRun } from './support/augmented-run.js';
+import { conceptAugmentation } from '../../src/concepts/concepts.js';
+import { Agent, type AgentLifecycle, defineTool } from '../../src/index.js';
+import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { augmentedRun, known } from './support/augmented-run.js';
 
 describe('S2-4.2d: the property of its own', () => {
   const schema = z.object({ options: z.object({ query: z.string() }) });
@@ -41,6 +43,21 @@ describe('S2-4.2d: the property of its own', () => {
         extra: { reason: 'no_place', sessionID: 'the run' },
       },
     ]);
+  });
+
+  test('is given with arguments that are wrong by themselves: a hook further in may put them right', async () => {
+    const received: unknown[] = [];
+    const input = z.object({ options: z.string(), count: z.number() });
+    const work = defineTool({ name: 'work', description: 'Works.', input, execute: (given) => received.push(given) });
+    const repair: AgentLifecycle = {
+      priority: 10,
+      wrapToolCall: (call, next) => next({ ...call, input: { ...(call.input as object), count: 2 } }),
+    };
+    const model = scriptedModel([calls('work', { options: '[[x]]', count: '2' }), says('end')]);
+    const concepts = conceptAugmentation({ buildContext: known });
+    await new Agent({ model, tools: [work], lifecycle: [concepts, repair] }).run('go');
+
+    expect(received).toEqual([{ options: '[[x]]', count: 2, _maenifold_context: 'about x' }]);
   });
 
   test('what stands under the key of the context already makes room for it', async () => {
