@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBytes } from '../process/file-bytes.js';
 import { PluginUntrustedError } from './plugin-error.js';
 
@@ -29,7 +30,8 @@ export async function filesOf(path: string, workspaceDir: string, isConfig: bool
     names += named.size;
     if (names > MOST_NAMES) throw new PluginUntrustedError(path, `it names more than ${MOST_NAMES} files`);
     for (const [name, isImport] of named) {
-      const files = await Promise.all(folders.map((folder) => filesAt(resolve(folder, name))));
+      const places = new Set(folders.flatMap((folder) => placesOf(name, folder)));
+      const files = await Promise.all([...places].map(filesAt));
       for (const it of files.flat()) if (isImport || !it.endsWith('.json')) found.add(it);
     }
   }
@@ -39,7 +41,7 @@ export async function filesOf(path: string, workspaceDir: string, isConfig: bool
 /** A relative path that is imported, that stands first in a call (comments may stand before it), as a `path`, or anywhere else. */
 const NAME =
   /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(\bpath['"]?\s{0,20}:\s{0,20})?)(['"`])([.\\](?:\\[\s\S]|(?!\4)[^\\\n]){0,500})\4/g;
-const PATH = /^\.{1,2}(?:\/|$)/;
+const PATH = /^\.{1,2}(?:[\\/]|$)/;
 /** No code, but the place where something is. */
 const FOLDER = /(?:^|\/)\.{0,2}$/;
 const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
@@ -51,31 +53,38 @@ function namesIn(text: string, isConfig: boolean): Map<string, boolean> {
     const name = unescaped(written);
     if (!PATH.test(name)) continue;
     const isImport = by !== undefined;
-    const path = name.replace(/[?#].*$/, '');
+    const path = withoutQuery(name).trim();
     const isOther = !isImport && before === undefined;
     if (isOther && (!CODE.test(path) || (isConfig && entry !== undefined))) continue;
     if (!isImport && FOLDER.test(path)) continue;
-    for (const it of [name, path, decoded(path)]) names.set(it, isImport || names.get(it) === true);
+    names.set(name, isImport || names.get(name) === true);
   }
   return names;
 }
 
+const NAMED_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+
 /** As the language reads a text in quotes. */
 function unescaped(written: string): string {
-  const escapes = /\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{([\da-f]{1,6})\}|\r\n|([\s\S]))/gi;
-  return written.replace(escapes, (...[, x, u, point, other = '']: string[]) => {
-    const code = Number.parseInt(x ?? u ?? point ?? '', 16);
-    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : other.replace(/[\n\r\u2028\u2029]/, '');
+  const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]+)\}|([0-3]?[0-7]{1,2})|\r\n|([\s\S]))/g;
+  return written.replace(escapes, (...[, x, u, point, octal, other = '']: string[]) => {
+    const code = octal === undefined ? Number.parseInt(x ?? u ?? point ?? '', 16) : Number.parseInt(octal, 8);
+    if (code <= 0x10_ff_ff) return String.fromCodePoint(code);
+    return NAMED_ESCAPES[other] ?? other.replace(/[\n\r\u2028\u2029]/, '');
   });
 }
 
-/** An import takes a URL, `require` a path. */
-function decoded(path: string): string {
+function withoutQuery(name: string): string {
+  return name.replace(/[?#].*$/s, '');
+}
+
+/** An import takes a URL, in which a tab counts for nothing and a backslash for a slash; `require` takes a path. */
+function placesOf(name: string, folder: string): string[] {
+  const places = [resolve(folder, name), resolve(folder, withoutQuery(name))];
   try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+    places.push(fileURLToPath(new URL(name, pathToFileURL(`${folder}/`))));
+  } catch {}
+  return places;
 }
 
 const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
