@@ -75,7 +75,7 @@ function reconnectOf(given: McpReconnectOptions = {}): McpSettings['reconnect'] 
 function numbers<Names extends string>(
   option: string,
   defaults: Readonly<Record<Names, number>>,
-  given: Readonly<Partial<Record<Names, number | undefined>>> = {},
+  given: object = {},
 ): Record<Names, number> {
   validateNames(given, Object.keys(defaults), option);
   const result: Record<Names, number> = { ...defaults };
