@@ -31,7 +31,8 @@ const REFUSED = [
 const UNRESOLVED = ['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT', 'ERR_IMPORT_ATTRIBUTE_MISSING'];
 
 /** What it says of an ES module in a package that says `"type": "commonjs"`, as `npm init` writes it. */
-const MISPLACED = /^(?:Unexpected token 'export'|Cannot use (?:import statement|'import\.meta') outside a module)/;
+const MISPLACED =
+  /^(?:Unexpected token 'export'|Cannot use (?:import statement|'import\.meta') outside a module|await is only valid)/;
 
 /**
  * Imports a file: by the runtime itself, and what it does not take, such as TypeScript, through `jiti` where that is installed.

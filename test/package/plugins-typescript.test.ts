@@ -74,21 +74,28 @@ describe.each(['import', 'require'] as const)('S3-1.3: plugins in TypeScript, fr
     for (const way of ['Node 22.18', 'npm install jiti', '.mjs']) expect(outcome).toContain(way);
   });
 
-  test('load where the package says CommonJS through jiti; without it, the error says the three ways out', () => {
-    const outcomes = [['jiti'], []].map((packages) => {
-      const project = projectWith(`commonjs-${form}-${packages}`, ...packages);
-      writeFileSync(join(project, 'package.json'), '{"private":true,"type":"commonjs"}');
-      writeFileSync(
-        join(project, 'my-app.plugins.js'),
-        "import './plain.mjs';\nexport default [{ path: 'plain.mjs' }];\n",
-      );
-      return run(project, form, 'my-app.plugins.js');
-    });
+  test.each([
+    ['imports', "import './plain.mjs';"],
+    ['awaits', 'await Promise.resolve();'],
+  ])(
+    'load where the package says CommonJS through jiti; without it, the error says the three ways out: one that %s',
+    (does, first) => {
+      const outcomes = [['jiti'], []].map((packages) => {
+        const project = projectWith(`commonjs-${does}-${form}-${packages}`, ...packages);
+        writeFileSync(join(project, 'package.json'), '{"private":true,"type":"commonjs"}');
+        writeFileSync(join(project, 'my-app.plugins.js'), `${first}\nexport default [{ path: 'plain.mjs' }];\n`);
+        return run(project, form, 'my-app.plugins.js');
+      });
 
-    expect(outcomes).toEqual([
-      { outcome: 'sailor', plugins: ['plain'] },
-      { outcome: expect.stringContaining('my-app.plugins.js is an ES module'), plugins: [], error: expect.anything() },
-    ]);
-    for (const way of ['.mjs', '"type": "module"', 'npm install jiti']) expect(outcomes[1].outcome).toContain(way);
-  });
+      expect(outcomes).toEqual([
+        { outcome: 'sailor', plugins: ['plain'] },
+        {
+          outcome: expect.stringContaining('my-app.plugins.js is an ES module'),
+          plugins: [],
+          error: expect.anything(),
+        },
+      ]);
+      for (const way of ['.mjs', '"type": "module"', 'npm install jiti']) expect(outcomes[1].outcome).toContain(way);
+    },
+  );
 });
