@@ -25,11 +25,8 @@ export type OutputSchema<Output = unknown> =
 export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends [
   OutputSchema<infer Output> | undefined,
 ]
-  ? TextWithout<Schema, Output>
+  ? ([Schema & {}] extends [never] ? never : Output) | (undefined extends Schema ? string : never)
   : never;
-
-// A type of its own: inside of the one above it would ask of a union of schemas as a whole.
-type TextWithout<Schema, Output> = Schema extends undefined ? string : Output;
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
