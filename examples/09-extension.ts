@@ -10,7 +10,7 @@ import { calls, says, scriptedModel } from 'keelson/testing';
 
 const folder = mkdtempSync(join(tmpdir(), 'harbour-'));
 const [workspaceDir, userDir] = [join(folder, 'workspace'), join(folder, 'home')];
-const source = fileURLToPath(new URL('extensions/harbour', import.meta.url));
+const source = fileURLToPath(new URL('./extensions/harbour', import.meta.url));
 cpSync(source, join(workspaceDir, '.harbour-app/extensions/harbour'), { recursive: true });
 
 const model = scriptedModel([

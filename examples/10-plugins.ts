@@ -7,7 +7,7 @@ import { plugins } from 'keelson/plugins';
 import { calls, says, scriptedModel } from 'keelson/testing';
 
 // A script stands for kubectl: it says how it was called, and fails for secrets.
-process.env.PATH = fileURLToPath(new URL('plugins/bin', import.meta.url)) + delimiter + process.env.PATH;
+process.env.PATH = fileURLToPath(new URL('./plugins/bin', import.meta.url)) + delimiter + process.env.PATH;
 
 const lines: string[] = [];
 const print = console.log;

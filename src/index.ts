@@ -19,10 +19,10 @@ export type {
 export type { AgentOptions, RunOptions, SessionOptions } from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
-export type { ResumeDecision, ResumeDecisions } from './agent/continuation.js';
-export type { LoaderStatus } from './agent/loading.js';
-export type { OutputOf, OutputSchema } from './agent/output.js';
-export type { AgentSettings, Timeouts, TurnLimit } from './agent/run-config.js';
+export type { LoaderStatus } from './agent/loader-runner.js';
+export type { ResumeDecision, ResumeDecisions } from './agent/run/continuation.js';
+export type { OutputOf, OutputSchema } from './agent/run/output.js';
+export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
   OutputInvalidError,
   type PendingCall,

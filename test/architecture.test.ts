@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { cycles } from './support/architecture/import-graph.js';
 import { layerViolations, nodeViolations, packageViolations } from './support/architecture/layers.js';
+import { folderViolations, mirrorViolations, readPaths } from './support/architecture/rooms.js';
 import {
   anyViolations,
   parameterViolations,
@@ -42,9 +43,12 @@ const rules: readonly Rule[] = [
       [{ 'errors.ts': "import './internal/json.js';" }, ['errors.ts may not import internal/json.ts']],
       [{ 'mcp/a.ts': "import '../agent/agent.js';" }, ['mcp/a.ts may not import agent/agent.ts']],
       [{ 'mcp/a.ts': "export * from '../manifest/b.js';" }, ['mcp/a.ts may not import manifest/b.ts']],
-      [{ 'telemetry/a.ts': "import './otel.js';" }, ['telemetry/a.ts may not import telemetry/otel.ts']],
-      [{ 'telemetry/a.ts': "import './otel-run.js';" }, ['telemetry/a.ts may not import telemetry/otel-run.ts']],
-      [{ 'telemetry/otel-run.ts': "import '../agent/run.js';" }, ['telemetry/otel-run.ts may not import agent/run.ts']],
+      [{ 'skills/a.ts': "import '../manifest/b.js';" }, ['skills/a.ts may not import manifest/b.ts']],
+      [{ 'telemetry/a.ts': "import './otel/run.js';" }, ['telemetry/a.ts may not import telemetry/otel/run.ts']],
+      [
+        { 'telemetry/otel/run.ts': "import '../../agent/run.js';" },
+        ['telemetry/otel/run.ts may not import agent/run.ts'],
+      ],
       [{ 'agent/a.ts': "await import('../index.js');" }, ['agent/a.ts may not import index.ts']],
       [{ 'agent/a.ts': "type A = import('../trust/b.js').B;" }, ['agent/a.ts may not import trust/b.ts']],
       [{ 'stuff/a.ts': '' }, ['stuff/a.ts is in no known layer']],
@@ -77,7 +81,10 @@ const rules: readonly Rule[] = [
     check: packageViolations,
     bad: [
       [{ 'agent/a.ts': "import type OpenAI from 'openai';" }, ['agent/a.ts may not import openai']],
-      [{ 'providers/anthropic.ts': "import 'openai/core';" }, ['providers/anthropic.ts may not import openai/core']],
+      [
+        { 'providers/anthropic/a.ts': "import 'openai/core';" },
+        ['providers/anthropic/a.ts may not import openai/core'],
+      ],
       [{ 'mcp/openai.ts': "import 'openai';" }, ['mcp/openai.ts may not import openai']],
       [{ 'internal/a.ts': "import 'lodash';" }, ['internal/a.ts may not import lodash']],
       [
@@ -171,4 +178,25 @@ test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothin
   const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
   expect(Object.keys(dependencies).sort()).toEqual(['@cfworker/json-schema', 'p-timeout', 'zod']);
+});
+
+test.each(['src', 'test'] as const)('no folder of %s holds more than fifteen files', (folder) => {
+  expect(folderViolations(readPaths(folder))).toEqual([]);
+});
+
+test('tests lie where the source file that they are named after lies', () => {
+  expect(mirrorViolations(readPaths('test'), readPaths('src'))).toEqual([]);
+});
+
+test('a full folder is found, and so is a test out of place', () => {
+  const sixteen = Array.from({ length: 16 }, (_, index) => `a/${index}.ts`);
+  const sources = ['mcp/server/status.ts', 'mcp/tools/name.ts'];
+
+  expect(folderViolations([...sixteen, 'b/0.ts'])).toEqual(['a holds 16 files, more than 15']);
+  expect(folderViolations(sixteen.map((path) => `fixtures/${path}`))).toEqual([]);
+  expect(mirrorViolations(['mcp/server/status.test.ts', 'mcp/tools/many-names.test.ts'], sources)).toEqual([]);
+  expect(mirrorViolations(['mcp/tools/status.test.ts', 'mcp/old/a.test.ts'], sources)).toEqual([
+    'mcp/tools/status.test.ts is named after mcp/server/status.ts',
+    'mcp/old/a.test.ts lies in a folder that src does not have',
+  ]);
 });

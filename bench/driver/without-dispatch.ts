@@ -40,7 +40,9 @@ export function withoutDispatch(folder: string, planted: string): Edited {
     constants[name] = 'undefined';
     return point === 'beforeAgent' ? planted : '';
   };
-  for (const file of readdirSync(folder)) {
+  for (const file of readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((name) => name.endsWith('.ts'))) {
     const path = join(folder, file);
     const source = readFileSync(path, 'utf8')
       .replace(DESTRUCTURED, (_all, names: string, chain: string) => splitNames(names, chain, take))

@@ -1,6 +1,6 @@
-import { type Entry, HOOKS } from '../lifecycle/entry.js';
+import { HOOKS, type RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { Tool } from '../tools/tool.js';
-import type { LoaderStatus } from './loading.js';
+import type { LoaderStatus } from './loader-runner.js';
 
 /** An agent as it stands: plain data, made without calling any hook. */
 export interface AgentStatus {
@@ -27,7 +27,7 @@ export interface LifecycleStatus {
 }
 
 /** A lifecycle's entry as `status()` shows it. */
-export function lifecycleStatus({ lifecycle, name, priority, onFailure }: Entry): LifecycleStatus {
+export function lifecycleStatus({ lifecycle, name, priority, onFailure }: RegisteredLifecycle): LifecycleStatus {
   const hooks = HOOKS.filter((hook) => lifecycle[hook] !== undefined);
   return { name, priority, onFailure, hooks };
 }

@@ -15,7 +15,7 @@ import {
 import type { AgentStatus } from './agent-status.js';
 import { type AsToolOptions, agentTool, type PromptSchema } from './as-tool.js';
 import { Engine } from './engine.js';
-import type { OutputOf, OutputSchema } from './output.js';
+import type { OutputOf, OutputSchema } from './run/output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session.js';
@@ -50,7 +50,7 @@ export class Agent<Context = unknown> {
 
   /** The lifecycles in the order in which they take part. */
   get lifecycle(): readonly AgentLifecycle<never>[] {
-    return this.engine.roster.chain.entries.map(({ lifecycle }) => lifecycle);
+    return this.engine.registry.chain.entries.map(({ lifecycle }) => lifecycle);
   }
 
   /**

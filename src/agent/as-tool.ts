@@ -7,7 +7,7 @@ import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
 import type { AnyRunOptions } from './agent-options.js';
-import { Run } from './run.js';
+import { Run } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /** How an agent is offered to another one. */

@@ -1,9 +1,9 @@
 import { AgentClosedError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
 import { Stop } from '../internal/stop.js';
-import type { Entry } from '../lifecycle/entry.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { UserMessage } from '../model/message.js';
 import {
@@ -16,12 +16,12 @@ import {
   type SessionOptions,
 } from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
-import { EventHub } from './event-hub.js';
-import { startRun, waitBeforeRun } from './launch.js';
-import { Loading } from './loading.js';
-import { Roster } from './roster.js';
-import { type Attached, Run } from './run.js';
-import type { AgentLife, RunConfig } from './run-config.js';
+import { LifecycleRegistry } from './lifecycle-registry.js';
+import { AgentListeners } from './listeners.js';
+import { LoaderRunner } from './loader-runner.js';
+import { type Attached, Run } from './run/run.js';
+import type { AgentLife, RunConfig } from './run/run-config.js';
+import { startRun, waitBeforeRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { AgentSession } from './session.js';
 
@@ -34,14 +34,14 @@ const NO_OPTIONS: AnyRunOptions = {};
 
 /** What an agent works with: its lifecycles, loaders, runs and sessions. */
 export class Engine {
-  readonly roster: Roster;
-  readonly hub: EventHub;
-  private readonly loading: Loading;
+  readonly registry: LifecycleRegistry;
+  readonly hub: AgentListeners;
+  private readonly loading: LoaderRunner;
   private readonly sessions = new Set<AgentSession>();
   /** What is loading, and sessions whose hooks are at work. */
   private busy = 0;
   /** What each function that `use` returned would remove. */
-  private readonly used = new WeakMap<() => void, Entry>();
+  private readonly used = new WeakMap<() => void, RegisteredLifecycle>();
   private readonly life: AgentLife;
   private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
@@ -52,9 +52,9 @@ export class Engine {
   ) {
     const stop = new Stop();
     this.life = { stop, runs: 0, onEnd() {} };
-    this.hub = new EventHub(defaults.logger);
-    this.roster = new Roster(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
-    this.loading = new Loading(options.loaders ?? [], this.roster, { host: this.host(), clock: defaults.clock });
+    this.hub = new AgentListeners(defaults.logger);
+    this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
+    this.loading = new LoaderRunner(options.loaders ?? [], this.registry, { host: this.host(), clock: defaults.clock });
     this.config = this.configure();
   }
 
@@ -90,7 +90,7 @@ export class Engine {
       store,
       life: this.life.stop,
       launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.track(this.endSession(ended, this.roster.chain.entries)),
+      ended: (ended) => this.track(this.endSession(ended, this.registry.chain.entries)),
     });
     await session.load();
     // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
@@ -102,10 +102,10 @@ export class Engine {
 
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
     this.assertOpen();
-    const entry = this.roster.add(lifecycle, replaced && this.used.get(replaced));
+    const entry = this.registry.add(lifecycle, replaced && this.used.get(replaced));
     this.config = this.configure();
     const dispose = () => {
-      if (this.roster.remove(entry)) this.config = this.configure();
+      if (this.registry.remove(entry)) this.config = this.configure();
     };
     this.used.set(dispose, entry);
     return dispose;
@@ -128,31 +128,31 @@ export class Engine {
       closed: this.closing !== undefined,
       runs: this.life.runs,
       sessions: this.sessions.size,
-      lifecycles: this.roster.chain.entries.map(lifecycleStatus),
-      tools: this.roster.catalog.current().tools.map(toolStatus),
+      lifecycles: this.registry.chain.entries.map(lifecycleStatus),
+      tools: this.registry.catalog.current().tools.map(toolStatus),
       loaders: this.loading.status(),
     };
   }
 
   private configure(): RunConfig {
-    const { roster, hub, life, defaults } = this;
-    const { chain, catalog } = roster;
+    const { registry, hub, life, defaults } = this;
+    const { chain, catalog } = registry;
     return { ...defaults, chain, catalog, hub, life, isPlain: isPlain({ chain, timeouts: defaults.timeouts }) };
   }
 
   private configOf(options: AnyRunOptions): RunConfig {
-    return resolveRunConfig(this.config, options, () => this.roster.lifecycleTools());
+    return resolveRunConfig(this.config, options, () => this.registry.lifecycleTools());
   }
 
   private host(): LoaderHost {
-    const { life, defaults, roster } = this;
+    const { life, defaults, registry } = this;
     return {
       agent: defaults.agent,
       logger: defaults.logger,
       get signal() {
         return life.stop.signal;
       },
-      tools: () => roster.catalog.current().tools,
+      tools: () => registry.catalog.current().tools,
       generate: (request) => defaults.model.generate(request),
       use: (lifecycle, replaced) => this.use(lifecycle, replaced),
       closeAgent: () => this.close(),
@@ -168,9 +168,9 @@ export class Engine {
    * session is not opened.
    */
   private async startSession(session: SessionInfo): Promise<void> {
-    const started: Entry[] = [];
+    const started: RegisteredLifecycle[] = [];
     try {
-      for (const entry of this.roster.chain.entries) {
+      for (const entry of this.registry.chain.entries) {
         this.assertOpen();
         await callHostHook(entry, { ...this.defaults, point: 'onSessionStart', input: session });
         started.push(entry);
@@ -183,7 +183,7 @@ export class Engine {
   }
 
   /** Each part is called, whatever the others do; then the first failure is thrown. */
-  private async endSession(session: SessionInfo, entries: readonly Entry[]): Promise<void> {
+  private async endSession(session: SessionInfo, entries: readonly RegisteredLifecycle[]): Promise<void> {
     this.sessions.delete(session as AgentSession);
     const failures: unknown[] = [];
     for (const entry of entries) {
@@ -198,7 +198,7 @@ export class Engine {
     await this.settled();
     const open = this.sessions.values();
     await Promise.all(Array.from({ length: CLOSED_AT_ONCE }, () => this.closeSessions(open)));
-    for (const entry of [...this.roster.chain.entries].reverse()) {
+    for (const entry of [...this.registry.chain.entries].reverse()) {
       await callHostHook(entry, { ...this.defaults, point: 'onShutdown', timeoutMs: CLOSE_MS }).catch(this.log);
     }
     await this.loading.close();

@@ -5,7 +5,7 @@
  */
 export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-state-store.js';
 export { StateKeyError } from '../state/state-key.js';
-export type { ExtensionContext, TagContext } from './extension-context.js';
+export type { ExtensionContext, TagContext } from './context.js';
 export {
   type AdditionCondition,
   type AdditionPosition,
@@ -23,7 +23,7 @@ export {
   type TextResult,
   type ToolConfig,
   type ToolConfigLiteral,
-} from './extension-definition.js';
+} from './definition.js';
 export {
   ExtensionExpiredError,
   ExtensionInvalidError,
@@ -31,9 +31,9 @@ export {
   StateMismatchError,
   StateStoreError,
   StateValueError,
-} from './extension-error.js';
-export { ExtensionRegistry, type RegisterOptions } from './extension-registry.js';
-export type { StateAlert } from './extension-state.js';
-export type { ExtensionRegistryOptions, StateLimits } from './registry-options.js';
+} from './error.js';
+export type { ExtensionRegistryOptions, StateLimits } from './options.js';
+export { ExtensionRegistry, type RegisterOptions } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';
-export type { StateCodec } from './state-codec.js';
+export type { StateAlert } from './state/extension-state.js';
+export type { StateCodec } from './state/state-codec.js';

@@ -1,6 +1,6 @@
 import { freezeData } from '../internal/plain-data.js';
-import type { ExtensionInput, RegisteredExtension, TagHandler } from './extension-definition.js';
-import { normaliseToolConfig } from './tool-config-check.js';
+import { normaliseToolConfig } from './checks/tool-config-check.js';
+import type { ExtensionInput, RegisteredExtension, TagHandler } from './definition.js';
 
 /** An extension in a registry. */
 export interface Registration {

@@ -1,18 +1,18 @@
 import type { Message } from '../model/message.js';
 import type { ModelResponse } from '../model/model.js';
 import type { Tool, ToolResult } from '../tools/tool.js';
-import type { Entry } from './entry.js';
+import { compose, type Step, type WrapPoint } from './compose.js';
+import { wrapModelCallPoint, wrapToolCallPoint } from './compose-points.js';
 import type { AgentLifecycle, ModelCallRequest, ToolCallRequest } from './lifecycle.js';
-import type { Thread, ThreadPoint } from './thread.js';
+import type { RegisteredLifecycle } from './registered-lifecycle.js';
+import type { Waterfall, WaterfallPoint } from './waterfall.js';
 import {
   afterAgentPoint,
   afterModelPoint,
   beforeAgentPoint,
   beforeModelPoint,
   beforeToolSelectionPoint,
-} from './thread-points.js';
-import { nestSteps, type Step, type WrapPoint } from './wrap.js';
-import { wrapModelCallPoint, wrapToolCallPoint } from './wrap-points.js';
+} from './waterfall-points.js';
 
 /**
  * The hooks of an agent, made once when its list changes. A point that nobody implements is `undefined`, so that a run
@@ -20,15 +20,15 @@ import { wrapModelCallPoint, wrapToolCallPoint } from './wrap-points.js';
  */
 export interface Chain {
   /** All parts in order: priority descending, then registration. */
-  readonly entries: readonly Entry[];
-  readonly beforeAgent: Thread<string> | undefined;
-  readonly beforeModel: Thread<readonly Message[]> | undefined;
-  readonly beforeToolSelection: Thread<readonly Tool[]> | undefined;
+  readonly entries: readonly RegisteredLifecycle[];
+  readonly beforeAgent: Waterfall<string> | undefined;
+  readonly beforeModel: Waterfall<readonly Message[]> | undefined;
+  readonly beforeToolSelection: Waterfall<readonly Tool[]> | undefined;
   readonly wrapModelCall: Step<ModelCallRequest, ModelResponse> | undefined;
-  readonly afterModel: Thread<ModelResponse> | undefined;
+  readonly afterModel: Waterfall<ModelResponse> | undefined;
   readonly wrapToolCall: Step<ToolCallRequest, ToolResult> | undefined;
-  readonly afterAgent: Thread<string> | undefined;
-  readonly onError: readonly Entry[] | undefined;
+  readonly afterAgent: Waterfall<string> | undefined;
+  readonly onError: readonly RegisteredLifecycle[] | undefined;
   readonly holdStream: boolean;
 }
 
@@ -39,20 +39,20 @@ export interface ChainCores {
 }
 
 /** Sorts parts (`registered` stands in registration order) and compiles what each point has to call. */
-export function compileChain(registered: readonly Entry[], cores: ChainCores): Chain {
+export function compileChain(registered: readonly RegisteredLifecycle[], cores: ChainCores): Chain {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
-  const entries = sorted.map((entry, index): Entry => ({ ...entry, index }));
-  const at = (hook: keyof AgentLifecycle): readonly Entry[] | undefined => {
+  const entries = sorted.map((entry, index): RegisteredLifecycle => ({ ...entry, index }));
+  const at = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
     const found = entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
     return found.length === 0 ? undefined : found;
   };
-  const thread = <T>(point: ThreadPoint<T>): Thread<T> | undefined => {
+  const thread = <T>(point: WaterfallPoint<T>): Waterfall<T> | undefined => {
     const found = at(point.name);
     return found && { point, entries: found };
   };
   const nest = <Request, Result>(point: WrapPoint<Request, Result>, core: Step<Request, Result>) => {
     const found = at(point.name);
-    return found && nestSteps(point, found, core);
+    return found && compose(point, found, core);
   };
   return {
     entries,

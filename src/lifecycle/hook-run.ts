@@ -1,7 +1,7 @@
 import type { Awaitable } from '../internal/promise.js';
 import type { Decision, HookPoint } from './decision.js';
-import type { Entry } from './entry.js';
 import type { EndAction } from './hook-action.js';
+import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { RunContext } from './run-context.js';
 
 /** A decision that ends the run, with who took it and where. */
@@ -38,7 +38,7 @@ export interface HookRun extends RunContext {
 
 /** One hook of one part in one run. */
 export interface HookSite {
-  readonly entry: Entry;
+  readonly entry: RegisteredLifecycle;
   readonly point: HookPoint;
   readonly run: HookRun;
   /** The tool call that it is about. */

@@ -2,8 +2,8 @@ import { TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { Entry } from './entry.js';
 import type { LifecycleHost } from './lifecycle.js';
+import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { SessionInfo } from './run-context.js';
 import { LifecycleError } from './run-failure.js';
 
@@ -24,7 +24,7 @@ type HostHook = (input: unknown) => Awaitable<void>;
  * Calls one hook outside of any run. A failure throws a LifecycleError, or is logged where the part's `onFailure` is
  * `continue`.
  */
-export async function callHostHook(entry: Entry, hook: HostHookCall): Promise<void> {
+export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;
   const { point, input, timeoutMs, logger } = hook;
   const limit = entry.timeoutMs ?? timeoutMs;

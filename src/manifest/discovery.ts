@@ -1,10 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ManifestDiagnostic } from '../internal/problem.js';
 import { isInside, realLocation } from '../process/location.js';
-import type { Extension, ExtensionScope } from './extension.js';
+import type { ExtensionScope } from '../skills/skill.js';
+import type { Extension } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
-import type { ManifestDiagnostic } from './manifest-problem.js';
 
 /** Where extensions are looked for. */
 export interface DiscoveryOptions extends Pick<FolderReading, 'compat' | 'workspaceDir'> {

@@ -3,8 +3,8 @@ import { copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { withFileLock } from '../trust/file-lock.js';
-import { ExtensionStateError } from './manifest-error.js';
+import { withFileLock } from '../trust/approvals/file-lock.js';
+import { ExtensionStateError } from './error.js';
 
 /** The name of the file of choices in the user's folder. */
 export const STATE_FILE = 'extensions-enabled.json';

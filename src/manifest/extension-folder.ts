@@ -1,12 +1,13 @@
 import { basename, join } from 'node:path';
+import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
 import { readBytes } from '../process/file-bytes.js';
 import { isInside, realLocation } from '../process/location.js';
-import { readCompatManifest } from './compat-manifest.js';
-import type { Extension, ExtensionScope, ManifestContent, ManifestFormat } from './extension.js';
-import { type ManifestDiagnostic, type ManifestProblem, problemsText } from './manifest-problem.js';
-import { type ReadManifest, readNativeManifest } from './native-manifest.js';
-import { missingPaths, resolveInside } from './relative-path.js';
-import { type JsonDocument, MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './strict-json.js';
+import { missingPaths, resolveInside } from '../process/relative-path.js';
+import type { ExtensionScope } from '../skills/skill.js';
+import type { Extension, ManifestContent, ManifestFormat } from './extension.js';
+import { readCompatManifest } from './formats/compat.js';
+import { type ReadManifest, readNativeManifest } from './formats/native.js';
+import { type JsonDocument, MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './formats/strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {

@@ -1,7 +1,7 @@
+import type { ExtensionServer } from './active/installed-servers.js';
+import type { PreparedExtension } from './active/preparation.js';
 import type { Extension } from './extension.js';
-import type { ExtensionServer } from './installed-servers.js';
-import type { ExtensionStatus } from './manifest-status.js';
-import type { PreparedExtension } from './preparation.js';
+import type { ExtensionStatus } from './status.js';
 
 /** What is known of an extension. */
 export interface ExtensionKnowledge {

@@ -1,14 +1,9 @@
 import type { JsonValue } from '../internal/json.js';
-import type { HookDialect } from '../shell-hooks/hook-dialect.js';
-
-/** In which of the two folders an extension lies, with links followed; in doubt, in the workspace. */
-export type ExtensionScope = 'user' | 'workspace';
+import type { HookDialect } from '../shell-hooks/hook/event.js';
+import type { ExtensionScope, SettingValue, SkillParameter } from '../skills/skill.js';
 
 /** Whose manifest it is: our own, or one of another program that is read as it is. */
 export type ManifestFormat = 'native' | 'gemini' | 'claude';
-
-/** A value of a setting. */
-export type SettingValue = string | number | boolean;
 
 /** A hook as a manifest has it. */
 export interface ManifestHook {
@@ -46,14 +41,6 @@ export interface SettingDefinition {
   readonly type?: 'string' | 'number' | 'boolean' | undefined;
   readonly default?: SettingValue | undefined;
   readonly enum?: readonly SettingValue[] | undefined;
-}
-
-/** A parameter of a skill, `{{name}}` in its prompt. */
-export interface SkillParameter {
-  readonly name: string;
-  readonly description?: string | undefined;
-  readonly required?: boolean | undefined;
-  readonly default?: SettingValue | undefined;
 }
 
 /** A skill as a manifest has it. */

@@ -1,13 +1,13 @@
 import type { Logger } from '../internal/logger.js';
 import type { LifecycleLoader } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
-import type { HookRegistry } from '../shell-hooks/hook-registry.js';
-import type { TrustGate } from '../trust/trust-gate.js';
+import type { HookRegistry } from '../shell-hooks/hook/registry.js';
+import type { Skills } from '../skills/registry.js';
+import type { TrustGate } from '../trust/gate.js';
 import type { Extension } from './extension.js';
-import { ManifestLoader } from './manifest-loader.js';
-import type { ManifestOptions } from './manifest-options.js';
-import type { ManifestsStatus } from './manifest-status.js';
-import type { Skills } from './skill-registry.js';
+import { ManifestLoader } from './loader.js';
+import type { ManifestOptions } from './options.js';
+import type { ManifestsStatus } from './status.js';
 
 /** Extension packages as parts of an agent. It serves one agent. */
 export interface Manifests extends LifecycleLoader {

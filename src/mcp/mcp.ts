@@ -6,21 +6,22 @@ import type {
   ToolInvoke,
 } from '../lifecycle/lifecycle.js';
 import type { LiveToolSet, ToolResult } from '../tools/tool.js';
-import type { McpServersOptions } from './mcp-options.js';
-import type { McpTool } from './mcp-tool.js';
-import type { McpToolSet } from './mcp-tool-set.js';
-import type { McpServerConfig, McpServerOrigin } from './server-definition.js';
-import { createHandle, type McpServerHandle } from './server-handle.js';
+import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
+import type { McpServersOptions } from './options.js';
+import { createHandle, type McpServerHandle } from './server/handle.js';
+import type { McpServerStatus } from './server/status.js';
 import { ServerPool } from './server-pool.js';
-import type { McpServerStatus } from './server-status.js';
+import type { McpTool } from './tools/mcp-tool.js';
+import type { McpToolSet } from './tools/tool-set.js';
 
 export type { Spawn } from '../process/process-group.js';
+export { type TerminalApproverOptions, terminalApprover } from '../trust/approvals/terminal-approver.js';
+export type { ApprovalRequest, Approver } from '../trust/decision.js';
+export { createTrustGate, type TrustGate } from '../trust/gate.js';
 export type { TrustGateOptions } from '../trust/gate-options.js';
-export { type TerminalApproverOptions, terminalApprover } from '../trust/terminal-approver.js';
-export type { ApprovalRequest, Approver } from '../trust/trust-decision.js';
-export { createTrustGate, type TrustGate } from '../trust/trust-gate.js';
-export type { TrustScope } from '../trust/trust-item.js';
-export { readConfigFile as readMcpConfig } from './config-file.js';
+export type { TrustScope } from '../trust/item.js';
+export { readConfigFile as readMcpConfig } from './config/config-file.js';
+export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
   McpConfigError,
@@ -28,14 +29,14 @@ export {
   McpRequestError,
   McpUnauthorizedError,
   McpUnavailableError,
-} from './mcp-error.js';
+} from './error.js';
 export type {
   McpConnectionEndEvent,
   McpConnectionErrorEvent,
   McpConnectionStartEvent,
   McpEvent,
   McpToolsDeltaEvent,
-} from './mcp-event.js';
+} from './event.js';
 export type {
   McpLimits,
   McpOAuth,
@@ -45,9 +46,7 @@ export type {
   McpServersOptions,
   McpSystem,
   McpTimeouts,
-} from './mcp-options.js';
-export { isMcpTool, type McpTool, type McpToolMetadata } from './mcp-tool.js';
-export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './server-definition.js';
+} from './options.js';
 export type {
   McpPrompt,
   McpPromptText,
@@ -56,9 +55,10 @@ export type {
   McpResourceContent,
   McpResourceTemplate,
   McpServerHandle,
-} from './server-handle.js';
-export type { McpServerState, McpServerStatus } from './server-status.js';
-export { type McpToolSource, wrapMcpTool } from './wrap-tool.js';
+} from './server/handle.js';
+export type { McpServerState, McpServerStatus } from './server/status.js';
+export { isMcpTool, type McpTool, type McpToolMetadata } from './tools/mcp-tool.js';
+export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
 
 /**
  * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:

@@ -1,6 +1,6 @@
 import { suspectNames } from '../internal/plain-data.js';
+import { PluginInvalidError } from './error.js';
 import type { Plugin } from './plugin.js';
-import { PluginInvalidError } from './plugin-error.js';
 
 const HOOKS = ['onInit', 'onShutdown', 'beforeMessage', 'afterResponse', 'beforeToolExecute', 'afterToolExecute'];
 

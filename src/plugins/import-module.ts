@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ModuleFormatError, TypeScriptUnsupportedError } from './plugin-error.js';
+import { ModuleFormatError, TypeScriptUnsupportedError } from './error.js';
 
 /** Imports a module by the path of its file, such as `(path) => jiti.import(path)`. */
 export type ImportModule = (path: string) => Promise<unknown>;

@@ -2,16 +2,16 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
-import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hook-manager.js';
+import type { LoadedPluginConfig } from './config.js';
+import { pathOf, problemsOfEntry } from './entry.js';
+import { PluginLoadError, PluginUntrustedError } from './error.js';
+import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
+import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
+import { partOf } from './hooks/part.js';
 import { type ImportModule, readExports } from './import-module.js';
+import { pluginsOf } from './module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
-import { callInTime, type PluginCalling, withoutLimit } from './plugin-call.js';
-import type { LoadedPluginConfig } from './plugin-config.js';
-import { pathOf, problemsOfEntry } from './plugin-entry.js';
-import { PluginLoadError, PluginUntrustedError } from './plugin-error.js';
-import { pluginsOf } from './plugin-module.js';
-import { partOf } from './plugin-part.js';
-import { authorizeImport, type PluginGate } from './plugin-trust.js';
+import { authorizeImport, type PluginGate } from './trust.js';
 
 /** How plugins are loaded. */
 export interface LoadPluginsOptions extends HookManagerOptions {

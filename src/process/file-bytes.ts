@@ -23,3 +23,14 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
     return { problem: describeError(error), isAbsent: code === 'ENOENT' || code === 'ENOTDIR' };
   }
 }
+
+/** Reads a file of text in UTF-8. */
+export async function readText(path: string, max: number): Promise<{ text: string } | { problem: string }> {
+  const read = await readBytes(path, max);
+  if ('problem' in read) return { problem: read.problem };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
+  } catch {
+    return { problem: 'it is no text in UTF-8' };
+  }
+}

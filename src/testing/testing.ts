@@ -3,12 +3,17 @@
  *
  * @packageDocumentation
  */
-export { type AssertLifecycleArguments, type AssertLifecycleOptions, assertLifecycle } from './assert-lifecycle.js';
-export { faultyTool, type ToolFault } from './faulty-tool.js';
+export {
+  type AssertLifecycleArguments,
+  type AssertLifecycleOptions,
+  assertLifecycle,
+} from './assert/assert-lifecycle.js';
+export { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError } from './assert/lifecycle-fault.js';
 export type { HookName } from './hook-name.js';
-export { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError } from './lifecycle-fault.js';
 export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
-export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script-error.js';
+export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';
+export { faultyTool, type ToolFault } from './script/faulty-tool.js';
+export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './script/scripted-model.js';
 export {
   type AnswerOptions,
   calls,
@@ -23,5 +28,4 @@ export {
   type ScriptStep,
   says,
   streams,
-} from './script-step.js';
-export { type ScriptedModel, type ScriptedModelOptions, scriptedModel } from './scripted-model.js';
+} from './script/step.js';

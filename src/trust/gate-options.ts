@@ -5,9 +5,9 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
-import type { Approver } from './trust-decision.js';
-import type { BindingLimits, TrustPlace } from './trust-item.js';
-import type { UserHooksChange } from './user-watch.js';
+import type { UserHooksChange } from './approvals/user-watch.js';
+import type { Approver } from './decision.js';
+import type { BindingLimits, TrustPlace } from './item.js';
 
 /** How a gate judges. */
 export interface TrustGateOptions {

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { isInside } from '../process/location.js';
-import type { LocatedItem } from './binding.js';
-import { EXTENSION_PATH } from './trust-item.js';
+import type { LocatedItem } from './fingerprint/fingerprint.js';
+import { EXTENSION_PATH } from './item.js';
 
 /** What exactly is to be spawned. */
 export interface TrustedLaunch {

@@ -1,6 +1,6 @@
-import type { Binding } from './binding.js';
-import type { AllowedDecision, AllowedReason, DeniedDecision, DeniedReason } from './trust-decision.js';
-import type { TrustItem, TrustScope } from './trust-item.js';
+import type { AllowedDecision, AllowedReason, DeniedDecision, DeniedReason } from './decision.js';
+import type { Fingerprint } from './fingerprint/fingerprint.js';
+import type { TrustItem, TrustScope } from './item.js';
 
 interface Allowance {
   readonly reason: AllowedReason;
@@ -24,7 +24,7 @@ const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
 
 /** It may not be used, and why. */
 export function deny(
-  of: Pick<Binding, 'item' | 'scope'> & { digest: string | undefined },
+  of: Pick<Fingerprint, 'item' | 'scope'> & { digest: string | undefined },
   denial: Denial,
 ): DeniedDecision {
   const { item, scope, digest } = of;

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { Agent, type AgentOptions, HookAction, type RunContext, type RunError } from '../../src/index.js';
 import { calls, fails, hangs, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
-import { echo, toolOf } from './support/sample-tools.js';
-import { LATE, pause, rejectionOf, until, within } from './support/settle.js';
-import { resultsIn } from './support/transcript.js';
+import { echo, toolOf } from '../support/agent/sample-tools.js';
+import { LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';
+import { resultsIn } from '../support/agent/transcript.js';
 
 /** An agent, and one beneath it that it calls as `helper`. */
 function arrange(script: readonly ScriptEntry[], helper: Partial<AgentOptions> = {}) {

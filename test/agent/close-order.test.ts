@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, MemorySessionStore, type SessionStore } from '../../src/index.js';
 import { scriptedModel } from '../../src/testing/testing.js';
-import { fastClock } from './support/fake-clock.js';
-import { gate, LATE, pause, rejectionOf, until, within } from './support/settle.js';
+import { fastClock } from '../support/agent/fake-clock.js';
+import { gate, LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 
 type Point = 'onInit' | 'onSessionStart' | 'onSessionEnd';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, MemorySessionStore } from '../../src/index.js';
 import { calls, hangs, scriptedModel } from '../../src/testing/testing.js';
-import { fastClock } from './support/fake-clock.js';
-import { toolOf } from './support/sample-tools.js';
-import { gate, LATE, pause, rejectionOf, unhandledDuring, until, within } from './support/settle.js';
-import { keepingLogger } from './support/silent-logger.js';
+import { fastClock } from '../support/agent/fake-clock.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { gate, LATE, pause, rejectionOf, unhandledDuring, until, within } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const never = () => new Promise<never>(() => {});
 const closed = { code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_AGENT_CLOSED' } };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Agent, type Model, type ModelResponse } from '../../src/index.js';
 import { calls, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
-import { echo, toolOf } from './support/sample-tools.js';
-import { rejectionOf } from './support/settle.js';
-import { resultsIn, transcript } from './support/transcript.js';
+import { echo, toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf } from '../support/agent/settle.js';
+import { resultsIn, transcript } from '../support/agent/transcript.js';
 
 describe('the options of one run', () => {
   test('put its model, tools and limit in place of the agent’s, for that run alone', async () => {

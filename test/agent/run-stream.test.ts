@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { Agent, type AgentEvent, type RunStream } from '../../src/index.js';
 import { calls, delays, fails, hangs, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from './support/sample-tools.js';
-import { LATE, pause, rejectionOf, unhandledDuring, until, within } from './support/settle.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { LATE, pause, rejectionOf, unhandledDuring, until, within } from '../support/agent/settle.js';
 
 const typesOf = async (stream: AsyncIterable<AgentEvent>) => {
   const types: string[] = [];

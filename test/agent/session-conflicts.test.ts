@@ -9,9 +9,9 @@ import {
   type SessionInfo,
 } from '../../src/index.js';
 import { calls, delays, faultyTool, hangs, scriptedModel } from '../../src/testing/testing.js';
-import { echo, toolOf } from './support/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from './support/settle.js';
-import { transcript } from './support/transcript.js';
+import { echo, toolOf } from '../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
+import { transcript } from '../support/agent/transcript.js';
 
 describe('rule 13: two sessions on one store', () => {
   /** Two agents with the session `s`; the model of the first waits at a gate. */

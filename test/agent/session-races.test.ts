@@ -8,9 +8,9 @@ import {
   type SessionStore,
 } from '../../src/index.js';
 import { calls, delays, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from './support/sample-tools.js';
-import { gate, pause, rejectionOf, until, within } from './support/settle.js';
-import { transcript } from './support/transcript.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
+import { transcript } from '../support/agent/transcript.js';
 
 /** A store whose next operation of one kind waits at a gate: a load has read by then, a save has not written. */
 function gatedStore() {

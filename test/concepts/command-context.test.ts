@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CommandContextOptions, commandContext } from '../../src/concepts/concepts.js';
-import { until } from '../agent/support/settle.js';
-import { augmentedRun, block } from './support/augmented-run.js';
+import { until } from '../support/agent/settle.js';
+import { augmentedRun, block } from '../support/concepts/augmented-run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-concepts-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

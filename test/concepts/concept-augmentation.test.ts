@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type ConceptRequest, conceptAugmentation } from '../../src/concepts/concepts.js';
 import { Agent, defineTool, type ToolCallRequest } from '../../src/index.js';
 import { assertLifecycle, calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { augmentedRun, block, known } from './support/augmented-run.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { augmentedRun, block, known } from '../support/concepts/augmented-run.js';
 
 /** Keeps a value, and is done. */
 function noteOf(list: unknown[], value: unknown): string {

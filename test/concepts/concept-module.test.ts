@@ -5,8 +5,8 @@ import { conceptAugmentation, conceptModule, type ToolExecuteBefore } from '../.
 import { Agent, type AgentLifecycle, type LifecycleLoader } from '../../src/index.js';
 import { plugins } from '../../src/plugins/plugins.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { block, keptLog, known } from './support/augmented-run.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { block, keptLog, known } from '../support/concepts/augmented-run.js';
 
 const plain = fileURLToPath(new URL('../fixtures/opencode/maenifold.mjs', import.meta.url));
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { conceptAugmentation } from '../../src/concepts/concepts.js';
 import { Agent, type AgentLifecycle, defineTool } from '../../src/index.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { augmentedRun, known } from './support/augmented-run.js';
+import { augmentedRun, known } from '../support/concepts/augmented-run.js';
 
 describe('S2-4.2d: the property of its own', () => {
   const schema = z.object({ options: z.object({ query: z.string() }) });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import type { ToolAnnotations } from '../../src/index.js';
-import { augmentedRun, block } from './support/augmented-run.js';
+import { augmentedRun, block } from '../support/concepts/augmented-run.js';
 
 const safely = async (input: object, annotations?: ToolAnnotations) =>
   (await augmentedRun(input, { profile: 'safe' }, { annotations })).received[0];

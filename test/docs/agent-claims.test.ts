@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions } from 'keelson';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { readPage } from './doc-files.js';
+import { readPage } from '../support/docs/doc-files.js';
 
 /** The names in the first column of the tables below a heading of agent.md. */
 function namesBelow(heading: string): string[][] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readSources, type SourceFile } from '../support/architecture/source-file.js';
-import { readPage, rowsOf } from './doc-files.js';
+import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
 /** The error classes of the sources that have a code of their own, as `Class ERR_CODE`. */
 function codesIn(files: readonly SourceFile[]): string[] {

@@ -1,7 +1,7 @@
 import { type Agent, type AgentLifecycle, defineTool, HookAction, type Message, textOf } from 'keelson';
 import { calls, delays, recorder } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { createAgent, roles } from './claim-agent.js';
+import { createAgent, roles } from '../support/docs/claim-agent.js';
 
 const boom = () => {
   throw new Error('boom');

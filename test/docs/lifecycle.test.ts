@@ -1,7 +1,7 @@
 import { Agent, type AgentLifecycle, type AgentOptions, HookAction } from 'keelson';
 import { calls, type HookName, recorder, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { blocksOf, readPage, rowsOf } from './doc-files.js';
+import { blocksOf, readPage, rowsOf } from '../support/docs/doc-files.js';
 
 const page = readPage('docs/lifecycle.md');
 const silent = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Page, readPage, readPages, root } from './doc-files.js';
+import { type Page, readPage, readPages, root } from '../support/docs/doc-files.js';
 
 const pages: Page[] = [
   ...readPages(),

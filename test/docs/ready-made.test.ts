@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import * as lifecycles from '../../src/lifecycles/lifecycles.js';
-import { readPage, rowsOf } from './doc-files.js';
+import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
 const page = readPage('docs/lifecycles.md');
 const factories = lifecycles as unknown as Record<string, (options: unknown) => { readonly priority: number }>;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Block, blocksOf, readPages, root } from './doc-files.js';
+import { type Block, blocksOf, readPages, root } from '../support/docs/doc-files.js';
 
 const snippets = readdirSync(`${root}examples/snippets`).map((name) => `examples/snippets/${name}`);
 const examples = ['', 'plugins/'].flatMap((folder) =>

@@ -10,8 +10,8 @@ import {
 import { calls, fails, says, streams } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
 import { readSources } from '../support/architecture/source-file.js';
-import { createAgent, roles, type Script } from './claim-agent.js';
-import { readPage, rowsOf } from './doc-files.js';
+import { createAgent, roles, type Script } from '../support/docs/claim-agent.js';
+import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
 async function eventsOf(agent: Agent, input = 'Hello'): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];

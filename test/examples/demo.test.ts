@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { isGone, processesWith } from '../mcp/support/lab.js';
-import { startExplorerServer } from './explorer-server.js';
-import { runScript } from './run-script.js';
+import { startExplorerServer } from '../support/examples/explorer-server.js';
+import { runScript } from '../support/examples/run-script.js';
+import { isGone, processesWith } from '../support/mcp/lab.js';
 
 const demo = 'examples/demo/main.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));

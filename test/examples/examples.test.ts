@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { hasRedis } from '../stores/support/redis-server.js';
-import { runScript } from './run-script.js';
+import { runScript } from '../support/examples/run-script.js';
+import { hasRedis } from '../support/stores/redis-server.js';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));

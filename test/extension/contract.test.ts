@@ -2,7 +2,7 @@ import type { AgentLifecycle } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { assertLifecycle } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { recordingLogger } from './support/lab.js';
+import { recordingLogger } from '../support/extension/lab.js';
 
 /** The lifecycle that a registry with these extensions fastens to an agent. */
 function lifecycleOf(...extensions: readonly ExtensionInput[]): AgentLifecycle {

@@ -4,10 +4,10 @@ import { Agent, type AgentLifecycle } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { fakeClock } from '../agent/support/fake-clock.js';
-import { echo } from '../agent/support/sample-tools.js';
-import { gate, rejectionOf, unhandledDuring, until } from '../agent/support/settle.js';
-import { lab, recordingLogger } from './support/lab.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
+import { echo } from '../support/agent/sample-tools.js';
+import { gate, rejectionOf, unhandledDuring, until } from '../support/agent/settle.js';
+import { lab, recordingLogger } from '../support/extension/lab.js';
 
 const hang = () => new Promise<never>(() => {});
 

@@ -2,9 +2,9 @@ import { Agent, type MetricsSink } from 'keelson';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
-import { fakeClock } from '../agent/support/fake-clock.js';
-import { unhandledDuring, until } from '../agent/support/settle.js';
-import { lab, recordingLogger, recordingSink } from './support/lab.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
+import { unhandledDuring, until } from '../support/agent/settle.js';
+import { lab, recordingLogger, recordingSink } from '../support/extension/lab.js';
 
 test('S1-10.0, S1-10.1.1, S1-10.3.1, S1-10.3.2: one life of an extension gives each figure with its labels, and no other', async () => {
   const metrics = recordingSink();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
 import { describe, expect, test } from 'vitest';
-import { lab } from './support/lab.js';
+import { lab } from '../support/extension/lab.js';
 
 const TYPES = ['onInputMessages', 'onLlmOutput', 'onTag', 'onPlainText'] as const;
 

@@ -10,9 +10,9 @@ import {
 } from 'keelson/extension';
 import { calls, says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';
-import { echo } from '../agent/support/sample-tools.js';
-import { gate } from '../agent/support/settle.js';
-import { lab, recordingLogger } from './support/lab.js';
+import { echo } from '../support/agent/sample-tools.js';
+import { gate } from '../support/agent/settle.js';
+import { lab, recordingLogger } from '../support/extension/lab.js';
 
 function problemsOf(extension: unknown, registry = new ExtensionRegistry({ tools: ['known'] })): readonly string[] {
   try {

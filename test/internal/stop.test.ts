@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { Stop } from '../../src/internal/stop.js';
-import { pause, rejectionOf, unhandledDuring } from '../agent/support/settle.js';
+import { pause, rejectionOf, unhandledDuring } from '../support/agent/settle.js';
 
 describe('a Stop', () => {
   test('tells its listeners once, with the reason of the first call', () => {

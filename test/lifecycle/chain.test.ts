@@ -5,17 +5,17 @@ import { Agent } from '../../src/agent/agent.js';
 import * as keelson from '../../src/index.js';
 import { systemClock } from '../../src/internal/clock.js';
 import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
-import { resolveEntry } from '../../src/lifecycle/entry.js';
+import { compose } from '../../src/lifecycle/compose.js';
+import { wrapToolCallPoint } from '../../src/lifecycle/compose-points.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { HookRun } from '../../src/lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { runThread } from '../../src/lifecycle/thread.js';
-import { nestSteps } from '../../src/lifecycle/wrap.js';
-import { wrapToolCallPoint } from '../../src/lifecycle/wrap-points.js';
+import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
+import { runWaterfall } from '../../src/lifecycle/waterfall.js';
 import type { ModelResponse } from '../../src/model/model.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
-import { plantedAgent } from './support/planted-library.js';
-import { add, addingModel, POINTS } from './support/sample-agent.js';
+import { plantedAgent } from '../support/lifecycle/planted-library.js';
+import { add, addingModel, POINTS } from '../support/lifecycle/sample-agent.js';
 
 const response: ModelResponse = {
   content: [{ type: 'text', text: 'core' }],
@@ -26,7 +26,7 @@ const cores: ChainCores = { callModel: () => response, callTool: () => ({ conten
 
 function chainOf(...lifecycles: readonly AgentLifecycle[]) {
   return compileChain(
-    lifecycles.map((lifecycle, at) => resolveEntry(lifecycle, at)),
+    lifecycles.map((lifecycle, at) => registerLifecycle(lifecycle, at)),
     cores,
   );
 }
@@ -76,8 +76,8 @@ describe('rule 3: the compiled chain', () => {
     const mixed = chainOf(append('a'), later, append('b')).beforeAgent;
     if (sync === undefined || mixed === undefined) return expect.fail('the chain is empty');
 
-    expect(runThread(sync, '>', bareRun())).toBe('>ab');
-    const promised = runThread(mixed, '>', { ...bareRun(), race: (promise) => promise });
+    expect(runWaterfall(sync, '>', bareRun())).toBe('>ab');
+    const promised = runWaterfall(mixed, '>', { ...bareRun(), race: (promise) => promise });
     expect(promised).toBeInstanceOf(Promise);
     expect(await promised).toBe('>a!b');
   });
@@ -87,25 +87,25 @@ describe('rule 3: the compiled chain', () => {
     const { beforeAgent } = chainOf(append('a'), { beforeAgent: async () => {} }, append('b'));
     if (beforeAgent === undefined) return expect.fail('the chain is empty');
 
-    expect(await runThread(beforeAgent, '>', { ...bareRun(), race: (promise) => promise })).toBe('>ab');
+    expect(await runWaterfall(beforeAgent, '>', { ...bareRun(), race: (promise) => promise })).toBe('>ab');
   });
 
   it('S4-NFR1.5: reads its list of parts in place, and that of the wraps only when it is compiled', () => {
     const { beforeAgent } = chainOf({ beforeAgent: () => {} }, { beforeAgent: (input) => input });
     const entries = [{ wrapToolCall: (_: unknown, next: () => unknown) => next() }].map((it) =>
-      resolveEntry(it as never, 1),
+      registerLifecycle(it as never, 1),
     );
     if (beforeAgent === undefined) return expect.fail('the chain is empty');
-    const thread = watchReads(beforeAgent.entries);
+    const waterfall = watchReads(beforeAgent.entries);
     const wraps = watchReads(entries);
 
-    const nested = nestSteps(wrapToolCallPoint, wraps.list, cores.callTool);
+    const nested = compose(wrapToolCallPoint, wraps.list, cores.callTool);
     wraps.reads.length = 0;
-    void runThread({ ...beforeAgent, entries: thread.list }, '', bareRun());
+    void runWaterfall({ ...beforeAgent, entries: waterfall.list }, '', bareRun());
     void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun() }, bareRun());
 
-    expect(thread.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
-    expect(thread.reads).toContain('1');
+    expect(waterfall.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
+    expect(waterfall.reads).toContain('1');
     expect(wraps.reads).toEqual([]);
   });
 });
@@ -202,7 +202,7 @@ describe('rule 3: ids, signals and time-outs', () => {
   });
 });
 
-const dispatch = ['thread', 'thread-points', 'wrap', 'wrap-points', 'failure', 'hook-timer'];
+const dispatch = ['waterfall', 'waterfall-points', 'compose', 'compose-points', 'failure', 'hook-timer'];
 
 /** Has every function of a file throw as soon as it is entered. */
 function trapped(text: string): string {
@@ -281,11 +281,11 @@ describe('several wraps', () => {
     expect(log).toEqual(['a.wrapToolCall>', 'b.wrapToolCall>', 'tool', '<b.wrapToolCall', '<a.wrapToolCall']);
   });
 
-  it('S4-FR5.AC: the functions that nest and thread are no part of the public surface', () => {
+  it('S4-FR5.AC: the functions that run waterfalls and compose wraps are not part of the public surface', () => {
     const surface: readonly unknown[] = Object.values(keelson);
 
     expect(surface).toContain(Agent);
-    for (const inner of [nestSteps, runThread, compileChain, resolveEntry]) expect(surface).not.toContain(inner);
+    for (const inner of [compose, runWaterfall, compileChain, registerLifecycle]) expect(surface).not.toContain(inner);
   });
 });
 
@@ -303,7 +303,7 @@ describe('the core', () => {
   });
 
   it('S4-TC1: awaits hooks as they are, without AsyncLocalStorage or a shim', () => {
-    const dispatch = ['chain', 'thread', 'wrap', 'failure', 'host-hooks', 'hook-timer'];
+    const dispatch = ['chain', 'waterfall', 'compose', 'failure', 'host-hooks', 'hook-timer'];
     const files = [...dispatch.map((name) => `lifecycle/${name}`), 'internal/clock', 'internal/promise'];
     const imports = files.flatMap((name) => {
       const text = readFileSync(new URL(`../../src/${name}.ts`, import.meta.url), 'utf8');

@@ -6,7 +6,7 @@ import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import type { Message } from '../../src/model/message.js';
 import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
 import type { Tool } from '../../src/tools/tool.js';
-import { add, addingModel, keepingLogger } from './support/sample-agent.js';
+import { add, addingModel, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const open: Tool = { ...add, name: 'open', check: (value) => ({ value }), execute: (input) => JSON.stringify(input) };
 

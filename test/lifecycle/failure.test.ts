@@ -4,7 +4,7 @@ import { HookAction } from '../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { LifecycleError } from '../../src/lifecycle/run-failure.js';
 import { type RecordedLifecycle, recorder } from '../../src/testing/testing.js';
-import { add, addingModel, keepingLogger, POINTS } from './support/sample-agent.js';
+import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 type Point = (typeof POINTS)[number];
 

@@ -8,7 +8,7 @@ import type { RunContext } from '../../src/lifecycle/run-context.js';
 import type { Message } from '../../src/model/message.js';
 import type { ModelResponse } from '../../src/model/model.js';
 import { calls, recorder, scriptedModel } from '../../src/testing/testing.js';
-import { add, addingModel, keepingLogger, POINTS } from './support/sample-agent.js';
+import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 const other: ModelResponse = {
   content: [{ type: 'text', text: 'changed' }],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
-import { type AgentClass, type Clause, type ClauseName, hookContract } from './support/hook-contract.js';
-import { plantedAgent } from './support/planted-library.js';
+import { type AgentClass, type Clause, type ClauseName, hookContract } from '../support/lifecycle/hook-contract.js';
+import { plantedAgent } from '../support/lifecycle/planted-library.js';
 
 const clauses = Object.entries<Clause>(hookContract);
 
@@ -71,7 +71,7 @@ const defaults: readonly Fault[] = [
   {
     fault: 'a hook that returns nothing gives nothing',
     plant: [
-      'lifecycle/thread.ts',
+      'lifecycle/waterfall.ts',
       'if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;',
       "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
     ],
@@ -87,7 +87,7 @@ const orders: readonly Fault[] = [
   },
   {
     fault: 'wraps nest the wrong way round',
-    plant: ['lifecycle/wrap.ts', 'entries.reduceRight<', 'entries.reduce<'],
+    plant: ['lifecycle/compose.ts', 'entries.reduceRight<', 'entries.reduce<'],
     breaks: 'wraps nest in that order, the first outermost',
   },
 ];
@@ -95,13 +95,13 @@ const orders: readonly Fault[] = [
 const actions: readonly Fault[] = [
   {
     fault: 'Continue counts as Approve',
-    plant: ['lifecycle/thread.ts', "action.type === 'approve'", "action.type === 'continue'"],
+    plant: ['lifecycle/waterfall.ts', "action.type === 'approve'", "action.type === 'continue'"],
     breaks: 'Continue goes on and is not on record',
   },
   {
     fault: 'Approve counts as Continue',
     plant: [
-      'lifecycle/thread.ts',
+      'lifecycle/waterfall.ts',
       "if (action.type === 'approve')",
       "if (action.type === 'approve') return value;\n  else if (false)",
     ],
@@ -109,23 +109,23 @@ const actions: readonly Fault[] = [
   },
   {
     fault: 'Reject counts as Continue',
-    plant: ['lifecycle/thread.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'reject')"],
+    plant: ['lifecycle/waterfall.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'reject')"],
     breaks: 'Reject ends the run with its reason, without a later hook or a tool',
   },
   {
     fault: 'Respond counts as Continue',
-    plant: ['lifecycle/thread.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'respond')"],
+    plant: ['lifecycle/waterfall.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'respond')"],
     breaks: 'Respond ends the run with its text, without a later hook or a tool',
   },
   {
     fault: 'Suspend counts as Continue',
-    plant: ['lifecycle/thread.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'suspend')"],
+    plant: ['lifecycle/waterfall.ts', "else if (action.type !== 'continue')", "else if (action.type !== 'suspend')"],
     breaks: 'Suspend ends the run with its calls open',
   },
   {
     fault: 'Modify counts as Continue',
     plant: [
-      'lifecycle/thread.ts',
+      'lifecycle/waterfall.ts',
       "if (action.type === 'modify')",
       "if (action.type === 'modify') return value;\n  if (false)",
     ],
@@ -141,13 +141,13 @@ const chains: readonly Fault[] = [
   },
   {
     fault: 'the second wrap is dropped',
-    plant: ['lifecycle/chain.ts', 'nestSteps(point, found, core)', 'nestSteps(point, found.slice(0, 1), core)'],
+    plant: ['lifecycle/chain.ts', 'compose(point, found, core)', 'compose(point, found.slice(0, 1), core)'],
     breaks: 'wraps nest in that order, the first outermost',
   },
   {
     fault: 'the value of a hook is not passed on',
     plant: [
-      'lifecycle/thread.ts',
+      'lifecycle/waterfall.ts',
       'point.call(entry, current, run);\n      if',
       'point.call(entry, value, run);\n      if',
     ],
@@ -156,7 +156,7 @@ const chains: readonly Fault[] = [
   {
     fault: 'the result of a wrap is not passed on',
     plant: [
-      'lifecycle/wrap.ts',
+      'lifecycle/compose.ts',
       '      return result;\n    } catch',
       '      return this.given?.at(-1) ?? result;\n    } catch',
     ],

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
-import { manualClock, settled } from './support/manual-clock.js';
-import { keepingLogger } from './support/sample-agent.js';
+import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
+import { keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const boom = new RangeError('boom');
 const hang = () => new Promise<void>(() => {});

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
-import { add, addingModel } from './support/sample-agent.js';
+import { add, addingModel } from '../support/lifecycle/sample-agent.js';
 
 const threads = ['beforeAgent', 'beforeModel', 'beforeToolSelection', 'afterModel', 'afterAgent'] as const;
 

@@ -13,8 +13,8 @@ import {
   type ScriptEntry,
   scriptedModel,
 } from '../../src/testing/testing.js';
-import { manualClock, settled } from './support/manual-clock.js';
-import { add, keepingLogger } from './support/sample-agent.js';
+import { manualClock, settled } from '../support/lifecycle/manual-clock.js';
+import { add, keepingLogger } from '../support/lifecycle/sample-agent.js';
 
 const boom = new RangeError('boom');
 const fail = () => Promise.reject(boom);

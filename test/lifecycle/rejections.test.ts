@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
-import { watchRejections } from '../../src/testing/rejection-watch.js';
+import { watchRejections } from '../../src/testing/assert/rejection-watch.js';
 import { calls, fails, hangs, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import { settled } from './support/manual-clock.js';
-import { add, keepingLogger, POINTS } from './support/sample-agent.js';
+import { settled } from '../support/lifecycle/manual-clock.js';
+import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 const unhandled: string[] = [];
 let endWatch = () => {};

@@ -10,9 +10,9 @@ import {
 } from '../../src/index.js';
 import { type ApprovalAnswer, approval } from '../../src/lifecycles/lifecycles.js';
 import { calls, type ScriptEntry, scriptedModel } from '../../src/testing/testing.js';
-import { gate, rejectionOf, until } from '../agent/support/settle.js';
-import { keepingLogger } from '../agent/support/silent-logger.js';
-import { resultsIn } from '../agent/support/transcript.js';
+import { gate, rejectionOf, until } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+import { resultsIn } from '../support/agent/transcript.js';
 
 const call = (id: string, name: string, input: unknown = {}) => ({ id, name, input });
 

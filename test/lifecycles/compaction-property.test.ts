@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { Agent, type AssistantMessage, type Message, type ToolMessage } from '../../src/index.js';
 import { compaction } from '../../src/lifecycles/lifecycles.js';
 import { checkMessages } from '../../src/model/check-messages.js';
-import { pairingProblem } from '../../src/testing/pairing.js';
 import { scriptedModel } from '../../src/testing/testing.js';
-import { keepingLogger } from '../agent/support/silent-logger.js';
+import { pairingProblem } from '../../src/testing/trial/pairing.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const text = fc.string({ maxLength: 200 });
 

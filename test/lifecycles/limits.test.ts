@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, HookAction, RejectedError } from '../../src/index.js';
 import { approval, type LimitReached, limits, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
 import { calls, fails, type ScriptEntry, says, scriptedModel } from '../../src/testing/testing.js';
-import { fastClock } from '../agent/support/fake-clock.js';
-import { echo, toolOf } from '../agent/support/sample-tools.js';
-import { rejectionOf, unhandledDuring } from '../agent/support/settle.js';
-import { keepingLogger } from '../agent/support/silent-logger.js';
-import { resultsIn, transcript } from '../agent/support/transcript.js';
+import { fastClock } from '../support/agent/fake-clock.js';
+import { echo, toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+import { resultsIn, transcript } from '../support/agent/transcript.js';
 
 const call = (id: string, name = 'echo') => ({ id, name, input: { text: id } });
 

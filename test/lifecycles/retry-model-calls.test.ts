@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { Agent, type AgentEvent, type AgentLifecycle, type Clock, ModelError } from '../../src/index.js';
 import { fallbackModels, type RetryOptions, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
 import { fails, hangs, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
-import { fakeClock, fastClock } from '../agent/support/fake-clock.js';
-import { rejectionOf, until } from '../agent/support/settle.js';
-import { keepingLogger } from '../agent/support/silent-logger.js';
+import { fakeClock, fastClock } from '../support/agent/fake-clock.js';
+import { rejectionOf, until } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const failing = (message: string, hints: object) => fails(Object.assign(new Error(message), hints));
 const busy = (retryAfterMs?: number) => failing('busy', { status: 503, retryAfterMs });

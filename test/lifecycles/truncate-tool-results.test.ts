@@ -4,8 +4,8 @@ import { Agent, type AgentLifecycle, HookAction, toolResult } from '../../src/in
 import { truncateToolResults } from '../../src/lifecycles/lifecycles.js';
 import { shorten } from '../../src/lifecycles/shorten.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { resultsIn } from '../agent/support/transcript.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { resultsIn } from '../support/agent/transcript.js';
 
 async function resultOf(output: unknown, lifecycle: readonly AgentLifecycle[]) {
   const model = scriptedModel([calls({ id: 'a', name: 'get' }), 'Done.']);

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { Agent } from '../../src/index.js';
 import { manifests } from '../../src/manifest/manifest.js';
 import { scriptedModel } from '../../src/testing/testing.js';
-import { scratchFolder, write } from '../process/support/scratch.js';
-import { hooksOf, linesOf, makePlace, manifest, tracer } from './support/place.js';
+import { hooksOf, linesOf, makePlace, manifest, tracer } from '../support/manifest/place.js';
+import { scratchFolder, write } from '../support/process/scratch.js';
 
 const hook = (command: string, event = 'before_tool') => ({ name: 'h', event, command });
 

@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadPluginConfig, loadPlugins, type PluginEntry, plugins } from '../../src/plugins/plugins.js';
 import { says } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { keptLog } from '../concepts/support/augmented-run.js';
-import { agentOf, agentWith, folderWith, moduleOf, noteBoard } from './support/plugin-folder.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { keptLog } from '../support/concepts/augmented-run.js';
+import { agentOf, agentWith, folderWith, moduleOf, noteBoard } from '../support/plugins/plugin-folder.js';
 
 /** Loads the modules of a folder, in the order of `files`. */
 async function loadAll(files: Readonly<Record<string, string>>, change: Partial<PluginEntry> = {}) {

@@ -2,8 +2,8 @@ import { delimiter } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { calls, says } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { agentOf, lastResult } from './support/plugin-folder.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { agentOf, lastResult } from '../support/plugins/plugin-folder.js';
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const audit = { path: pathOf('../../examples/plugins/audit-logger.ts') };

@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isRefusedName, isVariableName, userEnvironment, workspaceEnvironment } from '../../src/process/environment.js';
-import { sh } from './support/sh.js';
+import { sh } from '../support/process/sh.js';
 
 const parent = {
   PATH: ['/usr/bin', './bin', '', '/ws/bin'].join(delimiter),

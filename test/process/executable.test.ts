@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { resolveExecutable, safePath } from '../../src/process/executable.js';
 import { runProcess } from '../../src/process/run-process.js';
-import { scratchFolder, script, write } from './support/scratch.js';
+import { scratchFolder, script, write } from '../support/process/scratch.js';
 
 function setUp() {
   const root = scratchFolder();

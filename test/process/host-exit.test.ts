@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { killTree } from '../../src/process/kill-tree.js';
-import { remaining } from './support/sh.js';
+import { remaining } from '../support/process/sh.js';
 
-const program = fileURLToPath(new URL('fixtures/host.ts', import.meta.url));
+const program = fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url));
 
 /** Starts the host, and resolves with what it runs. */
 async function startHost(way: string): Promise<{ host: ChildProcess; pids: number[]; ready: Promise<unknown> }> {

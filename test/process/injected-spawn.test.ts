@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { openProcess } from '../../src/process/open-process.js';
 import type { Spawn } from '../../src/process/process-group.js';
 import { type RunProcessOptions, runProcess } from '../../src/process/run-process.js';
-import { fakeClock } from '../agent/support/fake-clock.js';
-import { settled } from '../lifecycle/support/manual-clock.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
+import { settled } from '../support/lifecycle/manual-clock.js';
 
 /** A child that somebody made up for a test of theirs: it lacks what such children lack. */
 class MadeUpChild extends EventEmitter {

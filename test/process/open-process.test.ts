@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { type OpenProcess, openProcess } from '../../src/process/open-process.js';
-import { env, remaining } from './support/sh.js';
+import { env, remaining } from '../support/process/sh.js';
 
 async function open(text: string, signal?: AbortSignal): Promise<OpenProcess> {
   const opened = await openProcess({ command: '/bin/sh', args: ['-c', text], env, signal });

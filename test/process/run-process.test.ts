@@ -7,9 +7,9 @@ import { expect, test } from 'vitest';
 import { OptionInvalidError } from '../../src/errors.js';
 import type { Spawn } from '../../src/process/process-group.js';
 import { runProcess } from '../../src/process/run-process.js';
-import { fakeClock } from '../agent/support/fake-clock.js';
-import { scratchFolder, script } from './support/scratch.js';
-import { env, remaining, sh } from './support/sh.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
+import { scratchFolder, script } from '../support/process/scratch.js';
+import { env, remaining, sh } from '../support/process/sh.js';
 
 test('what a program reads, writes and returns is passed on', async () => {
   const result = await sh('cat; echo problem >&2; exit 3', { stdin: 'größe 🎉' });

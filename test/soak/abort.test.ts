@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { type Agent, KeelsonError, type RunOptions } from '../../src/index.js';
 import { RunError } from '../../src/model/run-error.js';
-import { pairingProblem } from '../../src/testing/pairing.js';
-import { LATE, pause, unhandledDuring, within } from '../agent/support/settle.js';
-import { soakCount } from '../support/soak-count.js';
-import { moment, type Random, randomAgent, seeded } from './random-agent.js';
+import { pairingProblem } from '../../src/testing/trial/pairing.js';
+import { LATE, pause, unhandledDuring, within } from '../support/agent/settle.js';
+import { moment, type Random, randomAgent, seeded } from '../support/soak/random-agent.js';
+import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

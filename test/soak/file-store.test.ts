@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { FileSessionStore, FileStateStore } from '../../src/stores/file.js';
-import { startStoreProcess } from '../stores/support/store-process.js';
-import { soakCount } from '../support/soak-count.js';
+import { FileSessionStore, FileStateStore } from '../../src/stores/file/file.js';
+import { soakCount } from '../support/soak/soak-count.js';
+import { startStoreProcess } from '../support/stores/store-process.js';
 
 const KILLS = soakCount(50);
 const WRITES = 1_000;

@@ -4,11 +4,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { mcpServers } from '../../src/mcp/mcp.js';
-import { pause, unhandledDuring } from '../agent/support/settle.js';
-import { keepingLogger } from '../agent/support/silent-logger.js';
-import { everythingOverHttp } from '../mcp/support/everything.js';
-import { call, isGone, lab, raw, readLog, stateOf, temporaryFolder } from '../mcp/support/lab.js';
-import { soakCount } from '../support/soak-count.js';
+import { pause, unhandledDuring } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+import { everythingOverHttp } from '../support/mcp/everything.js';
+import { call, isGone, lab, raw, readLog, stateOf, temporaryFolder } from '../support/mcp/lab.js';
+import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

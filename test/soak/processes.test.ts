@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { remaining, sh } from '../process/support/sh.js';
-import { soakCount } from '../support/soak-count.js';
+import { remaining, sh } from '../support/process/sh.js';
+import { soakCount } from '../support/soak/soak-count.js';
 
 const programs = [
   'exit 0',

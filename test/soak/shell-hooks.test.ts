@@ -5,7 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { createTrustGate, type HookDefinition, HookRegistry, shellHooks } from '../../src/shell-hooks/shell-hooks.js';
-import { soakCount } from '../support/soak-count.js';
+import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -3,9 +3,9 @@ import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { script } from '../process/support/scratch.js';
-import { soakCount } from '../support/soak-count.js';
-import { allowed, makeExtension, makePlace, start, verified } from '../trust/support/place.js';
+import { script } from '../support/process/scratch.js';
+import { soakCount } from '../support/soak/soak-count.js';
+import { allowed, makeExtension, makePlace, start, verified } from '../support/trust/place.js';
 
 const EVIL = '#!/bin/sh\necho EVIL\n';
 
@@ -13,7 +13,7 @@ const EVIL = '#!/bin/sh\necho EVIL\n';
 function swapper(path: string, way: string): { stop: () => Promise<number> } {
   const counter = new Int32Array(new SharedArrayBuffer(8));
   const workerData = { path, good: readFileSync(path, 'utf8'), evil: EVIL, way, counter };
-  const worker = new Worker(new URL('./swapper.mjs', import.meta.url), { workerData });
+  const worker = new Worker(new URL('../support/soak/swapper.mjs', import.meta.url), { workerData });
   const ended = once(worker, 'exit');
   return {
     stop: async () => {

@@ -1,4 +1,4 @@
 import { MemorySessionStore } from '../../src/state/memory-session-store.js';
-import { testSessionStore } from './session-store-contract.js';
+import { testSessionStore } from '../support/state/session-store-contract.js';
 
 testSessionStore('MemorySessionStore', () => new MemorySessionStore());

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/internal/clock.js';
 import { MemoryStateStore } from '../../src/state/memory-state-store.js';
 import { resolveStatePolicy } from '../../src/state/state-policy.js';
-import { fakeClock } from '../agent/support/fake-clock.js';
-import { anySteps, outcomesOf } from './state-model.js';
-import { testStateStore } from './state-store-contract.js';
+import { fakeClock } from '../support/agent/fake-clock.js';
+import { anySteps, outcomesOf } from '../support/state/state-model.js';
+import { testStateStore } from '../support/state/state-store-contract.js';
 
 const MINUTE_MS = 60_000;
 const scope = { extension: 'a', session: 's' };

@@ -6,7 +6,7 @@ import { Agent, type JsonSchema, type StandardSchema } from '../../src/index.js'
 import { calls, scriptedModel } from '../../src/testing/testing.js';
 import { defineTool, type ToolDefinition } from '../../src/tools/define-tool.js';
 import type { ToolContext } from '../../src/tools/tool.js';
-import { resultsIn } from '../agent/support/transcript.js';
+import { resultsIn } from '../support/agent/transcript.js';
 
 const jsonSchema = {
   type: 'object',

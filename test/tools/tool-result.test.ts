@@ -8,8 +8,8 @@ import {
   toolResult,
 } from '../../src/index.js';
 import { calls, scriptedModel } from '../../src/testing/testing.js';
-import { toolOf } from '../agent/support/sample-tools.js';
-import { rejectionOf, unhandledDuring } from '../agent/support/settle.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';
 
 const lifecycles = {
   plainly: [],

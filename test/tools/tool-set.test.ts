@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createToolSet } from '../../src/tools/tool-set.js';
-import { toolOf } from '../agent/support/sample-tools.js';
+import { toolOf } from '../support/agent/sample-tools.js';
 
 const [a, b, c] = ['a', 'b', 'c'].map((name) => toolOf(name, () => name)) as [never, never, never];
 

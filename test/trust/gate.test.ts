@@ -2,9 +2,9 @@ import { appendFileSync, chmodSync, existsSync, readFileSync, renameSync, rmSync
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { TrustItem } from '../../src/trust/trust-item.js';
-import { script, write } from '../process/support/scratch.js';
-import { allowed, attempt, makeExtension, makePlace, verified } from './support/place.js';
+import type { TrustItem } from '../../src/trust/item.js';
+import { script, write } from '../support/process/scratch.js';
+import { allowed, attempt, makeExtension, makePlace, verified } from '../support/trust/place.js';
 
 test('C1, C26: without an approver a hook of the workspace is denied, with the reason; nothing is stored and nothing runs', async () => {
   const place = makePlace();

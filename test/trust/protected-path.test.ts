@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePlace } from './support/place.js';
+import { makePlace } from '../support/trust/place.js';
 
 test('C23: what decides on trust is protected, whether it is there or not', () => {
   const place = makePlace();

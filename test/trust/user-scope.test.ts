@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { createTrustGate } from '../../src/trust/trust-gate.js';
-import type { TrustItem } from '../../src/trust/trust-item.js';
-import type { UserHooksChange } from '../../src/trust/user-watch.js';
-import { script, write } from '../process/support/scratch.js';
-import { allowed, attempt, makePlace, type Place, start, verified } from './support/place.js';
+import type { UserHooksChange } from '../../src/trust/approvals/user-watch.js';
+import { createTrustGate } from '../../src/trust/gate.js';
+import type { TrustItem } from '../../src/trust/item.js';
+import { script, write } from '../support/process/scratch.js';
+import { allowed, attempt, makePlace, type Place, start, verified } from '../support/trust/place.js';
 
 function usersHook({ stateDir }: Place, more: Partial<TrustItem> = {}): TrustItem {
   const source = join(stateDir, 'hooks.json');

@@ -18,6 +18,7 @@ const layerOf: Record<string, number> = {
   trust: LEAF,
   'shell-hooks': LEAF,
   manifest: LEAF,
+  skills: LEAF,
   mcp: LEAF,
   plugins: LEAF,
   concepts: LEAF,
@@ -25,15 +26,16 @@ const layerOf: Record<string, number> = {
   stores: LEAF,
   lifecycles: LEAF,
   testing: LEAF,
-  'telemetry/otel.ts': LEAF,
+  'telemetry/otel': LEAF,
   'index.ts': ENTRY,
-  'runtime.ts': ENTRY,
+  runtime: ENTRY,
 };
 
 /** What a leaf may import beside the layers 0 to 3. */
 const leafMayImport: Record<string, readonly string[]> = {
   'shell-hooks': ['trust'],
-  manifest: ['trust', 'shell-hooks', 'mcp'],
+  manifest: ['trust', 'shell-hooks', 'mcp', 'skills'],
+  skills: ['trust'],
   mcp: ['trust'],
   plugins: ['trust'],
   testing: ['agent'],
@@ -44,17 +46,19 @@ const nodeAllowed = [
   'trust',
   'shell-hooks',
   'manifest',
+  'skills',
   'mcp',
   'plugins',
   'concepts',
   'stores',
-  'telemetry/otel.ts',
+  'telemetry/otel',
+  'runtime',
 ];
 
-/** Where a package may be imported: a part of the house, or `folder/name` for `name.ts` and `name-*.ts` in it; `''` is anywhere. */
+/** The folder or file that may import a package; `''` is anywhere. */
 const clients: Record<string, readonly string[]> = {
   zod: [''],
-  '@cfworker/json-schema': ['tools/json-schema'],
+  '@cfworker/json-schema': ['tools/json-schema-check.ts'],
   'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
@@ -69,10 +73,10 @@ const clients: Record<string, readonly string[]> = {
 
 const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
 
-/** A file's part of the house: its top folder, or the file itself where it stands apart, with its `name-*.ts`. */
+/** A file's part of the house: its top folder, or the folder below it that stands in a layer of its own. */
 function partOf(path: string): string {
-  if (/^telemetry\/otel-[^/]*$/.test(path)) return 'telemetry/otel.ts';
-  return path in layerOf ? path : (path.split('/')[0] ?? path);
+  const [top = path, below] = path.split('/');
+  return `${top}/${below}` in layerOf ? `${top}/${below}` : top;
 }
 
 /** Imports that go up, or sideways into another part, against the table of layers. Imports of types count. */
@@ -120,12 +124,7 @@ export function packageViolations(files: readonly SourceFile[]): string[] {
 
 function isAtHome({ from, to }: ImportOf): boolean {
   const homes = clients[packageName(to)] ?? [];
-  return homes.some((home) => home === '' || home === partOf(from) || /^(\.ts|-[^/]*)$/.test(rest(from, home)));
-}
-
-/** What follows `start` in a path, or nothing where it does not start so. */
-function rest(path: string, start: string): string {
-  return path.startsWith(start) ? path.slice(start.length) : '';
+  return homes.some((home) => home === '' || from === home || from.startsWith(`${home}/`));
 }
 
 /** Schema libraries are slow to load: the core loads one when the first JSON Schema has to be checked, not before. */

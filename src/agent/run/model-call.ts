@@ -1,0 +1,153 @@
+import { RunEndedError, TimeoutExceededError } from '../../errors.js';
+import type { Awaitable } from '../../internal/promise.js';
+import { Stop } from '../../internal/stop.js';
+import type { HookRun } from '../../lifecycle/hook-run.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import { checkResponse } from '../../model/check-response.js';
+import type { ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
+import { ModelError } from '../../model/run-error.js';
+import { addUsage } from '../../model/usage.js';
+import type { Run } from './run.js';
+import type { ResponseHandlers, Timeouts } from './run-config.js';
+
+/** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
+export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
+  const run = hookRun as Run;
+  if (run.over) return Promise.reject(run.abortError ?? new RunEndedError('next'));
+  run.attempt += 1;
+  const { modelMs, firstPartMs } = run.config.timeouts;
+  const watched = run.stop !== undefined || request.signal !== undefined || request.onPart !== undefined;
+  return watched || modelMs !== undefined || firstPartMs !== undefined
+    ? callWatched(run, request)
+    : callUnwatched(run, request);
+}
+
+function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
+  const { model } = request;
+  try {
+    run.throwIfAborted();
+    run.handlers ??= handlersOf(run, run.model.id);
+    const { accept, refuse } = model === run.model ? run.handlers : handlersOf(run, model.id);
+    return Promise.resolve(model.generate(request)).then(accept, refuse);
+  } catch (error) {
+    return Promise.reject(modelFailure(run, model.id, error));
+  }
+}
+
+function handlersOf(run: Run, model: string): ResponseHandlers {
+  const refuse = (error: unknown): never => {
+    throw modelFailure(run, model, error);
+  };
+  const accept = (response: ModelResponse) => {
+    try {
+      return acceptResponse(run, response);
+    } catch (error) {
+      return refuse(error);
+    }
+  };
+  return { accept, refuse };
+}
+
+async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
+  const gate = { attempt: run.attempt, turn: run.turn, open: true };
+  try {
+    run.throwIfAborted();
+    const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
+    return acceptResponse(run, await generate(run, request.model, gated));
+  } catch (error) {
+    throw modelFailure(run, request.model.id, error);
+  } finally {
+    gate.open = false;
+  }
+}
+
+/** Whether the model can be called without a watch on it: no hook, nobody listens, and nothing limits its time. */
+export function isPlainCall(run: Run): boolean {
+  return run.config.isPlain && run.stop === undefined && !run.listening;
+}
+
+/** Counts a response's usage and checks its shape. */
+export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
+  run.throwIfAborted();
+  checkResponse(response);
+  // Once the run is over, the sum belongs to its result.
+  if (!run.over) addUsage(run.total, response.usage);
+  return response;
+}
+
+/** What the run makes of a model call that failed: an abort is an abort; anything else a ModelError of this run's own. */
+export function modelFailure(run: Run, model: string, error: unknown): unknown {
+  if (run.abortError !== undefined) return run.abortError;
+  if (run.owns(error)) return error;
+  return run.own(error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error));
+}
+
+interface PartGate {
+  readonly attempt: number;
+  readonly turn: number;
+  readonly open: boolean;
+}
+
+/** Drops the parts of an attempt that was given up, for a later one or for a hook's answer, or that come after its response. */
+function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRequest {
+  return {
+    ...request,
+    onPart(part) {
+      if (
+        gate.open &&
+        run.asking &&
+        run.turn === gate.turn &&
+        run.attempt === gate.attempt &&
+        run.abortError === undefined
+      ) {
+        request.onPart?.(part);
+      }
+    },
+  };
+}
+
+function generate(run: Run, model: ModelCallRequest['model'], request: ModelRequest): Awaitable<ModelResponse> {
+  const { modelMs, firstPartMs } = run.config.timeouts;
+  if (modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.stop?.signal) {
+    return generateInTime(run, (timed) => model.generate(timed), request);
+  }
+  return run.race(model.generate(request));
+}
+
+async function generateInTime(
+  run: Run,
+  call: (request: ModelRequest) => Promise<ModelResponse>,
+  request: ModelRequest,
+): Promise<ModelResponse> {
+  const stop = new Stop();
+  // A hook may have given the request a signal of its own: it counts beside the run's.
+  stop.follow(request.signal);
+  if (run.stop !== undefined) stop.followStop(run.stop);
+  const gotPart = startTimers(run, stop);
+  const onPart = (part: ModelPart) => {
+    gotPart();
+    request.onPart?.(part);
+  };
+  // Without a part to wait for, the first part is the response itself.
+  const watched = run.config.timeouts.firstPartMs === undefined ? {} : { onPart };
+  try {
+    if (stop.stopped) throw stop.reason;
+    return await stop.race(call({ ...request, ...watched, signal: stop.signal }));
+  } finally {
+    stop.release();
+  }
+}
+
+/** Starts the timers of one model call; the function that it returns ends the wait for the first part. */
+function startTimers(run: Run, stop: Stop): () => void {
+  const { clock, timeouts } = run.config;
+  const start = (ms: Timeouts['modelMs'], what: string) => {
+    if (ms === undefined) return () => {};
+    const handle = clock.setTimeout(() => stop.stop(new TimeoutExceededError(what, ms)), ms);
+    const clear = () => clock.clearTimeout(handle);
+    stop.whenReleased(clear);
+    return clear;
+  };
+  start(timeouts.modelMs, 'model call');
+  return start(timeouts.firstPartMs, "model call's first part");
+}

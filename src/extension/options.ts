@@ -1,0 +1,100 @@
+import { OptionInvalidError, validateNames } from '../errors.js';
+import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import type { Awaitable } from '../internal/promise.js';
+import { MemoryStateStore } from '../state/memory-state-store.js';
+import { resolveStatePolicy } from '../state/state-policy.js';
+import type { StatePolicy, StateStore } from '../state/state-store.js';
+import type { MetricsSink } from '../telemetry/metrics-sink.js';
+import type { LiveToolSet, Tool } from '../tools/tool.js';
+import type { StateAlert } from './state/extension-state.js';
+
+/** How an ExtensionRegistry works. Every option has a default. */
+export interface ExtensionRegistryOptions {
+  /** Where extensions keep their state. Default: in this process's memory. */
+  readonly state?: StateStore | undefined;
+  /** How much state may be kept. */
+  readonly limits?: StateLimits | undefined;
+  /** How long a value lives after its last use, in milliseconds. Default: 1 hour. */
+  readonly ttlMs?: number | undefined;
+  /** How long a session lives after its last activity, in milliseconds. Default: 24 hours, or `ttlMs` where that is longer. */
+  readonly sessionTtlMs?: number | undefined;
+  /** Time for one callback or condition, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Time for one call of the state store, in milliseconds. Default: 5,000. */
+  readonly stateTimeoutMs?: number | undefined;
+  /** Where figures go. Default: nowhere, at no cost. */
+  readonly metrics?: MetricsSink | undefined;
+  /** Default: the logger of the agent. */
+  readonly logger?: Logger | undefined;
+  /** Tools that tool guidance may name before an agent is there, or that are still to come: tools, or their names. */
+  readonly tools?: readonly (Tool | string)[] | LiveToolSet | undefined;
+  /** Called as the state of a session comes to 80 % of `sessionBytes`. Nobody waits for it. */
+  readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;
+}
+
+/** Bytes of the stored JSON text in UTF-8. */
+export interface StateLimits {
+  /** For one extension in one session; what was used longest ago makes room. Default: 10,000,000. */
+  readonly extensionBytes?: number | undefined;
+  /** For all extensions in one session. Default: 64 MiB. */
+  readonly sessionBytes?: number | undefined;
+}
+
+/** The options with their defaults. */
+export interface ResolvedRegistryOptions {
+  readonly store: StateStore;
+  readonly policy: StatePolicy;
+  readonly timeoutMs: number;
+  readonly stateTimeoutMs: number;
+}
+
+const OPTIONS = [
+  ...['state', 'limits', 'ttlMs', 'sessionTtlMs', 'timeoutMs', 'stateTimeoutMs'],
+  ...['metrics', 'logger', 'tools', 'onStateAlert'],
+];
+const LIMITS = ['extensionBytes', 'sessionBytes'];
+/** What each part that the host brings along is called by. */
+const METHODS = {
+  state: ['get', 'set', 'clear', 'clearExtension', 'clearSession', 'touch', 'stats'],
+  metrics: ['counter', 'histogram'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
+
+/** Checks the options and fills in their defaults. Throws OptionInvalidError. */
+export function resolveRegistryOptions(options: ExtensionRegistryOptions): ResolvedRegistryOptions {
+  validateNames(options, OPTIONS);
+  const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
+  validateNames(limits, LIMITS, 'limits');
+  assertParts(options);
+  const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
+  const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
+  for (const [name, value] of Object.entries({ timeoutMs, stateTimeoutMs })) assertTime(name, value);
+  const store = options.state ?? new MemoryStateStore();
+  return { store, policy: { ...policy, sessionTtlMs }, timeoutMs, stateTimeoutMs };
+}
+
+function assertParts(options: ExtensionRegistryOptions): void {
+  for (const [name, methods] of Object.entries(METHODS)) {
+    const part = options[name as keyof typeof METHODS] as Readonly<Record<string, unknown>> | undefined;
+    const missing = methods.find((method) => part !== undefined && typeof part?.[method] !== 'function');
+    if (missing !== undefined) throw new OptionInvalidError(name, `it has no method \`${missing}\``);
+  }
+  const { tools = [], onStateAlert } = options;
+  const isSource = Array.isArray(tools)
+    ? tools.every(hasName)
+    : typeof (tools as LiveToolSet | null)?.list === 'function';
+  if (!isSource) throw new OptionInvalidError('tools', 'it is no list of tools and names, and no live tool set');
+  if (onStateAlert !== undefined && typeof onStateAlert !== 'function') {
+    throw new OptionInvalidError('onStateAlert', 'it is no function');
+  }
+}
+
+function hasName(tool: unknown): boolean {
+  return typeof tool === 'string' || typeof (tool as Tool | null)?.name === 'string';
+}
+
+function assertTime(name: string, value: number): void {
+  if (isTimerMs(value)) return;
+  throw new OptionInvalidError(name, `${String(value)} is no number of milliseconds from 1 to ${MAX_TIMER_MS}`);
+}

@@ -1,0 +1,80 @@
+import { HookResultInvalidError } from '../../errors.js';
+import type { JsonValue } from '../../internal/json.js';
+import { isSameData } from '../../internal/plain-data.js';
+import { type Message, textOf } from '../../model/message.js';
+import { runCallback } from '../callbacks/callback.js';
+import { createContext } from '../callbacks/callback-context.js';
+import type { ExtensionContext } from '../context.js';
+import type { AdditionCondition } from '../definition.js';
+import { matchesTag, type Registration } from '../registration.js';
+import type { ExtensionRun } from '../run.js';
+import { pairTags } from '../tags/pairs.js';
+import { scanTags } from '../tags/scanner.js';
+
+/** A condition of one extension, and the conversation that it is asked about. */
+export interface ConditionCase {
+  readonly registration: Registration;
+  readonly condition: AdditionCondition;
+  readonly messages: readonly Message[];
+}
+
+/** Whether a condition holds. One that throws, takes too long or gives no boolean is logged, and does not. */
+export async function isMet(run: ExtensionRun, { registration, condition, messages }: ConditionCase): Promise<boolean> {
+  const met = await runCallback(run, registration, {
+    name: 'condition',
+    call(callback) {
+      const context = createContext(callback);
+      if (typeof condition === 'function') return condition.call(registration.source, context);
+      if (condition.type === 'tag_present') return hasTag(run, condition.tag, messages);
+      if (condition.type === 'state_value') return hasState(condition, context);
+      return isMatch(valueAt(context.context, condition.path), condition.equals);
+    },
+    accept(returned) {
+      if (typeof returned === 'boolean') return returned;
+      throw new HookResultInvalidError('a condition returns a boolean', returned);
+    },
+  });
+  return met === true;
+}
+
+async function hasState(
+  { key, equals }: { readonly key: string; readonly equals?: JsonValue | undefined },
+  context: ExtensionContext,
+): Promise<boolean> {
+  const value = await context.getState(key);
+  return equals === undefined ? value !== undefined : isSameData(value, equals);
+}
+
+function isMatch(value: unknown, equals: JsonValue | undefined): boolean {
+  return equals === undefined ? value !== undefined && value !== null : isSameData(value, equals);
+}
+
+/** Own members only: what every object inherits is no part of a context. */
+function valueAt(context: unknown, path: string): unknown {
+  let value = context;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+function hasTag({ handledTags }: ExtensionRun, tag: string, messages: readonly Message[]): boolean {
+  return (
+    [...handledTags].some((name) => matchesTag(tag, name)) ||
+    messages.some((message) => [...tagsIn(message)].some((name) => matchesTag(tag, name)))
+  );
+}
+
+/** A message never changes, so each is looked through once. */
+const known = new WeakMap<Message, ReadonlySet<string>>();
+
+/** The tags of what was said: what tools gave back, and instructions, do not count. */
+function tagsIn(message: Message): ReadonlySet<string> {
+  const isSaid = message.role === 'user' || message.role === 'assistant';
+  const found =
+    known.get(message) ??
+    new Set(isSaid ? pairTags(scanTags(textOf(message), () => true)).map(({ name }) => name) : []);
+  known.set(message, found);
+  return found;
+}

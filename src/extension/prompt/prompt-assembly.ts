@@ -1,0 +1,95 @@
+import type { Awaitable } from '../../internal/promise.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { Message, UserMessage } from '../../model/message.js';
+import type { AdditionPosition, PromptAddition } from '../definition.js';
+import type { Registration } from '../registration.js';
+import type { ExtensionRun } from '../run.js';
+import { isMet } from './addition-condition.js';
+import { guidanceFor } from './tool-guidance.js';
+
+type Additions = Readonly<Record<AdditionPosition, readonly string[]>>;
+
+interface OwnedAddition {
+  readonly registration: Registration;
+  readonly addition: PromptAddition;
+}
+
+/**
+ * A request with the additions and the tool guidance of every extension. In each position additions stand in ascending
+ * order of the extensions' ids, those of one extension as it declares them, with an empty line between two texts.
+ */
+export function assemblePrompt(run: ExtensionRun, request: ModelCallRequest): Awaitable<ModelCallRequest> {
+  const additions = additionsOf(run);
+  const isPlain = additions.every(({ addition }) => addition.condition === undefined);
+  if (isPlain) return withAdditions(run, request, additions);
+  return metAdditions(run, additions, request.messages).then((met) => withAdditions(run, request, met));
+}
+
+function additionsOf({ registrations }: ExtensionRun): OwnedAddition[] {
+  const present = registrations.filter(({ removed, extension }) => !removed && extension.promptAdditions.length > 0);
+  return present
+    .sort((a, b) => (a.extension.id < b.extension.id ? -1 : 1))
+    .flatMap((registration) => registration.extension.promptAdditions.map((addition) => ({ registration, addition })));
+}
+
+async function metAdditions(
+  run: ExtensionRun,
+  additions: readonly OwnedAddition[],
+  messages: readonly Message[],
+): Promise<OwnedAddition[]> {
+  const met: OwnedAddition[] = [];
+  for (const owned of additions) {
+    const { registration, addition } = owned;
+    const { condition } = addition;
+    if (condition === undefined || (await isMet(run, { registration, condition, messages }))) met.push(owned);
+  }
+  return met;
+}
+
+function withAdditions(
+  run: ExtensionRun,
+  request: ModelCallRequest,
+  additions: readonly OwnedAddition[],
+): ModelCallRequest {
+  const at = (position: AdditionPosition) =>
+    additions.flatMap(({ addition: { content, ...other } }) =>
+      other.position === position && content !== '' ? [content] : [],
+    );
+  const guidance = guidanceFor(run, request.tools);
+  const texts: Additions = {
+    system_prefix: at('system_prefix'),
+    system_suffix: guidance === undefined ? at('system_suffix') : [...at('system_suffix'), guidance],
+    user_prefix: at('user_prefix'),
+    user_suffix: at('user_suffix'),
+  };
+  const messages = inSystem(inUser(request.messages, texts), texts);
+  return messages === request.messages ? request : { ...request, messages };
+}
+
+/** Around the system message that the request begins with; one is made where it begins with none. */
+function inSystem(messages: readonly Message[], { system_prefix, system_suffix }: Additions): readonly Message[] {
+  if (system_prefix.length + system_suffix.length === 0) return messages;
+  const [first] = messages;
+  const content = joined([...system_prefix, first?.role === 'system' ? first.content : '', ...system_suffix]);
+  return [{ role: 'system', content }, ...messages.slice(first?.role === 'system' ? 1 : 0)];
+}
+
+/** Around the last user message. Where there is none, nothing is added. */
+function inUser(messages: readonly Message[], { user_prefix, user_suffix }: Additions): readonly Message[] {
+  const at = messages.findLastIndex((message) => message.role === 'user');
+  if (at < 0 || user_prefix.length + user_suffix.length === 0) return messages;
+  const { content } = messages[at] as UserMessage;
+  if (typeof content === 'string') {
+    return messages.with(at, { role: 'user', content: joined([...user_prefix, content, ...user_suffix]) });
+  }
+  const parts = [...textPart(user_prefix), ...content, ...textPart(user_suffix)];
+  return messages.with(at, { role: 'user', content: parts });
+}
+
+function textPart(texts: readonly string[]) {
+  return texts.length === 0 ? [] : [{ type: 'text' as const, text: joined(texts) }];
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n');
+}

@@ -1,0 +1,168 @@
+import { OptionInvalidError, validateNames } from '../errors.js';
+import { systemClock } from '../internal/clock.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import type { StateStats } from '../state/state-store.js';
+import type { LiveToolSet } from '../tools/tool.js';
+import { Attachment } from './attachment.js';
+import { validateExtension } from './checks/definition-check.js';
+import type { ExtensionInput, RegisteredExtension } from './definition.js';
+import { ExtensionInvalidError } from './error.js';
+import { createLifecycle, pointsOf } from './lifecycle.js';
+import { ExtensionMetrics } from './metrics.js';
+import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options.js';
+import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
+import { ExtensionRun, type RegistrySettings } from './run.js';
+import { ExtensionState } from './state/extension-state.js';
+
+/** Where an extension is registered. */
+export interface RegisterOptions {
+  /** The one session that an extension of scope `session` acts in. Default: each, by itself. */
+  readonly session?: string | undefined;
+}
+
+/**
+ * Callback extensions, as one loader for any number of agents. It fastens one lifecycle to each of them, with no more
+ * hooks than the extensions need: without extensions, none.
+ *
+ * Callbacks run by priority, higher first, then in the order of registration. What is registered or unregistered counts
+ * from the next run on; but what is unregistered is not called any more, in the runs that are going on either.
+ *
+ * @example
+ * const extensions = new ExtensionRegistry();
+ * extensions.register({ id: 'shout', onPlainText: (text) => text.toUpperCase() });
+ * const agent = new Agent({ model, loaders: [extensions] });
+ */
+export class ExtensionRegistry implements LifecycleLoader {
+  readonly name = 'extensions';
+  private readonly registrations = new Map<string, Registration>();
+  /** Held by their agents: a registry that lives longer than an agent that nobody closed does not keep it. */
+  private readonly attachments = new Set<WeakRef<Attachment>>();
+  private readonly runs = new WeakMap<RunContext, ExtensionRun>();
+  private readonly settings: RegistrySettings;
+  private readonly tools: NonNullable<ExtensionRegistryOptions['tools']>;
+  private ordered: readonly Registration[] = [];
+
+  constructor(options: ExtensionRegistryOptions = {}) {
+    const { store, policy, timeoutMs, stateTimeoutMs } = resolveRegistryOptions(options);
+    const { logger, onStateAlert: onAlert } = options;
+    const metrics = new ExtensionMetrics(options.metrics, () => this.logger);
+    const state = new ExtensionState({ store, policy, timeoutMs: stateTimeoutMs, metrics, onAlert });
+    this.settings = { state, metrics, logger, timeoutMs };
+    this.tools = options.tools ?? [];
+  }
+
+  /**
+   * Registers an extension from the next run on. Throws ExtensionInvalidError, and stores nothing of it, where anything
+   * is wrong with it or its id is taken.
+   */
+  register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
+    validateNames(options, ['session']);
+    const { session } = options;
+    if (session !== undefined && (typeof session !== 'string' || session === '')) {
+      throw new OptionInvalidError('session', 'a session id is a text');
+    }
+    validateExtension(extension, this.knownTools());
+    const { id } = extension;
+    if (this.registrations.has(id))
+      throw new ExtensionInvalidError(id, ['its id is taken; unregister the other first']);
+    const registration = createRegistration(extension, session);
+    this.registrations.set(id, registration);
+    this.settings.metrics.registration('register', id);
+    const { priority, scope } = registration.extension;
+    this.logger.info(`Extension "${id}" is registered.`, { extensionId: id, priority, scope, session });
+    this.update();
+    return registration.extension;
+  }
+
+  /**
+   * Takes an extension out at once, and removes its state in every session. Resolves with whether it was there; rejects
+   * with StateStoreError where its state could not be removed.
+   */
+  async unregister(id: string): Promise<boolean> {
+    const registration = this.registrations.get(id);
+    if (registration === undefined) return false;
+    registration.removed = true;
+    this.registrations.delete(id);
+    this.update();
+    this.settings.metrics.registration('unregister', id);
+    this.logger.info(`Extension "${id}" is unregistered.`, { extensionId: id });
+    await this.settings.state.clearExtension(id, this.site);
+    return true;
+  }
+
+  /** The extension of that id, as it is registered. */
+  get(id: string): RegisteredExtension | undefined {
+    return this.registrations.get(id)?.extension;
+  }
+
+  /** All extensions, in the order of registration. */
+  list(): readonly RegisteredExtension[] {
+    return [...this.registrations.values()].map(({ extension }) => extension);
+  }
+
+  /** What the state of a session takes. */
+  stats(session: string): Promise<StateStats> {
+    return this.settings.state.stats(session, this.site);
+  }
+
+  /** Called by an agent that has the registry among its `loaders`. */
+  load(host: LoaderHost): void {
+    const attachment = new Attachment(host);
+    if (attachment.ended) return;
+    // Where agents come and go, those that are gone are let go of.
+    this.attached();
+    this.attachments.add(new WeakRef(attachment));
+    attachment.update(this.lifecycle());
+  }
+
+  /** The extensions in the order of their callbacks. */
+  status(): unknown {
+    return this.ordered.map(({ extension: { id, priority, scope, session } }) => ({ id, priority, scope, session }));
+  }
+
+  private get logger(): Logger {
+    return this.settings.logger ?? this.attached()[0]?.host.logger ?? consoleLogger;
+  }
+
+  private get site() {
+    return { clock: systemClock, logger: this.logger };
+  }
+
+  private update(): void {
+    this.ordered = inCallbackOrder([...this.registrations.values()]);
+    const lifecycle = this.lifecycle();
+    for (const attachment of this.attached()) attachment.update(lifecycle);
+  }
+
+  /** What is fastened to an agent that is still there, and open. */
+  private attached(): readonly Attachment[] {
+    return [...this.attachments].flatMap((reference) => {
+      const attachment = reference.deref();
+      if (attachment !== undefined && !attachment.ended) return [attachment];
+      this.attachments.delete(reference);
+      return [];
+    });
+  }
+
+  /** Another one for each change, so that a run goes on with the extensions that it began with. */
+  private lifecycle() {
+    const { ordered } = this;
+    return createLifecycle(pointsOf(this.list()), (run) => this.runOf(run, ordered));
+  }
+
+  private runOf(run: RunContext, ordered: readonly Registration[]): ExtensionRun {
+    const known = this.runs.get(run);
+    if (known !== undefined) return known;
+    const made = new ExtensionRun(run, this.settings, ordered);
+    this.runs.set(run, made);
+    return made;
+  }
+
+  private knownTools(): ReadonlySet<string> {
+    const own = Array.isArray(this.tools) ? this.tools : (this.tools as LiveToolSet).list();
+    const attached = this.attached().flatMap(({ host }) => host.tools());
+    return new Set([...own, ...attached].map((tool) => (typeof tool === 'string' ? tool : tool.name)));
+  }
+}

@@ -1,0 +1,177 @@
+import { TimeoutExceededError } from '../../errors.js';
+import { type Clock, withinTime } from '../../internal/clock.js';
+import type { Logger } from '../../internal/logger.js';
+import { type Awaitable, isPromise } from '../../internal/promise.js';
+import { StateKeyError, utf8Bytes } from '../../state/state-key.js';
+import type { StateChange, StatePolicy, StateScope, StateStats, StateStore } from '../../state/state-store.js';
+import type { StandardSchema } from '../../tools/standard-schema.js';
+import { StateLimitError, StateStoreError } from '../error.js';
+import type { ExtensionMetrics } from '../metrics.js';
+import { decodeState, encodeState, type StateCodec } from './state-codec.js';
+
+/** A session's state has come to 80 % of what it may take. Raised once; again after it has fallen below. */
+export interface StateAlert {
+  readonly session: string;
+  readonly bytes: number;
+  readonly limitBytes: number;
+}
+
+/** Where extensions keep their state, and what holds for it. */
+export interface StateSettings {
+  readonly store: StateStore;
+  readonly policy: StatePolicy;
+  readonly timeoutMs: number;
+  readonly metrics: ExtensionMetrics;
+  readonly onAlert: ((alert: StateAlert) => Awaitable<void>) | undefined;
+}
+
+/** Where time and lines of log of one run come from and go to. */
+export interface StateSite {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const ALERT_AT = 0.8;
+
+/** The state of all extensions of a registry: within its limits and in time, or a typed error. */
+export class ExtensionState {
+  /** Calls that are on their way, by extension. */
+  private readonly pending = new Map<string, Set<Promise<unknown>>>();
+  /** Extensions whose state is being removed: who comes under the same id waits for it. */
+  private readonly clearing = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly settings: StateSettings) {}
+
+  async get<T>(
+    scope: StateScope,
+    { key, as }: { key: string; as: StandardSchema<unknown, T> | StateCodec<T> | undefined },
+    site: StateSite,
+  ): Promise<T | undefined> {
+    const { store, policy, metrics } = this.settings;
+    metrics.stateOperation('get', scope.extension);
+    const text = await this.call(scope.extension, ['get', () => store.get(scope, key, policy)], site);
+    return text === undefined ? undefined : decodeState(key, text, as);
+  }
+
+  /** Stores the JSON text of a value. */
+  async set<T>(
+    scope: StateScope,
+    { key, value, codec }: { key: string; value: T; codec: StateCodec<T> | undefined },
+    site: StateSite,
+  ): Promise<void> {
+    const { store, policy, metrics } = this.settings;
+    metrics.stateOperation('set', scope.extension);
+    const text = encodeState(key, value, codec);
+    const write = () => store.set(scope, { key, value: text }, policy);
+    const change = await this.call(scope.extension, ['set', write], site);
+    const bytes = utf8Bytes(text);
+    if (!change.stored) throw new StateLimitError(key, bytes, limitsIn(policy));
+    metrics.stateSize(bytes, scope.extension);
+    this.reportEvictions(scope, change, site.logger);
+    this.watch(scope.session, change, site.logger);
+  }
+
+  async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
+    const { store, metrics } = this.settings;
+    metrics.stateOperation('clear', scope.extension);
+    const count = await this.call(scope.extension, ['clear', () => store.clear(scope, key)], site);
+    const what = key === undefined ? 'its state' : `state "${key}"`;
+    const details = { extensionId: scope.extension, session: scope.session, key, count };
+    site.logger.info(`Extension "${scope.extension}" cleared ${what} in session "${scope.session}".`, details);
+  }
+
+  /** Removes all state of an extension, after what it had begun to write. */
+  async clearExtension(extension: string, site: StateSite): Promise<number> {
+    const clearing = Promise.allSettled([...(this.pending.get(extension) ?? [])]).then(() =>
+      this.call('', ['clearExtension', () => this.settings.store.clearExtension(extension)], site),
+    );
+    this.clearing.set(extension, clearing);
+    try {
+      return await clearing;
+    } finally {
+      if (this.clearing.get(extension) === clearing) this.clearing.delete(extension);
+    }
+  }
+
+  /** Drops the state of a run that had no session. */
+  async clearSession(session: string, site: StateSite): Promise<void> {
+    await Promise.allSettled([...this.pending.values()].flatMap((calls) => [...calls]));
+    await this.call('', ['clearSession', () => this.settings.store.clearSession(session)], site);
+  }
+
+  /** Says that a session is active. */
+  async touch(session: string, site: StateSite): Promise<void> {
+    const { store, policy } = this.settings;
+    await this.call('', ['touch', () => store.touch(session, policy)], site);
+  }
+
+  async stats(session: string, site: StateSite): Promise<StateStats> {
+    return this.call('', ['stats', () => this.settings.store.stats(session)], site);
+  }
+
+  /** One call of the store, after the state of who had the id before is gone. */
+  private call<T>(extension: string, work: readonly [string, () => Awaitable<T>], site: StateSite): Promise<T> {
+    const clearing = this.clearing.get(extension);
+    if (clearing === undefined) return this.attempt(extension, work, site);
+    const gone = clearing.catch(() => {});
+    return this.tracked(
+      extension,
+      gone.then(() => this.attempt(extension, work, site)),
+    );
+  }
+
+  /** In time. What goes wrong is a StateStoreError, but for a key that the store refuses. */
+  private async attempt<T>(
+    extension: string,
+    [operation, act]: readonly [string, () => Awaitable<T>],
+    { clock }: StateSite,
+  ): Promise<T> {
+    try {
+      const result = act();
+      if (!isPromise(result)) return result;
+      const late = new TimeoutExceededError(`state store's \`${operation}\``, this.settings.timeoutMs);
+      return await this.tracked(extension, withinTime(result, late, clock));
+    } catch (error) {
+      throw error instanceof StateKeyError ? error : new StateStoreError(operation, error);
+    }
+  }
+
+  private async tracked<T>(extension: string, answer: Promise<T>): Promise<T> {
+    const calls = this.pending.get(extension) ?? new Set();
+    this.pending.set(extension, calls.add(answer));
+    try {
+      return await answer;
+    } finally {
+      calls.delete(answer);
+      if (calls.size === 0 && this.pending.get(extension) === calls) this.pending.delete(extension);
+    }
+  }
+
+  private reportEvictions({ extension, session }: StateScope, { evicted }: StateChange, logger: Logger): void {
+    for (const { key, bytes } of evicted) {
+      this.settings.metrics.stateEviction(extension);
+      const details = { extensionId: extension, session, key, bytes };
+      logger.warn(`State "${key}" of extension "${extension}" was evicted: newer state needs the room.`, details);
+    }
+  }
+
+  /** What is stored is stored: nobody waits for whoever hears of an alert. */
+  private watch(session: string, { bytesBefore, bytesAfter }: StateChange, logger: Logger): void {
+    const { policy, onAlert } = this.settings;
+    const limitBytes = policy.sessionBytes;
+    if (bytesBefore >= limitBytes * ALERT_AT || bytesAfter < limitBytes * ALERT_AT) return;
+    const alert: StateAlert = { session, bytes: bytesAfter, limitBytes };
+    logger.warn(`The state of session "${session}" takes ${bytesAfter} of ${limitBytes} bytes.`, alert);
+    const complain = (error: unknown) => logger.error('`onStateAlert` failed.', error);
+    try {
+      const heard = onAlert?.(alert);
+      if (isPromise(heard)) heard.then(undefined, complain);
+    } catch (error) {
+      complain(error);
+    }
+  }
+}
+
+function limitsIn({ extensionBytes, sessionBytes }: StatePolicy): string {
+  return `an extension may keep ${extensionBytes} bytes in a session, all together ${sessionBytes}`;
+}

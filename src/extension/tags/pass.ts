@@ -1,0 +1,101 @@
+import { runCallback } from '../callbacks/callback.js';
+import { createContext } from '../callbacks/callback-context.js';
+import type { TextEdit } from '../callbacks/text-edit.js';
+import { acceptText } from '../callbacks/text-result.js';
+import type { TagContext } from '../context.js';
+import type { TagHandler } from '../definition.js';
+import { matchesTag, type Registration } from '../registration.js';
+import type { ExtensionRun } from '../run.js';
+import { isShortCircuit } from '../short-circuit.js';
+import { pairTags } from './pairs.js';
+import { attributesOf, scanTags, type TagToken } from './scanner.js';
+
+interface HandlerSite {
+  readonly registration: Registration;
+  readonly handler: TagHandler;
+}
+
+/** A section whose end has not come yet. */
+interface OpenSection {
+  readonly tag: TagToken;
+  content: string;
+}
+
+/**
+ * Calls the handlers of each section of a text, inner sections first, and gives what takes the place of the outermost
+ * ones. What handlers return is not looked at for tags again.
+ */
+export async function passTags(run: ExtensionRun, text: string): Promise<readonly TextEdit[]> {
+  const handlersOf = handlersByName(run);
+  const tokens = pairTags(scanTags(text, (name) => handlersOf(name).length > 0));
+  const sections: TextEdit[] = [];
+  const open: OpenSection[] = [];
+  let done = 0;
+  for (const tag of tokens) {
+    const outer = open.at(-1);
+    if (outer !== undefined) outer.content += text.slice(done, tag.start);
+    done = tag.end;
+    if (tag.kind === 'open') {
+      open.push({ tag, content: '' });
+      continue;
+    }
+    const section = tag.kind === 'empty' ? { tag, content: '' } : (open.pop() as OpenSection);
+    const markup = { before: text.slice(section.tag.start, section.tag.end), after: markupAfter(text, tag) };
+    const result = await handleSection(run, handlersOf(tag.name), { ...section, ...markup });
+    const parent = open.at(-1);
+    if (parent === undefined) sections.push({ start: section.tag.start, end: tag.end, text: result });
+    else parent.content += result;
+  }
+  return sections;
+}
+
+function markupAfter(text: string, { kind, start, end }: TagToken): string {
+  return kind === 'close' ? text.slice(start, end) : '';
+}
+
+/** The handlers for a tag's name, in order; found once a name. */
+function handlersByName({ registrations }: ExtensionRun): (name: string) => readonly HandlerSite[] {
+  const all = registrations.flatMap((registration) =>
+    registration.handlers.map((handler): HandlerSite => ({ registration, handler })),
+  );
+  const known = new Map<string, readonly HandlerSite[]>();
+  return (name) => {
+    const found = known.get(name) ?? all.filter(({ handler }) => matchesTag(handler.tags, name));
+    known.set(name, found);
+    return found;
+  };
+}
+
+interface Section extends OpenSection {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What takes the place of a section: itself, where no handler had anything to say. */
+async function handleSection(run: ExtensionRun, sites: readonly HandlerSite[], section: Section): Promise<string> {
+  const { tag } = section;
+  run.handledTags.add(tag.name);
+  let { content } = section;
+  let isReplaced = false;
+  for (const { registration, handler } of sites) {
+    const given = content;
+    const result = await runCallback(run, registration, {
+      name: 'onTag',
+      call: (callback) =>
+        handler.handle.call(registration.source, tag.name, given, describe(createContext(callback), section)),
+      accept: acceptText('onTag'),
+    });
+    if (isShortCircuit(result)) return result.text;
+    if (typeof result !== 'string') continue;
+    content = result;
+    isReplaced = true;
+  }
+  return isReplaced ? content : section.before + content + section.after;
+}
+
+function describe(context: ReturnType<typeof createContext>, section: Section): TagContext {
+  return Object.defineProperties(context, {
+    attributes: { get: () => attributesOf(section.tag), enumerable: true },
+    section: { get: () => section.before + section.content + section.after, enumerable: true },
+  }) as TagContext;
+}

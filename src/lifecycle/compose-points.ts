@@ -1,0 +1,100 @@
+import { describeError, HookResultInvalidError, KeelsonError } from '../errors.js';
+import { checkResponse } from '../model/check-response.js';
+import type { ModelResponse } from '../model/model.js';
+import type { ToolResult } from '../tools/tool.js';
+import { errorResult, isToolResult, wholeResult } from '../tools/tool-result.js';
+import type { WrapPoint } from './compose.js';
+import type { SuspendAction } from './hook-action.js';
+import type { HookSite } from './hook-run.js';
+import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
+import { RejectedError } from './run-failure.js';
+
+/** Unwinds the wraps around a call that one of them left open. */
+class CallSuspendedError extends KeelsonError {
+  readonly code = 'ERR_CALL_SUSPENDED';
+
+  constructor(reason: string) {
+    super(`The call is suspended: ${reason}`);
+  }
+}
+
+/** `wrapModelCall`: around a model call. */
+export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
+  name: 'wrapModelCall',
+  call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
+  accept: (value) => checkResponse(value as ModelResponse),
+  passOn({ entry, point, run }, before, after) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
+    const changed = keys.filter((key) => before[key] !== after[key]);
+    if (changed.length > 0) run.record({ type: 'modify', by: entry.name, point, after: changed });
+    return after;
+  },
+  recordResult({ entry, point, run }, _request, { given, result }) {
+    if (given === undefined) run.record({ type: 'respond', by: entry.name, point, after: result });
+    else run.record({ type: 'modify', by: entry.name, point, before: given, after: result });
+  },
+  blocked({ entry, point, run }, _request, error) {
+    throw run.own(new RejectedError(describeError(error), entry.name, point));
+  },
+};
+
+/** `wrapToolCall`: around each tool call. */
+export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
+  name: 'wrapToolCall',
+  // A hook outside this one may have written another name into the very request that it was given.
+  call: ({ lifecycle }, call, next) =>
+    lifecycle.wrapToolCall?.((call.tool?.name === call.name ? call : withTool(call, call.run)) as never, next as never),
+  callOf: ({ id, name }) => ({ id, name }),
+  accept(value, site, { id }) {
+    if (isToolResult(value)) return wholeResult(value);
+    if (isSuspension(value)) throw suspend(site, id, value);
+    throw new HookResultInvalidError(
+      'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',
+      value,
+    );
+  },
+  passOn({ entry, point, run, call }, before, after) {
+    if (before.input !== after.input || before.name !== after.name || before.additions !== after.additions) {
+      run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
+    }
+    // Who judges a call by its tool must see the one that will run, whatever the hook gave.
+    return withTool(after, run);
+  },
+  recordResult({ entry, point, run, call }, { id }, { given, result }) {
+    // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
+    if (run.suspended?.has(id)) return;
+    const decision = { by: entry.name, point, call, after: result.content };
+    if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });
+    else run.record({ ...decision, type: result.isError ? 'block' : 'respond' });
+  },
+  blocked({ entry }, _request, error) {
+    return errorResult(`The call was blocked, because "${entry.name}" failed: ${describeError(error)}`);
+  },
+};
+
+function withTool(call: ToolCallRequest, { tools }: Pick<HookSite['run'], 'tools'>): ToolCallRequest {
+  const tool = tools.find(({ name }) => name === call.name);
+  return tool === call.tool ? call : { ...call, tool };
+}
+
+function argumentsOf(before: ToolCallRequest, after: ToolCallRequest): { before: unknown; after: unknown } {
+  if (before.name === after.name && before.additions === after.additions) {
+    return { before: before.invalidInput ?? before.input, after: after.input };
+  }
+  return { before: shown(before), after: shown(after) };
+}
+
+function shown({ name, input, additions }: ToolCallRequest): unknown {
+  return additions === undefined ? { name, input } : { name, input, additions };
+}
+
+function isSuspension(value: unknown): value is SuspendAction {
+  return (value as Partial<SuspendAction> | null | undefined)?.type === 'suspend';
+}
+
+function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {
+  const by = action.by ?? entry.name;
+  run.suspendCall(id, { action, by, point });
+  run.record({ type: 'suspend', by, point, reason: action.reason, call });
+  return run.own(new CallSuspendedError(action.reason));
+}

@@ -1,0 +1,71 @@
+import { MessageInvalidError } from '../errors.js';
+import { checkMessages } from '../model/check-messages.js';
+import type { Message } from '../model/message.js';
+import type { ModelResponse } from '../model/model.js';
+import type { Tool } from '../tools/tool.js';
+import { assertDistinct, isTool } from '../tools/tool-set.js';
+import type { WaterfallPoint } from './waterfall.js';
+
+const ENTRY_ACTIONS = ['continue', 'approve', 'reject', 'respond'] as const;
+
+/** `beforeAgent`: the input's text. */
+export const beforeAgentPoint: WaterfallPoint<string> = {
+  name: 'beforeAgent',
+  actions: ENTRY_ACTIONS,
+  expected: 'beforeAgent returns the input as a string, an action, or nothing',
+  call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run as never),
+  isValue: isString,
+  show: (input) => input,
+};
+
+/** `beforeModel`: the working messages. */
+export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
+  name: 'beforeModel',
+  actions: ENTRY_ACTIONS,
+  expected: 'beforeModel returns an array of messages, an action, or nothing',
+  call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run as never),
+  isValue(result): result is readonly Message[] {
+    if (!Array.isArray(result)) return false;
+    if (checkMessages(result) === undefined) return true;
+    throw new MessageInvalidError('The messages end in tool calls without results.');
+  },
+  show: (messages) => messages.length,
+};
+
+/** `beforeToolSelection`: the tools of the turn. */
+export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
+  name: 'beforeToolSelection',
+  actions: ENTRY_ACTIONS,
+  expected: 'beforeToolSelection returns an array of tools, an action, or nothing',
+  call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run as never),
+  isValue(result): result is readonly Tool[] {
+    if (!Array.isArray(result) || !result.every(isTool)) return false;
+    assertDistinct(result);
+    return true;
+  },
+  show: (tools) => tools.map((tool) => tool.name),
+};
+
+/** `afterModel`: the response. */
+export const afterModelPoint: WaterfallPoint<ModelResponse> = {
+  name: 'afterModel',
+  actions: [...ENTRY_ACTIONS, 'suspend', 'modify'],
+  expected: 'afterModel returns a HookAction or nothing',
+  call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run as never),
+  isValue: (_result): _result is ModelResponse => false,
+  show: (response) => response,
+};
+
+/** `afterAgent`: the text of the result. */
+export const afterAgentPoint: WaterfallPoint<string> = {
+  name: 'afterAgent',
+  actions: [],
+  expected: 'afterAgent returns the result as a string, or nothing',
+  call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run as never),
+  isValue: isString,
+  show: (result) => result,
+};
+
+function isString(result: unknown): result is string {
+  return typeof result === 'string';
+}

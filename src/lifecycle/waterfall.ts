@@ -1,0 +1,155 @@
+import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
+import { withinTime } from '../internal/clock.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
+import { checkResponse } from '../model/check-response.js';
+import type { HookPoint } from './decision.js';
+import { takeFailure } from './failure.js';
+import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
+import type { HookRun, HookSite } from './hook-run.js';
+import type { RegisteredLifecycle } from './registered-lifecycle.js';
+
+/** A point whose hooks hand a value on, one to the next. */
+export interface WaterfallPoint<T> {
+  readonly name: HookPoint;
+  /** The actions that a hook may return here. */
+  readonly actions: readonly HookAction['type'][];
+  /** What a hook may return here, in words. */
+  readonly expected: string;
+  call(entry: RegisteredLifecycle, value: T, run: HookRun): unknown;
+  /** Whether what a hook returned is a new value. */
+  isValue(result: unknown): result is T;
+  /** The value as the record of decisions shows it. */
+  show(value: T): unknown;
+}
+
+/** A point with the parts that implement it, in order. */
+export interface Waterfall<T> {
+  readonly point: WaterfallPoint<T>;
+  readonly entries: readonly RegisteredLifecycle[];
+}
+
+/**
+ * Calls the hooks of one point in order, each with the value that the one before it gave. Synchronous until a hook
+ * returns a promise. Stops early where a hook ended the run: then `run.verdict` is set.
+ */
+export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | Promise<T> {
+  const { point, entries } = waterfall;
+  const { name } = point;
+  const counts = name === 'beforeAgent' || name === 'afterAgent';
+  let current = value;
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i] as RegisteredLifecycle;
+    if (counts ? !enter(name, entry, run) : entry.status.inert) continue;
+    try {
+      const result = point.call(entry, current, run);
+      if (result !== undefined) {
+        if (isPromise(result)) return finishWaterfall(waterfall, run, { at: i, value: current, result });
+        current = takeResult({ entry, point: name, run }, point, { value: current, result });
+      }
+    } catch (error) {
+      if (takeFailure({ entry, point: name, run }, error)) return current;
+    }
+    if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;
+  }
+  return current;
+}
+
+/** Where a waterfall stands when a hook has returned a promise. */
+interface WaterfallState<T> {
+  readonly at: number;
+  readonly value: T;
+  readonly result: unknown;
+}
+
+async function finishWaterfall<T>(
+  { point, entries }: Waterfall<T>,
+  run: HookRun,
+  state: WaterfallState<T>,
+): Promise<T> {
+  let current = state.value;
+  for (let i = state.at; i < entries.length; i++) {
+    const entry = entries[i] as RegisteredLifecycle;
+    if (i > state.at && !enter(point.name, entry, run)) continue;
+    const site: HookSite = { entry, point: point.name, run };
+    try {
+      const returned = i === state.at ? state.result : point.call(entry, current, run);
+      const result = isPromise(returned) ? await boundHook(site, returned) : returned;
+      run.throwIfAborted();
+      if (result !== undefined) current = takeResult(site, point, { value: current, result });
+    } catch (error) {
+      if (takeFailure(site, error)) return current;
+    }
+    if (leave(point.name, entry, run)) return current;
+  }
+  return current;
+}
+
+// Who entered, and who has had its afterAgent, is known by position in the chain.
+function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
+  if (entry.status.inert) return false;
+  if (point === 'beforeAgent') run.entered = entry.index;
+  else if (point === 'afterAgent') {
+    if (entry.index >= run.entered) return false;
+    run.exited = entry.index + 1;
+  }
+  return true;
+}
+
+/** Whether the hook that was just called ended the run. */
+function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
+  if (point === 'afterAgent') return false;
+  if (point === 'beforeAgent') run.entered = entry.index + 1;
+  return run.verdict !== undefined;
+}
+
+/** Awaits a hook, within its part's time and until the run is aborted. */
+function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
+  const { timeoutMs } = entry;
+  if (timeoutMs === undefined) return run.race(promise);
+  const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
+  const timed = withinTime(promise, late, run.clock);
+  return run.race(timed, timed.clear);
+}
+
+interface Returned<T> {
+  readonly value: T;
+  readonly result: unknown;
+}
+
+function takeResult<T>(site: HookSite, point: WaterfallPoint<T>, { value, result }: Returned<T>): T {
+  if (result === value) return value;
+  if (point.isValue(result)) {
+    recordChange(site, point, [value, result]);
+    return result;
+  }
+  const action = result as HookAction;
+  if (!point.actions.includes(action?.type)) {
+    throw new HookResultInvalidError(point.expected, result);
+  }
+  if (action.type === 'modify') {
+    const response = checkResponse(action.response) as T;
+    recordChange(site, point, [value, response]);
+    return response;
+  }
+  if (action.type === 'approve') site.run.record({ type: 'approve', by: site.entry.name, point: site.point });
+  else if (action.type !== 'continue') endRun(site, action);
+  return value;
+}
+
+function recordChange<T>({ entry, run }: HookSite, point: WaterfallPoint<T>, [before, after]: readonly [T, T]): void {
+  run.record({
+    type: 'modify',
+    by: entry.name,
+    point: point.name,
+    before: point.show(before),
+    after: point.show(after),
+  });
+}
+
+function endRun({ entry, point, run }: HookSite, action: EndAction): void {
+  const reason = wordsOf(action);
+  if (run.verdict !== undefined) return;
+  const by = action.by ?? entry.name;
+  run.verdict = { action, by, point };
+  run.record({ type: action.type, by, point, reason });
+}

@@ -1,0 +1,106 @@
+import { describeError } from '../../errors.js';
+import type { ManifestDiagnostic } from '../../internal/problem.js';
+import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
+import type { McpServers } from '../../mcp/mcp.js';
+import type { McpServerState } from '../../mcp/server/status.js';
+import type { ExtensionScope } from '../../skills/skill.js';
+import type { Extension } from '../extension.js';
+import type { ResolvedSettings } from '../settings/settings.js';
+
+/** The servers of one extension. */
+export interface ExtensionServers {
+  readonly extension: Extension;
+  readonly scope: ExtensionScope;
+  readonly settings: ResolvedSettings;
+}
+
+/** A server of an extension as it stands. */
+export interface ExtensionServer {
+  /** Its name in the manifest. */
+  readonly name: string;
+  /** The name that it goes by, another one where that was taken. */
+  readonly id: string;
+  readonly state: McpServerState;
+}
+
+interface Added {
+  readonly extension: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+/** Keeps a loader of servers in step with the extensions that are active. */
+export class InstalledServers {
+  private added: readonly Added[] = [];
+
+  constructor(
+    readonly mcp: McpServers,
+    private readonly context: {
+      readonly workspaceDir: string;
+      readonly report: (diagnostic: ManifestDiagnostic) => void;
+    },
+  ) {}
+
+  /** Lists the servers of extensions at once; resolves when each is connected, waits for an approval or has failed. */
+  async add(all: readonly ExtensionServers[]): Promise<void> {
+    const taken = new Set(this.mcp.status().map(({ name }) => name));
+    const servers = all.flatMap((from) =>
+      Object.entries(from.extension.mcpServers).map(([name, config]) => {
+        const id = freeName(from.extension.name, name, taken);
+        taken.add(id);
+        return { from, id, name, config: config as McpServerConfig };
+      }),
+    );
+    const added = servers.map(({ from, name, id }) => ({ extension: from.extension.name, name, id }));
+    this.added = [...this.added, ...added];
+    await Promise.all(servers.map(({ from, ...server }) => this.connect(from, server)));
+  }
+
+  /** Takes the servers of an extension out: their tools leave at once. Resolves when no process of them is left. */
+  async remove(extension: string): Promise<void> {
+    const gone = this.added.filter((server) => server.extension === extension);
+    this.added = this.added.filter((server) => !gone.includes(server));
+    await Promise.all(gone.map(({ id }) => this.mcp.remove(id)));
+  }
+
+  /** The servers as they stand, by extension. */
+  list(): ReadonlyMap<string, readonly ExtensionServer[]> {
+    const states = new Map(this.mcp.status().map(({ name, state }) => [name, state]));
+    const listed = new Map<string, ExtensionServer[]>();
+    for (const { extension, name, id } of this.added) {
+      const servers = listed.get(extension) ?? [];
+      servers.push({ name, id, state: states.get(id) ?? 'invalid' });
+      listed.set(extension, servers);
+    }
+    return listed;
+  }
+
+  private async connect(
+    { extension, scope, settings }: ExtensionServers,
+    { id, name, config }: { id: string; name: string; config: McpServerConfig },
+  ): Promise<void> {
+    const { root, source, format } = extension;
+    const origin: McpServerOrigin = {
+      ...{ scope, source, root, extension: extension.name, settings: settings.variables },
+      workspaceDir: this.context.workspaceDir,
+      ...{ argsRequired: format === 'native', urlMeans: format === 'gemini' ? 'sse' : 'http' },
+    };
+    try {
+      await this.mcp.add(id, config, origin);
+    } catch (error) {
+      const problem = describeError(error);
+      const message = `Extension "${extension.name}" (${source}): server "${name}": ${problem}`;
+      const problems = [{ path: `mcpServers.${name}`, message: problem }];
+      this.context.report({ level: 'error', message, extension: extension.name, source, problems });
+    }
+  }
+}
+
+/** The first to come keeps the plain name: it stands in the names of tools, which are not to change. */
+function freeName(extension: string, name: string, taken: ReadonlySet<string>): string {
+  const own = `${extension}-${name}`;
+  for (let id = name, count = 1; ; count += 1) {
+    if (!taken.has(id)) return id;
+    id = count === 1 ? own : `${own}-${count}`;
+  }
+}

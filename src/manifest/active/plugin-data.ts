@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Extension } from '../extension.js';
+
+/** The data folder of a plugin of Claude Code: in the user's, apart from those of other workspaces. Undefined for the extensions of other formats. */
+export function dataFolder({ name, root, scope, format }: Extension, userDir: string): string | undefined {
+  if (format !== 'claude') return undefined;
+  const owner = scope === 'user' ? 'user' : createHash('sha256').update(root).digest('hex').slice(0, 32);
+  return join(userDir, 'extension-data', owner, name);
+}
+
+/** Makes the folder; where that fails, the plugin finds out. */
+export async function makeDataFolder(folder: string | undefined): Promise<void> {
+  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => {});
+}

@@ -1,0 +1,162 @@
+import { describeError } from '../../errors.js';
+import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { type HookRegistration, resolveHook } from '../../shell-hooks/hook/definition.js';
+import { DATA_VARIABLE } from '../../skills/folder.js';
+import type { ExtensionScope } from '../../skills/skill.js';
+import type { TrustGate } from '../../trust/gate.js';
+import type { TrustItem } from '../../trust/item.js';
+import type { Extension } from '../extension.js';
+import type { ManifestSettings } from '../options.js';
+import type { Redactor } from '../settings/redactor.js';
+import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
+import { dataFolder, makeDataFolder } from './plugin-data.js';
+import { type ExtensionTexts, loadExtensionTexts } from './texts.js';
+import { hookItem, type JudgedExtension, settingsItem } from './trust-items.js';
+
+/** What preparing works with. */
+export interface PreparationContext {
+  readonly settings: ManifestSettings;
+  readonly gate: TrustGate;
+  readonly redactor: Redactor;
+  /** The host's configuration as it is now. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The settings of an extension as variables, as they are when one of its hooks runs. */
+  readonly variablesOf: (extension: string) => Readonly<Record<string, string>>;
+}
+
+/** An extension that is ready to be put in its place. */
+export interface PreparedExtension {
+  readonly extension: Extension;
+  /** As whose the gate judges it. */
+  readonly scope: ExtensionScope;
+  readonly settings: ResolvedSettings;
+  /** Why nothing of it is active: settings that it cannot do without. */
+  readonly blocked: string | undefined;
+  readonly hooks: readonly HookRegistration[];
+  readonly texts: Pick<ExtensionTexts, 'skills' | 'context'>;
+  /** Parts that are not approved, and why. */
+  readonly denied: readonly string[];
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+/** Asks and reads everything that an extension needs, and changes nothing yet. */
+export async function prepareExtension(extension: Extension, context: PreparationContext): Promise<PreparedExtension> {
+  const { gate, settings: options } = context;
+  const scope = mustApprove(extension, options) ? 'workspace' : extension.scope;
+  const judged = { extension, scope };
+  const denied: string[] = [];
+  const data = dataFolder(extension, options.userDir);
+  const settings = withVariable(await readSettings(judged, context, denied), data);
+  // Until they are approved nothing is wrong with them: nobody has looked.
+  const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
+  const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
+  const base = { extension, scope, settings, blocked, denied };
+  if (blocked !== undefined) return { ...base, hooks: [], texts: { skills: [], context: '' }, diagnostics };
+  const hooks = registrationsOf(judged, context, data).filter((hook) => {
+    const problem = problemOfHook(hook);
+    if (problem !== undefined) diagnostics.push(hookDiagnostic(extension, problem));
+    return problem === undefined;
+  });
+  if (scope === 'workspace') {
+    for (const hook of hooks) denied.push(...(await denialOf(gate, hookItem(hook, options.workspaceDir))));
+  }
+  const texts = await loadExtensionTexts(judged, { ...options, gate });
+  if (texts.denied !== undefined) denied.push(texts.denied);
+  // Servers are asked about as they are connected to: they alone are no sign that anybody said yes.
+  const isApproved = scope === 'user' || hooks.length + texts.skills.length > 0;
+  if (isApproved && denied.length === 0) await makeDataFolder(data);
+  return { ...base, hooks, texts, diagnostics: [...diagnostics, ...texts.diagnostics] };
+}
+
+/** A choice that fails is no reason to ask less. */
+function mustApprove(extension: Extension, { mustApprove: choose }: ManifestSettings): boolean {
+  try {
+    return choose?.(extension) === true;
+  } catch {
+    return true;
+  }
+}
+
+/** Until its settings are approved no variable is read, nothing of the configuration is handed on, and no default counts. */
+async function readSettings(
+  judged: JudgedExtension,
+  context: PreparationContext,
+  denied: string[],
+): Promise<ResolvedSettings> {
+  const { extension, scope } = judged;
+  const item = settingsItem(judged);
+  if (item === undefined) return NO_SETTINGS;
+  const { env, prefix } = context.settings;
+  const denials = scope === 'workspace' ? await denialOf(context.gate, item) : [];
+  denied.push(...denials);
+  if (denials.length > 0) {
+    return { ...NO_SETTINGS, missing: extension.settings.flatMap((it) => (it.required ? [it.name] : [])) };
+  }
+  const stored = storedFor(context.config, extension.name);
+  const resolved = resolveSettings(extension, { env, stored, prefix });
+  for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
+    const { name, envVar } = setting;
+    // What cannot be used is a secret all the same.
+    for (const value of [resolved.values.get(name), envVar && env[envVar], stored[name]]) {
+      const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
+      context.redactor.learn(setting, isScalar ? (value as string | number | boolean) : undefined);
+    }
+  }
+  return resolved;
+}
+
+function problemOfHook(hook: HookRegistration): string | undefined {
+  try {
+    resolveHook(hook, 'unregistered');
+    return undefined;
+  } catch (error) {
+    return describeError(error);
+  }
+}
+
+function hookDiagnostic({ name, source }: Extension, problem: string): ManifestDiagnostic {
+  const message = `Extension "${name}" (${source}): ${problem}`;
+  return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
+}
+
+async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
+  const decision = await gate.authorize(item);
+  return decision.allowed ? [] : [decision.message];
+}
+
+function settingDiagnostics({ name, source, settings }: Extension, resolved: ResolvedSettings): ManifestDiagnostic[] {
+  const tell = (setting: string, message: string): ManifestDiagnostic => ({
+    ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
+    // No colon after the name: what follows one is taken for the value, and redacted.
+    message: `Extension "${name}", setting "${setting}" cannot be used: ${message}`,
+  });
+  const descriptions = new Map(settings.map((setting) => [setting.name, setting]));
+  return [
+    ...resolved.problems.map(({ setting, message }) => tell(setting, message)),
+    ...resolved.missing.map((setting) => {
+      const variable = descriptions.get(setting)?.envVar;
+      const how = variable === undefined ? '' : ` or set the variable ${variable}`;
+      return tell(setting, `it is required and has no value: the extension is not active. Configure it${how}.`);
+    }),
+  ];
+}
+
+function withVariable(settings: ResolvedSettings, data: string | undefined): ResolvedSettings {
+  return data === undefined ? settings : { ...settings, variables: { ...settings.variables, [DATA_VARIABLE]: data } };
+}
+
+function registrationsOf(
+  { extension, scope }: JudgedExtension,
+  { variablesOf }: PreparationContext,
+  data: string | undefined,
+): readonly HookRegistration[] {
+  const { name, source, root } = extension;
+  // A shell looks the variable up by itself.
+  const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));
+  return extension.hooks.map(({ args, ...hook }) => ({
+    ...(hook as HookRegistration),
+    ...(args !== undefined && { args: hook.shell ? args : args.map(expand) }),
+    ...(!hook.shell && { command: expand(hook.command) }),
+    ...{ scope, source, root, extension: name, variables: () => variablesOf(name) },
+  }));
+}

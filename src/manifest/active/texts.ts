@@ -1,0 +1,159 @@
+import { dirname, join } from 'node:path';
+import type { ManifestDiagnostic } from '../../internal/problem.js';
+import { readText } from '../../process/file-bytes.js';
+import { resolveInside } from '../../process/relative-path.js';
+import { SkillUnavailableError } from '../../skills/error.js';
+import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/folder.js';
+import { GatedFolder } from '../../skills/gated-folder.js';
+import type { SkillEntry } from '../../skills/skill.js';
+import type { TrustGate } from '../../trust/gate.js';
+import type { Extension } from '../extension.js';
+import { type FolderReading, readExtensionFolder } from '../extension-folder.js';
+import { createReferenceFinder } from '../settings/reference.js';
+import { dataFolder } from './plugin-data.js';
+import { type JudgedExtension, promptItem } from './trust-items.js';
+
+const MAX_CONTEXT_BYTES = 256 * 1024;
+
+/** What of an extension the model may read. */
+export interface ExtensionTexts {
+  readonly skills: readonly SkillEntry[];
+  /** The text that joins the instructions. */
+  readonly context: string;
+  /** Why none of it may be read. */
+  readonly denied: string | undefined;
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+/** How texts are read. */
+export interface TextReading extends Omit<FolderReading, 'scope'> {
+  readonly gate: TrustGate;
+  readonly userDir: string;
+}
+
+/** Reads what an extension has for the model, as far as it may be. What is asked about is asked once for all of it. */
+export async function loadExtensionTexts(judged: JudgedExtension, reading: TextReading): Promise<ExtensionTexts> {
+  const { extension } = judged;
+  const source = new TextSource(judged, reading);
+  const nothing = { skills: [], context: '', denied: undefined, diagnostics: [] };
+  if (!(await hasTexts(extension))) return nothing;
+  const opened = await source.open();
+  if ('problem' in opened) return { ...nothing, denied: opened.problem };
+  const loaded = await loadFolders(judged, source, opened.root);
+  const context = await readContext(extension, opened.root);
+  return {
+    skills: [...extension.skills.map((skill) => source.entryOf(skill)), ...loaded.skills],
+    context: context.text,
+    denied: undefined,
+    diagnostics: [...loaded.diagnostics, ...context.diagnostics],
+  };
+}
+
+async function hasTexts({ root, skills, skillFolders, commandPaths, contextFiles }: Extension): Promise<boolean> {
+  if (skills.length > 0) return true;
+  const paths = [...skillFolders, ...commandPaths, ...contextFiles];
+  const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
+  return found.some((path) => path !== undefined);
+}
+
+/** The texts of one extension, as they were approved. */
+class TextSource {
+  readonly gated: GatedFolder;
+  readonly data: string | undefined;
+
+  constructor(
+    private readonly judged: JudgedExtension,
+    private readonly reading: TextReading,
+  ) {
+    this.gated = new GatedFolder(reading.gate, promptItem(judged));
+    this.data = dataFolder(judged.extension, reading.userDir);
+  }
+
+  /** Opens the folder, if it still holds the manifest that was loaded: what was read before it was approved may differ. */
+  async open(): Promise<{ readonly root: string } | { readonly problem: string }> {
+    const { judged, reading } = this;
+    const opened = await this.gated.open();
+    if ('problem' in opened || opened.root === judged.extension.root) return opened;
+    const { extension } = await readExtensionFolder(opened.root, { ...reading, scope: judged.extension.scope });
+    const isSame = extension !== undefined && contentText(extension) === contentText(judged.extension);
+    return isSame ? opened : { problem: 'its manifest is not the one that was loaded: reload the extensions' };
+  }
+
+  entryOf(skill: Extension['skills'][number]): SkillEntry {
+    const { extension } = this.judged;
+    const { name, scope, source } = extension;
+    const id = `${name}:${skill.name}`;
+    return {
+      skill: { ...skill, id, parameters: skill.parameters ?? [], extension: name, scope, source },
+      open: async () => {
+        const opened = await this.open();
+        if ('problem' in opened) throw new SkillUnavailableError(id, opened.problem);
+        return { prompt: skill.prompt };
+      },
+    };
+  }
+}
+
+/** What a manifest says, without where it lies. */
+function contentText({ root: _root, source: _source, scope: _scope, ...content }: Extension): string {
+  return JSON.stringify(content);
+}
+
+async function loadFolders({ extension }: JudgedExtension, { gated, data }: TextSource, root: string) {
+  const skills: SkillEntry[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
+  const { name, scope } = extension;
+  const taken = new Set(extension.skills.map((skill) => skill.name));
+  const findSettings = createReferenceFinder(extension.settings);
+  for (const { path, command } of await findSkills(extension, root)) {
+    const place = { gated, data, findSettings, path, command, folder: join(extension.root, path), scope };
+    const loaded = await loadFolderSkill({ ...place, extension: name }, { root });
+    diagnostics.push(...loaded.diagnostics);
+    if (loaded.entry === undefined) continue;
+    const { name: skill, source } = loaded.entry.skill;
+    if (taken.has(skill)) diagnostics.push(nameTaken({ extension: name, skill, source }));
+    else skills.push(loaded.entry);
+    taken.add(skill);
+  }
+  return { skills, diagnostics };
+}
+
+/** Each once; folders come before commands. */
+async function findSkills({ skillFolders, commandPaths }: Extension, root: string) {
+  const folders = await Promise.all(skillFolders.map((path) => findSkillFolders(root, path)));
+  const commands = await Promise.all(commandPaths.map((path) => findCommands(root, path)));
+  return [
+    ...[...new Set(folders.flat())].map((path) => ({ path, command: undefined })),
+    ...new Map(commands.flat().map((command) => [command.file, { path: dirname(command.file), command }])).values(),
+  ];
+}
+
+function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 'source', string>): ManifestDiagnostic {
+  const message = `Extension "${extension}": the skill in ${source} is left out: another one of it is named "${skill}".`;
+  return { level: 'warning', message, extension, source, problems: [{ path: 'name', message: 'it is taken' }] };
+}
+
+/** A file that is not there is no problem: programs name one by default. */
+async function readContext({ name, root: folder, contextFiles }: Extension, root: string) {
+  const texts: string[] = [];
+  const diagnostics: ManifestDiagnostic[] = [];
+  for (const path of contextFiles) {
+    const found = await resolveInside(root, path);
+    if (found === undefined) continue;
+    const read = await readText(found, MAX_CONTEXT_BYTES);
+    if ('text' in read) texts.push(read.text.trim());
+    else diagnostics.push(unreadContext({ extension: name, source: join(folder, path), problem: read.problem }));
+  }
+  const text = texts.filter((one) => one !== '').join('\n\n');
+  return { diagnostics, text: text === '' ? '' : contextOf(name, text) };
+}
+
+function contextOf(name: string, text: string): string {
+  const plain = text.replace(/<(?=\/?extension\b)/gi, '&lt;');
+  return `<extension name=${JSON.stringify(name)}>\n${plain}\n</extension>`;
+}
+
+function unreadContext({ extension, source, problem }: Record<'extension' | 'source' | 'problem', string>) {
+  const message = `Extension "${extension}": ${source} does not join the instructions: ${problem}`;
+  return { level: 'warning', message, extension, source, problems: [{ path: '', message: problem }] } as const;
+}

@@ -1,0 +1,45 @@
+import type { JsonValue } from '../../internal/json.js';
+import { type HookRegistration, resolveHook } from '../../shell-hooks/hook/definition.js';
+import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
+import type { ExtensionScope } from '../../skills/skill.js';
+import type { TrustItem } from '../../trust/item.js';
+import type { Extension } from '../extension.js';
+
+/** An extension as the gate sees it: in the user's folder it may count as one of the workspace. */
+export interface JudgedExtension {
+  readonly extension: Extension;
+  readonly scope: ExtensionScope;
+}
+
+type RootedItem = TrustItem & { readonly root: string };
+
+/** The settings of an extension: the variables that would be read, and what for. Undefined where it has none. */
+export function settingsItem({ extension, scope }: JudgedExtension): TrustItem | undefined {
+  const { settings } = extension;
+  if (settings.length === 0) return undefined;
+  const reads = settings.flatMap(({ envVar }) => (envVar === undefined ? [] : [envVar]));
+  return { ...base(extension, scope), kind: 'settings', reads, details: { settings: plainJson(settings) } };
+}
+
+/** Everything of an extension that the model would read. */
+export function promptItem({ extension, scope }: JudgedExtension): RootedItem {
+  const { skills, skillFolders, commandPaths, contextFiles } = extension;
+  return {
+    ...base(extension, scope),
+    kind: 'skill',
+    details: { skills: plainJson(skills), skillFolders, commandPaths, contextFiles },
+  };
+}
+
+/** A hook as the gate will see it when it is to run. */
+export function hookItem(registration: HookRegistration, workspaceDir: string): TrustItem {
+  return trustItemOf(resolveHook(registration, 'unregistered'), workspaceDir);
+}
+
+function base({ name, source, root }: Extension, scope: ExtensionScope) {
+  return { scope, name, extension: name, source, root } as const;
+}
+
+function plainJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue;
+}

@@ -1,0 +1,168 @@
+import { isObject, type JsonValue } from '../../internal/json.js';
+import { type Replacements, replaceTexts } from '../../internal/placeholder.js';
+import type { ManifestProblem } from '../../internal/problem.js';
+import { missingPaths, problemOfRelativePath, resolveInside } from '../../process/relative-path.js';
+import { SKILL_FILE } from '../../skills/file.js';
+import type { SettingValue } from '../../skills/skill.js';
+import { EXTENSION_PATH } from '../../trust/item.js';
+import type { SettingDefinition } from '../extension.js';
+import { compatServer, serversIn } from './compat-server.js';
+import type { CompatManifest } from './gemini.js';
+
+type JsonObject = Readonly<Record<string, JsonValue>>;
+
+const KNOWN = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'];
+const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'];
+const UNREAD: readonly string[] = [
+  ...['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
+];
+const UNREAD_OF_OPTION = ['multiple', 'options', 'min', 'max'];
+const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
+
+/** A plugin's manifest, with the `.mcp.json` that lies beside it, if there is one. */
+export interface ClaudePlugin {
+  readonly manifest: JsonObject;
+  /** Reads a JSON file of the plugin; undefined where there is none. */
+  readonly readJson: (path: string) => Promise<JsonValue | undefined>;
+  readonly workspaceDir: string;
+  readonly root: string;
+}
+
+/** Reads a `.claude-plugin/plugin.json` as it is. Entries that cannot be used are left out with a warning. */
+export async function readClaudeManifest({
+  manifest,
+  readJson,
+  workspaceDir,
+  root,
+}: ClaudePlugin): Promise<CompatManifest> {
+  const errors: ManifestProblem[] = [];
+  const warnings: ManifestProblem[] = [];
+  for (const key of Object.keys(manifest)) {
+    if (!KNOWN.includes(key) && !READ.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
+  }
+  const settings = settingsOf(manifest.userConfig, warnings);
+  const replacements = replacementsFor(settings, workspaceDir);
+  const hooks = pathsAndRest(manifest.hooks);
+  const hookFiles = await checkedPaths(hooks.paths, { root, key: 'hooks', problems: errors });
+  const skillPaths = await pathsOf(manifest.skills, { root, key: 'skills', problems: warnings });
+  const commandPaths = await pathsOf(manifest.commands, { root, key: 'commands', problems: warnings });
+  const servers = await serversOf(manifest.mcpServers, { root, readJson, warnings });
+  return {
+    content: {
+      mcpServers: Object.fromEntries(
+        servers.map(([name, server]) => [name, withRoot(compatServer(replaceTexts(server, replacements)))]),
+      ),
+      settings,
+      skills: [],
+      skillFolders: (await isSkillItself(root, manifest)) ? ['.'] : ['skills', ...skillPaths],
+      commandPaths: ['commands', ...commandPaths],
+      contextFiles: [],
+      excludedTools: [],
+    },
+    hookFiles: ['hooks/hooks.json', ...hookFiles],
+    inlineHooks: hooks.rest,
+    unread: UNREAD,
+    ...{ errors, warnings },
+  };
+}
+
+/** A plugin without a folder of skills may be one skill. */
+async function isSkillItself(root: string, { skills }: JsonObject): Promise<boolean> {
+  if (skills !== undefined || (await resolveInside(root, 'skills')) !== undefined) return false;
+  return (await resolveInside(root, SKILL_FILE)) !== undefined;
+}
+
+/** Values of options stay in the environment: in a text they are looked up there as it is used. */
+function replacementsFor(settings: readonly SettingDefinition[], workspaceDir: string): Replacements {
+  const options = settings.map(({ name, envVar }) => [`user_config.${name}`, `\${${envVar}}`] as const);
+  const folders = { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, CLAUDE_PROJECT_DIR: workspaceDir };
+  return { ...folders, ...Object.fromEntries(options) };
+}
+
+function withRoot(server: JsonObject): JsonObject {
+  if (server.command === undefined) return server;
+  const env = isObject(server.env) ? (server.env as JsonObject) : {};
+  return { ...server, env: { CLAUDE_PLUGIN_ROOT: EXTENSION_PATH, ...env } };
+}
+
+function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
+  if (value !== undefined && !isObject(value))
+    warnings.push({ path: 'userConfig', message: 'it is no map of options' });
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, entry]): SettingDefinition[] => {
+    if (!isObject(entry) || !/^[A-Za-z_]\w{0,63}$/.test(name) || name === '__proto__') {
+      warnings.push({ path: `userConfig.${name}`, message: 'it is no option with a plain name, and is left out' });
+      return [];
+    }
+    const { title, description, sensitive, required } = entry;
+    const type = typeOf(entry.type);
+    const hasDefault = typeof entry.default === type;
+    if (entry.default !== undefined && !hasDefault) {
+      warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
+    }
+    for (const key of UNREAD_OF_OPTION.filter((it) => Object.hasOwn(entry, it))) {
+      warnings.push({ path: `userConfig.${name}.${key}`, message: 'it is passed over' });
+    }
+    const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
+    return [
+      {
+        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name.toUpperCase(), type },
+        ...(sensitive === true && { sensitive }),
+        ...(required === true && { required }),
+        ...(hasDefault && { default: entry.default as SettingValue }),
+      },
+    ];
+  });
+}
+
+function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
+  return type === 'number' || type === 'boolean' ? type : 'string';
+}
+
+interface ServerSources extends Pick<ClaudePlugin, 'readJson' | 'root'> {
+  readonly warnings: ManifestProblem[];
+}
+
+/** Inline, in a file, in several files; and in `.mcp.json`. With or without `mcpServers` around them. */
+async function serversOf(value: JsonValue | undefined, sources: ServerSources) {
+  const { root, readJson, warnings } = sources;
+  const { paths, rest } = pathsAndRest(value);
+  const named = await checkedPaths(paths, { root, key: 'mcpServers', problems: warnings });
+  const files = [...new Set(['.mcp.json', ...named])];
+  const read = await Promise.all(files.map(async (file) => [file, await readJson(file)] as const));
+  return [...read, ...rest.map((map) => ['mcpServers', map] as const)].flatMap(([path, map]) =>
+    serversIn(isObject(map) && isObject(map.mcpServers) ? (map.mcpServers as JsonObject) : map, path, warnings),
+  );
+}
+
+function pathsOf(value: JsonValue | undefined, check: PathCheck): Promise<readonly string[]> {
+  const { paths, rest } = pathsAndRest(value);
+  if (rest.length > 0) check.problems.push({ path: check.key, message: 'what is no path is passed over' });
+  return checkedPaths(paths, check);
+}
+
+function pathsAndRest(value: JsonValue | undefined): { paths: readonly string[]; rest: readonly JsonValue[] } {
+  const list: readonly JsonValue[] = Array.isArray(value) ? value : [value ?? []].flat();
+  return {
+    paths: list.filter((item) => typeof item === 'string'),
+    rest: list.filter((item) => typeof item !== 'string'),
+  };
+}
+
+interface PathCheck {
+  readonly root: string;
+  readonly key: string;
+  readonly problems: ManifestProblem[];
+}
+
+/** Paths that lead somewhere in the folder. */
+async function checkedPaths(paths: readonly string[], { root, key, problems }: PathCheck): Promise<readonly string[]> {
+  const inside = paths.flatMap((path) => {
+    const problem = problemOfRelativePath(path);
+    if (problem === undefined) return [path.replace(/^\.\//, '') || '.'];
+    problems.push({ path: key, message: problem });
+    return [];
+  });
+  problems.push(...(await missingPaths(root, { paths: inside, key })));
+  return inside;
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { isObject, type JsonValue } from '../../internal/json.js';
+import type { ManifestProblem } from '../../internal/problem.js';
+import { readBytes } from '../../process/file-bytes.js';
+import { resolveInside } from '../../process/relative-path.js';
+import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
+import { parseHooks } from '../../shell-hooks/files/hook-file.js';
+import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import type { ManifestFormat, ManifestHook } from '../extension.js';
+import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
+import { readClaudeManifest } from './claude.js';
+import { type CompatManifest, readGeminiManifest } from './gemini.js';
+import type { ReadManifest } from './native.js';
+import { namedSchema } from './native-schema.js';
+import { problemsOfIssues } from './schema-issue.js';
+import { type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
+
+/** A manifest of another program, and where it lies. */
+export interface CompatSource {
+  readonly document: JsonDocument;
+  readonly root: string;
+  readonly format: Exclude<ManifestFormat, 'native'>;
+  readonly workspaceDir: string;
+}
+
+/** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
+export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
+  const { document, root, format, workspaceDir } = source;
+  const { value, repeated } = document;
+  const named = namedSchema.safeParse(value);
+  if (!named.success) return { problems: [...repeated, ...problemsOfIssues(named.error.issues, value)] };
+  const { name, version, description } = named.data;
+  const files = new JsonFiles(root);
+  const compat =
+    format === 'gemini'
+      ? readGeminiManifest(value, workspaceDir)
+      : await readClaudeManifest({ manifest: value, root, workspaceDir, readJson: (path) => files.read(path) });
+  const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: name }, files);
+  const isVersion = typeof version === 'string' && version !== '';
+  const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
+  return {
+    content: {
+      ...compat.content,
+      name,
+      version: isVersion ? version : '0.0.0',
+      description: typeof description === 'string' ? description : '',
+      hooks,
+    },
+    errors: [...files.problems, ...compat.errors, ...errors],
+    warnings: [
+      ...repeated,
+      ...files.warnings,
+      ...(isVersion ? [] : [noVersion]),
+      ...compat.warnings,
+      ...warnings,
+      ...(await unreadParts(compat, root)),
+    ],
+  };
+}
+
+async function unreadParts({ unread }: CompatManifest, root: string): Promise<readonly ManifestProblem[]> {
+  const found = await Promise.all(unread.map(async (path) => ((await resolveInside(root, path)) ? [path] : [])));
+  return found.flat().map((path) => ({ path, message: 'it is passed over' }));
+}
+
+/** Other JSON files of an extension. One that is there and cannot be read is a problem. */
+class JsonFiles {
+  readonly problems: ManifestProblem[] = [];
+  readonly warnings: ManifestProblem[] = [];
+
+  constructor(private readonly root: string) {}
+
+  /** What is twice in it is a warning, unless said otherwise. */
+  async read(path: string, repeated = this.warnings): Promise<JsonValue | undefined> {
+    const found = await readBytes(join(this.root, path), MAX_JSON_BYTES);
+    if ('problem' in found) {
+      if (!found.isAbsent) this.problems.push({ path, message: found.problem });
+      return undefined;
+    }
+    if ((await resolveInside(this.root, path)) === undefined) {
+      this.problems.push({ path, message: 'it leads out of the folder of the extension' });
+      return undefined;
+    }
+    const parsed = parseJsonObject(found.bytes);
+    const [told, said] = 'value' in parsed ? [repeated, parsed.repeated] : [this.problems, parsed.problems];
+    told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
+    return 'value' in parsed ? parsed.value : undefined;
+  }
+}
+
+interface FoundHooks {
+  readonly hooks: readonly ManifestHook[];
+  readonly errors: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+async function readHooks(
+  compat: CompatManifest,
+  { root, format, extension }: CompatSource & { extension: string },
+  files: JsonFiles,
+): Promise<FoundHooks> {
+  const hooks: ManifestHook[] = [];
+  const errors: ManifestProblem[] = [];
+  const warnings: ManifestProblem[] = [];
+  const findSettings = createReferenceFinder(compat.content.settings);
+  const take = (value: JsonValue, path: string) => {
+    const report = ({ level, message }: HookDiagnostic) => {
+      if (level !== 'info') (level === 'error' ? errors : warnings).push({ path, message });
+    };
+    if (!isObject(value)) return report({ level: 'error', code: '', message: 'it is no object' });
+    // Inline they may stand without the key that files have around them.
+    const document = isObject(value.hooks) ? value : { hooks: value };
+    const parsed = parseHooks(document, {
+      dialect: format,
+      scope: 'workspace',
+      source: join(root, path),
+      extension,
+      hasData: format === 'claude',
+      report,
+    });
+    for (const hook of parsed.hooks) {
+      const refused = settingIn(hook, findSettings);
+      if (refused === undefined) hooks.push(manifestHookOf(hook));
+      else
+        report({
+          level: 'error',
+          code: '',
+          message: `the hook "${hook.name}" is left out: ${refused} would put a setting into its command`,
+        });
+    }
+  };
+  for (const path of new Set(compat.hookFiles)) {
+    const value = await files.read(path, files.problems);
+    if (value !== undefined) take(value, path);
+  }
+  for (const value of compat.inlineHooks) take(value, 'hooks');
+  return { hooks, errors, warnings };
+}
+
+/** Where it comes from is said anew when it is registered. */
+function manifestHookOf(registration: HookRegistration): ManifestHook {
+  const { scope: _scope, source: _source, root: _root, extension: _extension, ...hook } = registration;
+  return hook;
+}
+
+/** The part of a command that asks for the value of a setting. A shell may look up a variable by itself. */
+function settingIn({ command, args = [], shell }: HookRegistration, findSettings: ReferenceFinder): string | undefined {
+  const found = findSettings([command, ...args].join('\n'));
+  return found.find(({ isVariable }) => !(shell && isVariable))?.text;
+}

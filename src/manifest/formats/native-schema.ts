@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { MAX_TIMER_MS } from '../../internal/clock.js';
+import type { JsonSchema } from '../../internal/json.js';
+import { isRefusedName } from '../../process/environment.js';
+import { SKILL_NAME } from '../../skills/skill.js';
+
+const text = z.string().min(1);
+const texts = z.array(z.string());
+const textMap = z.record(z.string(), z.string());
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+const timeout = z.number().min(1).max(MAX_TIMER_MS);
+
+/** A name that may become a key of an object. */
+function named(max: number, pattern: RegExp, rule: string) {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(pattern, rule)
+    .refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is reserved');
+}
+
+/** Letters, digits, `.`, `_` and `-`, 1–64, without `..`. */
+const extensionName = named(
+  64,
+  /^(?!\.$)(?!.*\.\.)[A-Za-z0-9._-]+$/,
+  'a name is made of letters, digits, ".", "_" and "-", without ".."',
+);
+/** What a manifest of another program has to have. */
+export const namedSchema = z.looseObject({ name: extensionName });
+
+const label = named(128, /^\P{Cc}+$/u, 'a name has no control characters');
+const skillLabel = named(64, SKILL_NAME, 'a name has no control characters and no ":"');
+
+const hookFields = {
+  name: label,
+  command: text.meta({ description: 'A program: a path in the extension, an absolute path, or a bare name.' }),
+  args: texts.optional(),
+  shell: z
+    .union([z.boolean(), z.literal('bash')])
+    .optional()
+    .meta({ description: 'Whether `command` is a text for /bin/sh, or for bash.' }),
+  matcher: z.string().optional(),
+  timeout: timeout.optional().meta({ description: 'In milliseconds.' }),
+  env: textMap.optional(),
+  cwd: text.optional(),
+  onFailure: z.enum(['continue', 'block']).optional(),
+  exitCodes: z.boolean().optional(),
+  files: texts.optional(),
+  reads: texts.optional(),
+  sensitive: texts.optional(),
+};
+
+const hookEntry = z.strictObject({ ...hookFields, event: text });
+const hookUnderEvent = z.strictObject({ ...hookFields, event: text.optional() });
+
+const TRANSPORTS = ['stdio', 'sse', 'http', 'streamable-http'] as const;
+
+const serverEntry = z
+  .looseObject({
+    transport: z.enum(TRANSPORTS).optional(),
+    type: z.enum(TRANSPORTS).optional(),
+    command: text.optional(),
+    args: texts.optional(),
+    env: textMap.optional(),
+    cwd: text.optional(),
+    url: text.optional(),
+    headers: textMap.optional(),
+    includeTools: texts.optional(),
+    excludeTools: texts.optional(),
+    timeout: timeout.optional(),
+    disabled: z.boolean().optional(),
+  })
+  .check(({ value, issues }) => {
+    const add = (key: string, message: string): void => {
+      issues.push({ code: 'custom', path: [key], message, input: value[key], continue: true });
+    };
+    const { url, command, args } = value;
+    const isRemote = (value.transport ?? value.type ?? 'stdio') !== 'stdio';
+    if (isRemote && command === undefined) {
+      if (url === undefined) add('url', 'it is missing');
+      return;
+    }
+    if (url !== undefined)
+      add('url', isRemote ? 'there is a `command` as well' : 'it needs a `transport`: sse or http');
+    if (command === undefined) add('command', 'it is missing');
+    if (args === undefined) add('args', 'it is missing; give [] for none');
+  })
+  .meta({
+    anyOf: [
+      { required: ['command', 'args'] },
+      { required: ['transport', 'url'], properties: { transport: { enum: TRANSPORTS.slice(1) } } },
+      { required: ['type', 'url'], properties: { type: { enum: TRANSPORTS.slice(1) } } },
+    ],
+  });
+
+const settingEntry = z.strictObject({
+  name: label,
+  description: text,
+  envVar: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, 'a variable is named with letters, digits and "_"')
+    .refine((name) => !isRefusedName(name), 'this variable can make another program run: name one of your own')
+    .optional(),
+  sensitive: z.boolean().optional().meta({ description: 'Whether the value is withheld from whatever is logged.' }),
+  required: z.boolean().optional(),
+  type: z.enum(['string', 'number', 'boolean']).optional(),
+  default: scalar.optional(),
+  enum: z.array(scalar).min(1).optional(),
+});
+
+const parameterFields = {
+  description: z.string().optional(),
+  required: z.boolean().optional(),
+  default: scalar.optional(),
+};
+const parameterName = named(64, /^[A-Za-z_][\w-]*$/, 'a parameter is named with letters, digits, "_" and "-"');
+
+const skillEntry = z.strictObject({
+  name: skillLabel,
+  description: text,
+  prompt: text,
+  parameters: z
+    .union([
+      z.array(z.strictObject({ name: parameterName, ...parameterFields })),
+      z.record(z.string(), z.strictObject(parameterFields)),
+    ])
+    .optional(),
+});
+
+/** `manifest.json`, as it is written. Unknown keys at the top are allowed; whoever reads it warns. */
+export const manifestSchema = z.looseObject({
+  $schema: z.string().optional(),
+  name: extensionName,
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/, 'a version is such as 1.0.0 or 1.0.0-beta.1'),
+  description: text,
+  mcpServers: z.record(label, serverEntry).optional(),
+  hooks: z
+    .union([z.array(hookEntry), z.record(z.string(), z.array(hookUnderEvent))])
+    .optional()
+    .meta({ description: 'A list, or lists by event.' }),
+  settings: z.array(settingEntry).optional(),
+  skills: z
+    .array(z.union([skillEntry, text]))
+    .optional()
+    .meta({ description: 'Skills, or paths of folders that hold folders with a SKILL.md.' }),
+});
+
+/** What stands in a `manifest.json`. */
+export type ManifestFile = z.infer<typeof manifestSchema>;
+
+/** The keys that a manifest has. */
+export const MANIFEST_KEYS: readonly string[] = Object.keys(manifestSchema.shape);
+
+/** The JSON Schema of `manifest.json`, draft 2020-12, for editors and other checks. */
+export function manifestJsonSchema(): JsonSchema {
+  const { $schema, ...schema } = z.toJSONSchema(manifestSchema, { io: 'input' });
+  return { $schema, title: 'Extension manifest', ...schema };
+}

@@ -1,0 +1,188 @@
+import type { JsonValue } from '../../internal/json.js';
+import type { ManifestProblem } from '../../internal/problem.js';
+import { problemOfRelativePath } from '../../process/relative-path.js';
+import { HOOK_EVENTS, isHookEvent, nearestName } from '../../shell-hooks/hook/event.js';
+import type { SkillParameter } from '../../skills/skill.js';
+import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
+import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
+import { expectedOf, fitsSetting } from '../settings/type.js';
+import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
+import { problemsOfIssues } from './schema-issue.js';
+import type { JsonDocument } from './strict-json.js';
+import { parseJsonObject } from './strict-json.js';
+
+/** A manifest that was read: what it says, or all that is wrong with it, and what was passed over. */
+export type ReadManifest = (
+  | { readonly content: ManifestContent }
+  | { readonly problems: readonly ManifestProblem[] }
+) & {
+  /** Parts that are left out. */
+  readonly errors?: readonly ManifestProblem[];
+  readonly warnings?: readonly ManifestProblem[];
+};
+
+type JsonObject = { readonly [key: string]: JsonValue };
+
+/** Reads what stands in a `manifest.json`. */
+export function readNativeManifest({ value, repeated }: JsonDocument): ReadManifest {
+  const parsed = manifestSchema.safeParse(value);
+  if (!parsed.success) return { problems: [...repeated, ...problemsOfIssues(parsed.error.issues, value)] };
+  const file = parsed.data;
+  const hooks = hooksOf(file);
+  const content = contentOf(
+    file,
+    hooks.filter(({ event }) => isHookEvent(event)),
+  );
+  const findSettings = createReferenceFinder(content.settings);
+  const problems = [
+    ...repeated,
+    ...eventProblems(file),
+    ...content.settings.flatMap(settingProblems),
+    ...repeatedNames(content.settings, 'settings', ({ name }) => name),
+    ...skillProblems(file, findSettings),
+    ...hooks.flatMap((hook) => hookProblems(hook, findSettings)),
+  ];
+  return problems.length > 0
+    ? { problems }
+    : { content, errors: hooks.flatMap(unknownEvent), warnings: [...unknownKeys(value), ...droppedKeys(file)] };
+}
+
+function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestContent {
+  const { name, version, description, settings = [], skills = [] } = file;
+  return {
+    ...{ name, version, description, settings },
+    mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
+    hooks: hooks.map(({ at: _at, ...hook }) => hook),
+    skills: skills.flatMap((skill) => (typeof skill === 'string' ? [] : [skillOf(skill)])),
+    skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
+    ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
+  };
+}
+
+type SkillEntry = Exclude<NonNullable<ManifestFile['skills']>[number], string>;
+
+function skillOf({ parameters, ...skill }: SkillEntry): ManifestSkill {
+  if (parameters === undefined) return skill;
+  const list: readonly SkillParameter[] = Array.isArray(parameters)
+    ? parameters
+    : Object.entries(parameters).map(([name, rest]) => ({ name, ...rest }));
+  return { ...skill, parameters: list };
+}
+
+type PlacedHook = ManifestHook & { readonly at: string };
+
+function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
+  if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]` }));
+  return Object.entries(hooks).flatMap(([event, list]) =>
+    list.map((hook, index) => ({ ...hook, event, at: `hooks.${event}[${index}]` })),
+  );
+}
+
+function eventProblems({ hooks = [] }: ManifestFile): ManifestProblem[] {
+  if (Array.isArray(hooks)) return [];
+  return Object.entries(hooks).flatMap(([key, list]) =>
+    list.flatMap(({ event = key }, index) => {
+      const message = `it is ${JSON.stringify(event)}, and stands under ${JSON.stringify(key)}`;
+      return event === key ? [] : [{ path: `hooks.${key}[${index}].event`, message }];
+    }),
+  );
+}
+
+/** A hook at an event that there is not is left out; the others stay. */
+function unknownEvent({ event, at, name }: PlacedHook): ManifestProblem[] {
+  if (isHookEvent(event)) return [];
+  const near = nearestName(event, HOOK_EVENTS);
+  const hint = near === undefined ? `there are ${HOOK_EVENTS.join(', ')}` : `did you mean "${near}"?`;
+  return [{ path: at, message: `the hook "${name}" is left out: there is no event ${JSON.stringify(event)}; ${hint}` }];
+}
+
+function hookProblems({ at, command, shell, args = [], env = {} }: PlacedHook, findSettings: ReferenceFinder) {
+  const texts = [command, ...args, ...Object.values(env)];
+  // What a shell would read as a program is no place for a value; elsewhere it would be shown and hashed.
+  return texts.flatMap((text) =>
+    findSettings(text)
+      .filter(({ isVariable }) => !(shell && isVariable))
+      .map(({ text: reference, setting }) => ({
+        path: `${at}.command`,
+        message: `${reference} would put the setting "${setting.name}" into the command: read it from the environment`,
+      })),
+  );
+}
+
+/** Entries with a name that one before them has. */
+function repeatedNames<T>(
+  entries: readonly T[],
+  list: string,
+  nameOf: (entry: T) => string | undefined,
+): ManifestProblem[] {
+  const seen = new Set<string>();
+  return entries.flatMap((entry, index) => {
+    const name = nameOf(entry);
+    const isTaken = name !== undefined && seen.has(name);
+    if (name !== undefined) seen.add(name);
+    return isTaken ? [{ path: `${list}[${index}].name`, message: `"${name}" is there already` }] : [];
+  });
+}
+
+function settingProblems(setting: SettingDefinition, index: number) {
+  const at = `settings[${index}]`;
+  const problems: ManifestProblem[] = [];
+  if (setting.default !== undefined && !fitsSetting(setting, setting.default)) {
+    problems.push({ path: `${at}.default`, message: `it is no ${expectedOf(setting)}` });
+  }
+  setting.enum?.forEach((choice, at_) => {
+    if (!fitsSetting(setting, choice))
+      problems.push({ path: `${at}.enum[${at_}]`, message: `it is no ${expectedOf(setting)}` });
+  });
+  return problems;
+}
+
+function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFinder): ManifestProblem[] {
+  const problems = skills.flatMap((skill, index) => {
+    const at = `skills[${index}]`;
+    if (typeof skill === 'string') {
+      const message = problemOfRelativePath(skill);
+      return message === undefined ? [] : [{ path: at, message }];
+    }
+    return promptProblems(skillOf(skill), findSettings).map((message) => ({ path: `${at}.prompt`, message }));
+  });
+  return [
+    ...repeatedNames(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
+    ...problems,
+  ];
+}
+
+/** What a prompt may not ask for: whatever stands in it reaches the model. */
+function promptProblems({ prompt, parameters = [] }: ManifestSkill, findSettings: ReferenceFinder): string[] {
+  const own = new Set(parameters.map(({ name }) => `{{${name}}}`));
+  return findSettings(prompt)
+    .filter(({ text }) => !own.has(text.replace(/\s/g, '')))
+    .map(({ text, setting }) => `${text} would put the setting "${setting.name}" before the model, which no value is`);
+}
+
+function unknownKeys(value: JsonObject): ManifestProblem[] {
+  return Object.keys(value)
+    .filter((key) => !MANIFEST_KEYS.includes(key))
+    .map((key) => {
+      const near = nearestName(key, MANIFEST_KEYS);
+      return { path: key, message: `there is no such key${near === undefined ? '' : `; did you mean "${near}"?`}` };
+    });
+}
+
+/** Who wrote the file does not get to say that nobody is asked. */
+function droppedKeys({ mcpServers = {} }: ManifestFile): ManifestProblem[] {
+  return Object.entries(mcpServers).flatMap(([name, server]) =>
+    ['trust', 'alwaysAllow', 'autoApprove']
+      .filter((key) => Object.hasOwn(server, key))
+      .map((key) => ({ path: `mcpServers.${name}.${key}`, message: 'it is ignored' })),
+  );
+}
+
+/**
+ * Reads the text of a `manifest.json` as an extension's would be read, for a check before it is published: its content,
+ * or all that is wrong with it. Never throws. Files that it names are not looked at.
+ */
+export function parseManifest(text: string): ReadManifest {
+  const json = parseJsonObject(new TextEncoder().encode(text));
+  return 'problems' in json ? json : readNativeManifest(json);
+}

@@ -1,0 +1,41 @@
+import type { z } from 'zod';
+import { type ManifestProblem, pathText } from '../../internal/problem.js';
+
+type Issue = z.core.$ZodIssue;
+
+/** The issues of a schema as problems with paths. Of a choice it tells what is wrong with the branch that was meant. */
+export function problemsOfIssues(issues: readonly Issue[], value: unknown): readonly ManifestProblem[] {
+  return issues.flatMap((issue) => flatten(issue)).map((issue) => problemOf(issue, value));
+}
+
+function flatten(issue: Issue, above: readonly PropertyKey[] = []): readonly Issue[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ ...issue, path: [...path, key], message: 'there is no such setting' }));
+  }
+  if (issue.code !== 'invalid_union') return [{ ...issue, path }];
+  const meant = issue.errors.find((branch) => !branch.some(isOtherKind));
+  if (meant) return meant.flatMap((inner) => flatten(inner, path));
+  const kinds = issue.errors.flat().flatMap((inner) => (inner.code === 'invalid_type' ? [inner.expected] : []));
+  return [{ ...issue, path, message: `it has to be ${[...new Set(kinds)].join(' or ')}` }];
+}
+
+/** Whether the value is nothing of what this branch takes. */
+function isOtherKind(issue: Issue): boolean {
+  return issue.path.length === 0 && issue.code === 'invalid_type';
+}
+
+function problemOf({ path, message }: Issue, value: unknown): ManifestProblem {
+  const isMissing = valueAt(value, path) === undefined && message.startsWith('Invalid input');
+  return { path: pathText(path), message: isMissing ? 'it is missing' : message };
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (inner, step) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
+        ? (inner as Record<PropertyKey, unknown>)[step]
+        : undefined,
+    value,
+  );
+}

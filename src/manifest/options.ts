@@ -1,0 +1,136 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { OptionInvalidError, validateNames } from '../errors.js';
+import { isObject } from '../internal/json.js';
+import type { Logger } from '../internal/logger.js';
+import type { McpServers } from '../mcp/mcp.js';
+import type { ShellHooks } from '../shell-hooks/loader.js';
+import type { ExtensionScope } from '../skills/skill.js';
+import type { TrustGate } from '../trust/gate.js';
+import type { TrustGateOptions } from '../trust/gate-options.js';
+import type { Extension, ManifestFormat } from './extension.js';
+
+/** What `manifests` takes. */
+export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow'> {
+  /** The folder that is worked in; its extensions lie in `<workspaceDir>/.<appName>/extensions`. */
+  readonly workspaceDir: string;
+  /** Names the folders of configuration, and the variables that settings are handed on in. Default `keelson`. */
+  readonly appName?: string | undefined;
+  /** The user's folder, absolute; their extensions lie in `<userDir>/extensions`. Default `~/.<appName>`. */
+  readonly userDir?: string | undefined;
+  /** A gate of your own, in place of `approve`. */
+  readonly gate?: TrustGate | undefined;
+  /** Whether an extension is on that nobody turned on or off. Default true. What is on still has to be approved. */
+  readonly autoEnable?: boolean | undefined;
+  /** Formats of other programs that are read as well. Default: none. */
+  readonly compat?: readonly Exclude<ManifestFormat, 'native'>[] | undefined;
+  /** The host's configuration. `extensions.<name>.<setting>` in it holds the values of settings. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined;
+  /** Where the variables of settings come from. Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Folders of skills that belong to no extension, relative to the home folder and to the workspace. */
+  readonly skillFolders?: readonly string[] | undefined;
+  /** The name of the tool that gives skills to the model; `false`: there is none. Default `skill`. */
+  readonly skillTool?: string | false | undefined;
+  /** Whether a link in the user's folder may lead to an extension elsewhere. Default false. */
+  readonly followLinks?: boolean | undefined;
+  /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
+  readonly mustApprove?: ((extension: Extension) => boolean) | undefined;
+  /** Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. */
+  readonly hooks?: ShellHooks | undefined;
+  /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
+  readonly mcp?: McpServers | undefined;
+  /** Default: that of the agent. Nothing sensitive reaches it. */
+  readonly logger?: Logger | undefined;
+}
+
+/** The options with their defaults. */
+export interface ManifestSettings extends ManifestOptions {
+  readonly appName: string;
+  readonly userDir: string;
+  readonly autoEnable: boolean;
+  readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly skillTool: string | false;
+  /** Begins the names of the variables that settings are handed on in. */
+  readonly prefix: string;
+  readonly extensionRoots: readonly Root[];
+  readonly skillRoots: readonly Root[];
+}
+
+interface Root {
+  readonly scope: ExtensionScope;
+  readonly folder: string;
+}
+
+const KEYS: readonly string[] = [
+  ...['workspaceDir', 'appName', 'userDir', 'gate', 'approve', 'approveTimeoutMs', 'allow', 'autoEnable', 'compat'],
+  ...['config', 'env', 'skillFolders', 'skillTool', 'followLinks', 'mustApprove', 'hooks', 'mcp', 'logger'],
+];
+const FORMATS: readonly string[] = ['gemini', 'claude'];
+
+/** Checks the options and fills in the defaults. */
+export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
+  validateNames(options, KEYS);
+  validateKinds(options);
+  const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
+  refuseIf(
+    typeof options.workspaceDir !== 'string' || options.workspaceDir === '',
+    'workspaceDir',
+    'give the folder that is being worked in.',
+  );
+  const isAppName = typeof appName === 'string' && /^[A-Za-z0-9][\w-]*$/.test(appName);
+  refuseIf(!isAppName, 'appName', `"${String(appName)}" is not made of letters, digits, _ and -.`);
+  refuseIf(typeof autoEnable !== 'boolean', 'autoEnable', 'it is no boolean.');
+  const bad = compat.find((format) => !FORMATS.includes(format));
+  refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${FORMATS.join(', ')}.`);
+  const { userDir = join(homedir(), `.${appName}`), skillFolders = standardFolders(appName) } = options;
+  refuseIf(typeof userDir !== 'string' || !isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
+  const workspaceDir = resolve(options.workspaceDir);
+  return {
+    ...options,
+    ...{ workspaceDir, appName, userDir, autoEnable, compat, skillTool, env },
+    prefix: appName.toUpperCase().replace(/[^A-Z0-9]/g, '_'),
+    extensionRoots: [
+      { scope: 'user', folder: join(userDir, 'extensions') },
+      { scope: 'workspace', folder: join(workspaceDir, `.${appName}`, 'extensions') },
+    ],
+    skillRoots: [
+      ...skillFolders.map((folder) => ({ scope: 'user', folder: userSkills(folder, { appName, userDir }) }) as const),
+      ...skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(workspaceDir, folder) }) as const),
+    ],
+  };
+}
+
+function standardFolders(appName: string): readonly string[] {
+  return [`.${appName}/skills`, '.agents/skills', '.claude/skills'];
+}
+
+/** The folder of this application is where the user's folder is; those of the standard are in the home folder. */
+function userSkills(folder: string, { appName, userDir }: { appName: string; userDir: string }): string {
+  return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(homedir(), folder);
+}
+
+/** The kinds of the options that nobody else looks at. */
+function validateKinds(options: ManifestOptions): void {
+  const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat, allow } = options;
+  const { hooks, mcp, logger, approve, approveTimeoutMs } = options;
+  for (const [option, value] of Object.entries({ env, config, gate, hooks, mcp, logger })) {
+    refuseIf(value !== undefined && !isObject(value), option, 'it is no object.');
+  }
+  for (const [option, value] of Object.entries({ approve, approveTimeoutMs, allow })) {
+    refuseIf(gate !== undefined && value !== undefined, option, 'the `gate` has its own: leave one of them out.');
+  }
+  refuseIf(mustApprove !== undefined && typeof mustApprove !== 'function', 'mustApprove', 'it is no function.');
+  refuseIf(followLinks !== undefined && typeof followLinks !== 'boolean', 'followLinks', 'it is no boolean.');
+  for (const [option, value] of Object.entries({ skillFolders, compat, allow })) {
+    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0'));
+    refuseIf(value !== undefined && !isList, option, 'it is no list of texts.');
+  }
+  const isName = skillTool === undefined || skillTool === false || /^[A-Za-z0-9_-]{1,64}$/.test(String(skillTool));
+  refuseIf(!isName, 'skillTool', `"${String(skillTool)}" is no name of a tool.`);
+}
+
+function refuseIf(isWrong: boolean, option: string, problem: string): void {
+  if (isWrong) throw new OptionInvalidError(option, problem);
+}

@@ -1,0 +1,43 @@
+import type { ManifestDiagnostic } from '../internal/problem.js';
+import type { ExtensionScope } from '../skills/skill.js';
+import type { ExtensionServer } from './active/installed-servers.js';
+import type { ManifestFormat } from './extension.js';
+
+/** An extension as it stands. */
+export interface ExtensionStatus {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly scope: ExtensionScope;
+  readonly format: ManifestFormat;
+  readonly root: string;
+  /** Whether it is on, and has the settings that it needs. */
+  readonly enabled: boolean;
+  /** `disabled`: it is off. `blocked`: a required setting is missing. `pending`: some of it is not approved. */
+  readonly state: 'active' | 'pending' | 'blocked' | 'disabled';
+  /** Whether all of it may be used. Of one that is off or blocked nobody knows. */
+  readonly approved: boolean;
+  /** Why it is not active, or not all of it. */
+  readonly reasons: readonly string[];
+  readonly hooks: readonly { readonly event: string; readonly name: string; readonly command: string }[];
+  readonly servers: readonly ExtensionServer[];
+  /** The settings, and whether each has a value. */
+  readonly settings: readonly {
+    readonly name: string;
+    readonly isSet: boolean;
+    readonly envVar?: string | undefined;
+  }[];
+  /** The ids of its skills that can be used now. */
+  readonly skills: readonly string[];
+}
+
+/** What `status()` shows. */
+export interface ManifestsStatus {
+  readonly extensions: readonly ExtensionStatus[];
+  /** The ids of all skills that can be used now. */
+  readonly skills: readonly string[];
+  /** Folders of skills that are not approved. */
+  readonly pendingSkills: readonly string[];
+  /** What was said since the last reload. */
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}

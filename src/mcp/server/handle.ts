@@ -1,0 +1,107 @@
+import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
+import { toPart } from '../tools/result-content.js';
+import type { McpServer } from './mcp-server.js';
+
+/** One server, as the host uses it beside the agent. Whatever fails rejects with a typed error. */
+export interface McpServerHandle {
+  /** What the server has to read. */
+  listResources(options?: McpReadOptions): Promise<readonly McpResource[]>;
+  /** The patterns that more of it can be found by. */
+  listResourceTemplates(options?: McpReadOptions): Promise<readonly McpResourceTemplate[]>;
+  /** What stands at an address. */
+  readResource(uri: string, options?: McpReadOptions): Promise<readonly McpResourceContent[]>;
+  /** The prompts that the server offers. */
+  listPrompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>;
+  /** A prompt filled in, as messages that a run takes. What a server wrote comes in with them. */
+  getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;
+  /** Connects where there is no connection, without waiting any longer. Where it was denied, the gate is asked again. */
+  reconnect(): Promise<void>;
+  /** Goes on with the code that the user came back with from the page of the authorization server. */
+  finishAuthorization(code: string): Promise<void>;
+}
+
+/** How something is read. */
+export interface McpReadOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Something to read. The texts are the server's. */
+export interface McpResource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly size?: number;
+}
+
+/** A pattern of addresses, by RFC 6570. */
+export interface McpResourceTemplate extends Omit<McpResource, 'uri' | 'size'> {
+  readonly uriTemplate: string;
+}
+
+/** What was read: text, or bytes as base64. */
+export interface McpResourceContent {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+}
+
+/** A prompt that a server offers. */
+export interface McpPrompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
+}
+
+/** A prompt filled in. */
+export interface McpPromptText {
+  readonly description: string | undefined;
+  readonly messages: readonly Message[];
+}
+
+/** The handle of a server. */
+export function createHandle(server: McpServer): McpServerHandle {
+  const list = async <Entry>(
+    method: string,
+    field: string,
+    { key, signal }: { key: string; signal: AbortSignal | undefined },
+  ) => (await server.requests.list(method, field, signal)).filter((entry): entry is Entry => hasText(entry, key));
+  return {
+    listResources: ({ signal } = {}) => list('resources/list', 'resources', { key: 'uri', signal }),
+    listResourceTemplates: ({ signal } = {}) =>
+      list('resources/templates/list', 'resourceTemplates', { key: 'uriTemplate', signal }),
+    listPrompts: ({ signal } = {}) => list('prompts/list', 'prompts', { key: 'name', signal }),
+    async readResource(uri, { signal } = {}) {
+      const { contents } = await server.requests.request({ method: 'resources/read', params: { uri }, signal });
+      const found = Array.isArray(contents) ? contents : [];
+      return found.filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
+    },
+    async getPrompt(name, args = {}, { signal } = {}) {
+      const params = { name, arguments: args };
+      const { description, messages } = await server.requests.request({ method: 'prompts/get', params, signal });
+      const text = typeof description === 'string' ? description : undefined;
+      return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
+    },
+    reconnect: () => server.link.connect(),
+    finishAuthorization: (code) => server.finishAuthorization(code),
+  };
+}
+
+function toMessage(message: unknown): Message {
+  const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };
+  const part = toPart(content);
+  return role === 'assistant' ? { role, content: [asAnswer(part)] } : { role: 'user', content: [part] };
+}
+
+/** A picture in an answer is a file. */
+function asAnswer(part: ContentPart): AssistantPart {
+  if (part.type !== 'image') return part;
+  return { type: 'file', data: part.image, mediaType: part.mediaType ?? 'image/*' };
+}
+
+function hasText(entry: unknown, key: string): boolean {
+  return typeof entry === 'object' && entry !== null && typeof (entry as Record<string, unknown>)[key] === 'string';
+}

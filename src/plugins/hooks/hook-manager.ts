@@ -1,0 +1,199 @@
+import { OptionInvalidError, validateNames } from '../../errors.js';
+import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
+import { consoleLogger, type Logger, logFailure } from '../../internal/logger.js';
+import { isPromise } from '../../internal/promise.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import { validatePlugin } from '../check-plugin.js';
+import { PluginConflictError } from '../error.js';
+import type { Plugin, PluginContext, ToolExecutionResult } from '../plugin.js';
+import { askMessage, callInTime, type PluginCalling, type ToolVerdict } from './call.js';
+import { pluginLifecycles } from './lifecycles.js';
+import { type PluginPart, partOf } from './part.js';
+import { passAfter, passBefore } from './pipeline.js';
+
+/** How a hook manager calls its plugins. */
+export interface HookManagerOptions {
+  /** Time for one hook; default 30,000. Shutdown has 5,000 at most. */
+  readonly timeoutMs?: number | undefined;
+  readonly logger?: Logger | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** What a tool call is, for plugins that want to know. */
+export interface HookCallIds {
+  readonly callId: string;
+  readonly sessionId: string;
+}
+
+/**
+ * Plugins and their hooks as pipelines. Each hook runs in the order of registration, with what the one before it gave.
+ * A hook that throws, hangs or returns something else never comes through: it is logged with the name of its plugin.
+ */
+export interface HookManager {
+  /** Adds a plugin. Throws where it is none, and where its name is taken. */
+  register(plugin: Plugin): void;
+  /** In the order of registration. */
+  readonly plugins: readonly Plugin[];
+  /** Initialises each plugin. One that fails is taken out, and is in what is returned with its error. */
+  onInit(context: PluginContext): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]>;
+  /** Returns the message as the plugins left it. */
+  beforeMessage(message: string): Promise<string>;
+  /** Tells every plugin. */
+  afterResponse(response: { content: string; stopReason: string }): Promise<void>;
+  /** Returns the call as the plugins left it, or null where one of them blocked it. */
+  beforeToolExecute(
+    name: string,
+    input: Record<string, unknown>,
+  ): Promise<{ name: string; input: Record<string, unknown> } | null>;
+  /** As `beforeToolExecute`, with the words for the model where the call is blocked. */
+  judgeToolCall(name: string, input: Record<string, unknown>, ids?: HookCallIds): Promise<ToolVerdict>;
+  /** Returns the result as the plugins left it; without the original where one of them failed. */
+  afterToolExecute(
+    name: string,
+    input: Record<string, unknown>,
+    result: ToolExecutionResult,
+  ): Promise<ToolExecutionResult>;
+  /** Ends each plugin, the last first. */
+  onShutdown(): Promise<void>;
+  /** The plugins as lifecycles for an agent, with their tools and every hook but `onInit`: call that first. */
+  lifecycles(): readonly AgentLifecycle[];
+}
+
+const SHUTDOWN_MS = 5_000;
+
+/** Makes a hook manager without plugins. */
+export function createHookManager(options: HookManagerOptions = {}): HookManager {
+  validateNames(options, ['timeoutMs', 'logger', 'clock']);
+  return new PluginHookManager(resolveCalling(options));
+}
+
+/** Fills the defaults. Throws OptionInvalidError where the time is none. */
+export function resolveCalling({
+  timeoutMs = 30_000,
+  logger = consoleLogger,
+  clock = systemClock,
+}: HookManagerOptions): PluginCalling {
+  if (isTimerMs(timeoutMs)) return { timeoutMs, logger, clock };
+  throw new OptionInvalidError('timeoutMs', `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds`);
+}
+
+const NO_CALL: HookCallIds = { callId: '', sessionId: '' };
+
+/** A plugin, and how it is called. */
+export interface Member {
+  readonly plugin: Plugin;
+  readonly part: PluginPart;
+}
+
+/** The hook manager, for plugins that were checked elsewhere as well. */
+export class PluginHookManager implements HookManager {
+  constructor(
+    private readonly calling: PluginCalling,
+    private members: readonly Member[] = [],
+  ) {}
+
+  get plugins(): readonly Plugin[] {
+    return this.members.map(({ plugin }) => plugin);
+  }
+
+  register(plugin: Plugin): void {
+    validatePlugin(plugin);
+    if (this.members.some((member) => member.plugin.name === plugin.name)) {
+      throw new PluginConflictError(`A plugin named "${plugin.name}" is registered already.`);
+    }
+    this.members = [...this.members, { plugin, part: partOf(plugin) }];
+  }
+
+  async onInit(context: PluginContext): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
+    const failed: { plugin: Plugin; error: unknown }[] = [];
+    for (const { plugin, part } of this.members) {
+      try {
+        await this.initialise(part, context);
+      } catch (error) {
+        const isClosed = this.calling.signal?.aborted === true;
+        if (!isClosed) logFailure(this.calling, `Plugin "${part.name}" is refused: its onInit failed.`, error);
+        failed.push({ plugin, error });
+      }
+    }
+    this.members = this.members.filter(({ plugin }) => !failed.some((it) => it.plugin === plugin));
+    return failed;
+  }
+
+  async beforeMessage(message: string): Promise<string> {
+    let current = message;
+    for (const part of this.parts) {
+      current = (await this.passOver('beforeMessage', part, () => askMessage(part, current))) ?? current;
+    }
+    return current;
+  }
+
+  async afterResponse(response: { content: string; stopReason: string }): Promise<void> {
+    for (const part of this.parts) {
+      await this.passOver('afterResponse', part, () => part.afterResponse?.({ ...response }));
+    }
+  }
+
+  async beforeToolExecute(name: string, input: Record<string, unknown>) {
+    const verdict = await this.judgeToolCall(name, input);
+    return verdict.blocked === undefined ? { name: verdict.name, input: verdict.input } : null;
+  }
+
+  judgeToolCall(name: string, input: Record<string, unknown>, ids: HookCallIds = NO_CALL): Promise<ToolVerdict> {
+    return passBefore(this.parts, { name, input, ...ids }, this.calling);
+  }
+
+  async afterToolExecute(name: string, input: Record<string, unknown>, result: ToolExecutionResult) {
+    const passed = await passAfter(this.parts, { call: { name, input, ...NO_CALL }, result }, this.calling);
+    return passed.result;
+  }
+
+  async onShutdown(): Promise<void> {
+    for (const part of this.parts.toReversed()) await this.end(part);
+  }
+
+  lifecycles(): readonly AgentLifecycle[] {
+    return pluginLifecycles(this.parts, { timeoutMs: this.calling.timeoutMs, replaced: new Set() });
+  }
+
+  get parts(): readonly PluginPart[] {
+    return this.members.map(({ part }) => part);
+  }
+
+  private async initialise(part: PluginPart, context: PluginContext): Promise<void> {
+    if (part.onInit === undefined) return;
+    this.calling.signal?.throwIfAborted();
+    const begun = part.onInit(context);
+    try {
+      await this.inTime('onInit', part, () => begun);
+    } catch (error) {
+      // What was given up may be done all the same, later on.
+      if (isPromise(begun))
+        begun.then(
+          () => this.end(part),
+          () => {},
+        );
+      throw error;
+    }
+  }
+
+  private async end(part: PluginPart): Promise<void> {
+    await this.passOver('onShutdown', part, () => part.onShutdown?.());
+  }
+
+  private inTime<T>(hook: string, part: PluginPart, work: () => T): Promise<Awaited<T>> {
+    const { calling } = this;
+    const what = `${hook} of plugin "${part.name}"`;
+    const limits =
+      hook === 'onShutdown' ? { timeoutMs: Math.min(calling.timeoutMs, SHUTDOWN_MS), signal: undefined } : undefined;
+    return callInTime(what, work as () => Awaited<T>, { ...calling, ...limits });
+  }
+
+  private async passOver<T>(hook: string, part: PluginPart, work: () => T): Promise<Awaited<T> | undefined> {
+    try {
+      return await this.inTime(hook, part, work);
+    } catch (error) {
+      logFailure(this.calling, `${hook} of plugin "${part.name}" failed, and is passed over.`, error);
+      return undefined;
+    }
+  }
+}

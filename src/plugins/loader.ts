@@ -1,0 +1,146 @@
+import { describeError, validateNames } from '../errors.js';
+import { cloneData } from '../internal/plain-data.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './config.js';
+import { PluginLoadError, PluginUntrustedError } from './error.js';
+import { type PluginCalling, withoutLimit } from './hooks/call.js';
+import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
+import { pluginLifecycles } from './hooks/lifecycles.js';
+import { shownTool } from './hooks/tool.js';
+import { type LoadedPart, type LoadPluginsOptions, loadParts } from './load-plugins.js';
+import type { PluginContext } from './plugin.js';
+
+/** Which plugins an agent has, and how they are called. */
+export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
+  /** Shown in `status()`; default `plugins`. */
+  readonly name?: string | undefined;
+  /** A configuration that cannot be used is logged, and the agent runs without plugins. */
+  readonly optional?: boolean | undefined;
+}
+
+/** What `status()` shows of the plugins. */
+export interface PluginsStatus {
+  /** The configuration file. */
+  readonly config: string | undefined;
+  readonly plugins: readonly {
+    readonly name: string;
+    readonly version: string | undefined;
+    readonly description: string | undefined;
+    readonly path: string;
+  }[];
+  /** Why the others are not here. */
+  readonly failures: readonly string[];
+}
+
+const OPTIONS = [
+  ...['config', 'appName', 'workspaceDir', 'env', 'gate', 'importModule', 'timeoutMs', 'opencodeClient'],
+  ...['name', 'optional'],
+];
+
+/**
+ * Makes a loader of plugin modules. A plugin that cannot be used is refused, logged and shown in `status()`, and the
+ * others load; a configuration that cannot be used fails the loader.
+ *
+ * A file that `config` or the environment names is the host's own. One that was only found in the workspace, and each
+ * plugin that it names, is imported only after `gate` said yes to exactly their content.
+ *
+ * @example
+ * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
+ */
+export function plugins(options: PluginsOptions = {}): LifecycleLoader {
+  validateNames(options, OPTIONS);
+  const { name = 'plugins', optional, timeoutMs } = options;
+  resolveCalling({ timeoutMs });
+  let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
+  return {
+    name,
+    optional,
+    status: () => status,
+    async load(host) {
+      status = await new Load(options, host).run();
+    },
+  };
+}
+
+class Load {
+  private readonly failures: string[] = [];
+  private readonly calling: PluginCalling;
+
+  constructor(
+    private readonly options: PluginsOptions,
+    private readonly host: LoaderHost,
+  ) {
+    const { logger, signal } = host;
+    this.calling = { ...resolveCalling({ timeoutMs: options.timeoutMs, logger }), signal };
+  }
+
+  async run(): Promise<PluginsStatus> {
+    const loaded = await this.readConfig();
+    if (loaded === undefined) return { config: undefined, plugins: [], failures: this.failures };
+    const { logger, signal } = this.host;
+    const taken = this.host.tools().map((tool) => tool.name);
+    const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken, signal });
+    this.failures.push(...failures.map(({ message }) => message));
+    const manager = new PluginHookManager(this.calling, found);
+    try {
+      await this.initialise(manager, { found, loaded });
+      const ready = found.filter(({ part }) => manager.parts.includes(part));
+      this.use(ready);
+      return { config: loaded.path, plugins: ready.map(statusOf), failures: this.failures };
+    } catch (error) {
+      await manager.onShutdown();
+      throw error;
+    }
+  }
+
+  private async readConfig(): Promise<LoadedPluginConfig | undefined> {
+    try {
+      return await withoutLimit(() => loadPluginConfig(this.options), this.calling);
+    } catch (error) {
+      if (!(error instanceof PluginUntrustedError)) throw error;
+      this.host.logger.warn(error.message);
+      this.failures.push(error.message);
+      return undefined;
+    }
+  }
+
+  /** Takes out the plugins whose `onInit` fails. Each of them sees the tools of all. */
+  private async initialise(manager: PluginHookManager, { found, loaded }: Found): Promise<void> {
+    const { host } = this;
+    const tools = () => [...host.tools(), ...manager.parts.flatMap((part) => part.tools)];
+    const context: PluginContext = {
+      get config() {
+        return cloneData(loaded.config);
+      },
+      toolRegistry: {
+        list: () => [...new Set(tools().map((tool) => tool.name))],
+        get: (name) => shownTool(tools().findLast((tool) => tool.name === name)),
+      },
+    };
+    const failed = await manager.onInit(context);
+    host.signal?.throwIfAborted();
+    for (const { plugin, error } of failed) {
+      const { path = plugin.name, required } = found.find((it) => it.plugin === plugin) ?? {};
+      const refusal = new PluginLoadError(path, `its onInit failed: ${describeError(error)}`, error);
+      if (required) throw refusal;
+      this.failures.push(refusal.message);
+    }
+  }
+
+  private use(ready: readonly LoadedPart[]): void {
+    const { timeoutMs } = this.calling;
+    const replaced = new Set(ready.flatMap((it) => it.replaced));
+    const parts = ready.map(({ part }) => part);
+    for (const lifecycle of pluginLifecycles(parts, { timeoutMs, replaced })) this.host.use(lifecycle);
+  }
+}
+
+interface Found {
+  readonly found: readonly LoadedPart[];
+  readonly loaded: LoadedPluginConfig;
+}
+
+function statusOf({ plugin, path }: LoadedPart): PluginsStatus['plugins'][number] {
+  const { name, version, description } = plugin;
+  return { name, version, description, path };
+}

@@ -1,0 +1,85 @@
+import { HookResultInvalidError } from '../../errors.js';
+import { suspectNames } from '../../internal/plain-data.js';
+import { adaptPlugin, type PluginPart } from '../hooks/part.js';
+import type { ModuleExports } from '../import-module.js';
+import type { Plugin } from '../plugin.js';
+import type { OpencodeHost } from './context.js';
+import { type OpencodeRunHooks, opencodeRunHooks } from './run.js';
+import { type OpencodeTool, opencodeTools } from './tool.js';
+
+interface OpencodeCall {
+  readonly tool: string;
+  readonly sessionID: string;
+  readonly callID: string;
+}
+
+/** The hooks of a plugin for opencode that are called here. */
+export interface OpencodeHooks extends OpencodeRunHooks {
+  readonly 'tool.execute.before'?: (input: OpencodeCall, output: { args: unknown }) => unknown;
+  readonly 'tool.execute.after'?: (
+    input: OpencodeCall & { readonly args: unknown },
+    output: { title: string; output: string; metadata: unknown },
+  ) => unknown;
+  readonly tool?: Readonly<Record<string, OpencodeTool>>;
+  readonly dispose?: () => void;
+}
+
+const CALLED = [
+  ...['tool.execute.before', 'tool.execute.after', 'tool', 'dispose'],
+  ...['event', 'chat.message', 'experimental.chat.system.transform'],
+];
+
+/** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
+const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
+
+/** What is wrong with what a function gave as hooks. */
+export function problemOfHooks(hooks: unknown, isGuess: boolean): string | undefined {
+  if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
+  const unknown = suspectNames(hooks, /\./).filter((key) => !isKnown(key));
+  const hasHooks = Object.keys(hooks).some(isKnown) || CALLED.some((key) => key in hooks);
+  // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
+  const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));
+  if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
+  const wrong = CALLED.filter((key) => key !== 'tool' && !isMaybeFunction((hooks as ModuleExports)[key]));
+  if (wrong.length > 0) return `gives \`${wrong.join('`, `')}\` that is no function`;
+  return isGuess && !hasHooks ? 'gives no hooks' : undefined;
+}
+
+function isKnown(key: string): boolean {
+  return CALLED.includes(key) || IDLE.test(key);
+}
+
+function isMaybeFunction(value: unknown): boolean {
+  return value === undefined || typeof value === 'function';
+}
+
+/** Has the hooks called as those of a plugin. */
+export async function adaptHooks(name: string, hooks: OpencodeHooks, host: OpencodeHost): Promise<Plugin> {
+  const idle = Object.keys(hooks).filter((key) => isKnown(key) && !CALLED.includes(key));
+  if (idle.length > 0)
+    host.logger.warn(`Plugin "${name}" has opencode hooks that are never called here: ${idle.join(', ')}.`);
+  const tools = await opencodeTools(hooks.tool ?? {}, { plugin: name, workspaceDir: host.workspaceDir });
+  const part: PluginPart = {
+    name,
+    tools,
+    onShutdown: hooks.dispose && (() => hooks.dispose?.()),
+    runHooks: (timeoutMs) => opencodeRunHooks({ name, hooks, host, timeoutMs }),
+    beforeTool:
+      hooks['tool.execute.before'] &&
+      (async ({ name: tool, input, sessionId: sessionID, callId: callID }) => {
+        const output = { args: input as unknown };
+        await hooks['tool.execute.before']?.({ tool, sessionID, callID }, output);
+        if (output.args !== null && typeof output.args === typeof input) return { name: tool, input: output.args };
+        throw new HookResultInvalidError('tool.execute.before leaves the arguments in `output.args`', output.args);
+      }),
+    afterTool:
+      hooks['tool.execute.after'] &&
+      (async ({ name: tool, input: args, sessionId: sessionID, callId: callID }, result) => {
+        const output = { title: tool, output: result.content, metadata: {} };
+        await hooks['tool.execute.after']?.({ tool, sessionID, callID, args }, output);
+        if (typeof output.output === 'string') return { ...result, content: output.output };
+        throw new HookResultInvalidError('tool.execute.after leaves a text in `output.output`', output.output);
+      }),
+  };
+  return adaptPlugin({ name, description: 'A plugin for opencode.' }, part);
+}

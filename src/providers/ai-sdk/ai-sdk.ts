@@ -1,0 +1,123 @@
+import { OptionInvalidError, validateNames } from '../../errors.js';
+import type { Model, ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
+import { abortable, clockOf, withRetries } from '../shared/call.js';
+import { ProviderError, withRequestId } from '../shared/error.js';
+import { throughPauses } from '../shared/pauses.js';
+import { isObject, type WireObject } from '../shared/wire.js';
+import { requestIdIn, toFailure } from './failure.js';
+import type { AiSdkDownloader } from './file.js';
+import { type AiSdkModel, checkModel } from './model.js';
+import { familyOf, toCallOptions } from './request.js';
+import { readResult } from './response.js';
+import { readStream } from './stream.js';
+import { withFilesTold } from './unsupported.js';
+
+export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { AiSdkDownload, AiSdkDownloader } from './file.js';
+export type { AiSdkModel, AiSdkUrls } from './model.js';
+
+/** What goes with each call of the model. */
+export interface AiSdkOptions {
+  /** Sent with each request, by providers that speak HTTP. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx and a lost connection, and not once
+   * an answer has begun. Waits as long as the server asks, but fails at once where that is over a minute. Default: 2.
+   * Say 0 where a lifecycle retries.
+   */
+  readonly maxRetries?: number | undefined;
+  /**
+   * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`. Mostly it runs them
+   * itself; calls that it leaves to this side are run by the agent's tool of that name.
+   */
+  readonly providerTools?: Readonly<Record<string, object>> | undefined;
+  /**
+   * Loads pictures and files that the model does not read from their address. Nothing is fetched without it, since an
+   * address may come from anybody, and lead into your own network.
+   */
+  readonly download?: AiSdkDownloader | undefined;
+}
+
+/**
+ * A model made of a language model of the AI SDK, specification v2, v3 or v4: any of its providers, gateways and wrapped
+ * models. Streams where somebody listens.
+ *
+ * @example
+ * const model = aiSdk(anthropic('claude-sonnet-4-5'));
+ */
+export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
+  checkModel(model);
+  checkOptions(options);
+  const settings = { ...options, model };
+  return {
+    id: model.modelId,
+    provider: familyOf(model.provider),
+    generate: (request) =>
+      throughPauses(request, (asked) =>
+        abortable(asked.signal, (signal) => withFilesTold({ ...asked, signal }, (told) => generate(told, settings))),
+      ),
+  };
+}
+
+interface AiSdkSettings extends AiSdkOptions {
+  readonly model: AiSdkModel;
+}
+
+const KEYS = ['headers', 'maxRetries', 'providerTools', 'download'];
+
+function checkOptions(options: AiSdkOptions): void {
+  validateNames(options, KEYS);
+  const { maxRetries, download, providerTools = {} } = options;
+  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
+    throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
+  }
+  if (download !== undefined && typeof download !== 'function') {
+    throw new OptionInvalidError('download', 'it is no function. Give one that loads a URL.');
+  }
+  const wrong = Object.entries(providerTools).find(([, tool]) => !isObject(tool) || typeof tool.id !== 'string');
+  if (wrong !== undefined) {
+    const problem = `"${wrong[0]}" is no tool of a provider: it has no id. Tools that run here belong to the agent.`;
+    throw new OptionInvalidError('providerTools', problem);
+  }
+}
+
+async function generate(request: ModelRequest, settings: AiSdkSettings): Promise<ModelResponse> {
+  const provider = familyOf(settings.model.provider);
+  const { maxRetries = 2 } = settings;
+  const options = await toCallOptions(request, settings);
+  const policy = { provider, maxRetries, signal: request.signal, clock: clockOf(request) };
+  const outcome = await withRetries(() => attempt(options, request, settings), policy);
+  if ('failure' in outcome) throw outcome.failure;
+  return outcome.response;
+}
+
+type Outcome = { readonly response: ModelResponse } | { readonly failure: unknown };
+
+/** Throws only what may be sent again: no answer, or an error with a status before anything of one was shown. */
+async function attempt(options: WireObject, request: ModelRequest, { model }: AiSdkSettings): Promise<Outcome> {
+  const { onPart, signal } = request;
+  const answer = await send(() => (onPart ? model.doStream(options) : model.doGenerate(options)), model);
+  let isShown = false;
+  const push = (part: ModelPart) => {
+    isShown = true;
+    onPart?.(part);
+  };
+  try {
+    const result = onPart ? await readStream(answer.stream, model, { signal, push }) : answer;
+    return { response: readResult(result, model) };
+  } catch (error) {
+    const failure = withRequestId(error, requestIdIn(isObject(answer.response) ? answer.response.headers : undefined));
+    if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
+    return { failure };
+  }
+}
+
+async function send(call: () => PromiseLike<object>, { provider }: AiSdkModel): Promise<WireObject> {
+  try {
+    const answer = await call();
+    if (isObject(answer)) return answer;
+  } catch (error) {
+    throw toFailure(familyOf(provider), error);
+  }
+  throw new ProviderError(familyOf(provider), 'The model gave no answer: what it resolved with is no object.');
+}

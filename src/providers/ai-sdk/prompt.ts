@@ -1,0 +1,94 @@
+import { MessageInvalidError } from '../../errors.js';
+import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../../model/message.js';
+import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { withTakenCalls } from './calls.js';
+import { fileOf, filePart, withDownload } from './file.js';
+import { optionsOf, originOf } from './metadata.js';
+import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
+
+/** A conversation as a prompt of the model's specification. What says nothing is left out, and of the user's told of. */
+export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
+  return withTakenCalls(wirePrompt(messages, target), target.model);
+}
+
+function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
+  const calls = new Map<string, WireObject>();
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  return messages.flatMap((message, at): readonly WireObject[] => {
+    if (message.role === 'system') {
+      if (message.content.trim() === '') return [];
+      return [systemMessage(wellFormed(message.content), begin !== -1 && at > begin, target)];
+    }
+    if (message.role === 'tool') return toolMessages(message, target, calls);
+    if (message.role === 'user') return [{ role: 'user', content: userContent(message.content, target) }];
+    const content = message.content.flatMap((part) => assistantPart(part, target));
+    for (const { toolCallId, providerOptions } of content) {
+      if (isObject(providerOptions) && typeof toolCallId === 'string') calls.set(toolCallId, providerOptions);
+    }
+    return content.length > 0 ? [{ role: 'assistant', content }] : [];
+  });
+}
+
+/** Anthropic's and Google's providers, among others, refuse what a system says once the conversation has begun. */
+function systemMessage(content: string, isLate: boolean, { model: { provider } }: PromptTarget): WireObject {
+  if (!isLate || speaksChat(provider) || /^(openai|azure)\b/.test(provider)) return { role: 'system', content };
+  return { role: 'user', content: [{ type: 'text', text: `<system>\n${content}\n</system>` }] };
+}
+
+function userContent(content: UserMessage['content'], target: PromptTarget): readonly WireObject[] {
+  const given: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const parts = given.filter((part) => part.type !== 'text' || part.text.trim() !== '');
+  return parts.length > 0 ? parts.map((part) => userPart(part, target)) : [{ type: 'text', text: '(no message)' }];
+}
+
+function userPart(part: ContentPart, target: PromptTarget): WireObject {
+  const { provider, modelId, specificationVersion } = target.model;
+  const options = optionsOf(part, provider);
+  if (part.type === 'text') return { type: 'text', text: wellFormed(part.text), ...options };
+  const file = fileOf(part);
+  const loaded = withDownload(file, target.downloads);
+  if (loaded) return { ...filePart(loaded, specificationVersion), ...options };
+  throw new MessageInvalidError(
+    `Model "${modelId}" of ${provider} does not read ${file.mediaType} from ${file.data}. Load it and pass its bytes, or give aiSdk() a \`download\`.`,
+  );
+}
+
+/**
+ * Reasoning goes back only to the provider that gave it: to others it is a stranger's text. A text of mere spaces stays
+ * away, as several providers refuse it, unless something hangs on it.
+ */
+function assistantPart(part: AssistantPart, target: PromptTarget): readonly WireObject[] {
+  const { provider, specificationVersion } = target.model;
+  const options = optionsOf(part, provider);
+  if (part.type === 'text') {
+    const isNothing = part.text.trim() === '' && !options.providerOptions;
+    return isNothing ? [] : [{ type: 'text', text: wellFormed(part.text), ...options }];
+  }
+  if (part.type === 'reasoning') {
+    const origin = originOf(part);
+    if (origin.provider !== provider) return [];
+    return [{ ...(origin.part ?? { type: 'reasoning', text: wellFormed(part.text) }), ...options }];
+  }
+  if (part.type === 'file') return [{ ...filePart(fileOf(part), specificationVersion), ...options }];
+  if (part.type === 'tool-call') return callPart(part, provider);
+  return part.type === 'tool-result' && isFromHere(part, provider) ? [providerResult(part, provider)] : [];
+}
+
+/** What another provider ran itself, this one knows nothing of. */
+function callPart(part: ToolCallPart, provider: string): readonly WireObject[] {
+  const { id, name, providerExecuted } = part;
+  if (providerExecuted && !isFromHere(part, provider)) return [];
+  const call = { type: 'tool-call', toolCallId: id, toolName: name, input: inputOf(part) };
+  return [{ ...call, ...(providerExecuted && { providerExecuted }), ...optionsOf(part, provider) }];
+}
+
+function isFromHere(part: AssistantPart, provider: string): boolean {
+  return originOf(part).provider === provider;
+}
+
+/** Arguments that were no JSON object go back wrapped: providers refuse such a history. */
+function inputOf({ input, invalidInput }: ToolCallPart): unknown {
+  const given = input ?? {};
+  if (invalidInput === undefined && isObject(given)) return wellFormed(given);
+  return { invalid_json: wellFormed(invalidInput ?? JSON.stringify(given) ?? '') };
+}

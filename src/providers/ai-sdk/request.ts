@@ -1,0 +1,98 @@
+import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
+import { isStrictSchema } from '../openai/schema.js';
+import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
+import { defined, isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { type AiSdkDownloader, downloadsFor } from './file.js';
+import { hasFields } from './metadata.js';
+import type { AiSdkModel } from './model.js';
+import { toPrompt } from './prompt.js';
+
+/** What a call needs to know beside the request. */
+export interface CallTarget {
+  readonly model: AiSdkModel;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly providerTools?: Readonly<Record<string, object>> | undefined;
+  readonly download?: AiSdkDownloader | undefined;
+}
+
+/** What a model's `doGenerate` and `doStream` are called with. */
+export async function toCallOptions(request: ModelRequest, target: CallTarget): Promise<WireObject> {
+  const { messages, output, settings = {}, signal } = request;
+  const { model, download, headers } = target;
+  const downloads = await downloadsFor(messages, { model, download, signal });
+  const schema = output && wellFormed(withoutDialect(output.schema));
+  return defined({
+    prompt: toPrompt(messages, { model, downloads }),
+    ...toolOptions(request, target),
+    responseFormat: schema && { type: 'json', schema, name: 'output' },
+    ...settingOptions(settings, model),
+    providerOptions: providerOptions(request, model),
+    headers: headers && { ...headers },
+    abortSignal: signal,
+  });
+}
+
+/** A tool that the provider defines takes the place of the function of its name: that one runs the calls, if they are not run there. */
+function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools = {} }: CallTarget): WireObject {
+  const defined = Object.entries(providerTools).map(([name, tool]) => providerTool(name, tool, model));
+  const functions = tools.filter(({ name }) => !Object.hasOwn(providerTools, name)).map(functionTool);
+  if (defined.length + functions.length === 0) return {};
+  const choice = typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.tool } : { type: toolChoice };
+  return { tools: [...functions, ...defined], ...(toolChoice && { toolChoice: choice }) };
+}
+
+function functionTool({ name, description, inputSchema }: ToolSpec): WireObject {
+  return wellFormed({ type: 'function', name, description, inputSchema: toolParameters(inputSchema) });
+}
+
+function providerTool(name: string, tool: object, { specificationVersion }: AiSdkModel): WireObject {
+  const { id, args } = tool as WireObject;
+  return { type: specificationVersion === 'v2' ? 'provider-defined' : 'provider', id, name, args: args ?? {} };
+}
+
+function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdkModel): WireObject {
+  return {
+    temperature: settings.temperature,
+    topP: settings.topP,
+    maxOutputTokens: settings.maxOutputTokens,
+    stopSequences: settings.stopSequences?.length ? [...settings.stopSequences] : undefined,
+    seed: settings.seed,
+    presencePenalty: settings.presencePenalty,
+    frequencyPenalty: settings.frequencyPenalty,
+    reasoning: specificationVersion === 'v4' ? settings.reasoningEffort : undefined,
+  };
+}
+
+/**
+ * What has no place in a specification goes by the name that providers share. OpenAI's are told where a schema is not as
+ * strict as they want it by default: they would refuse the request.
+ */
+function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkModel): WireObject | undefined {
+  const { provider, specificationVersion } = model;
+  const isOpenAI = /^(openai|azure)\b/.test(provider);
+  const name = isOpenAI ? 'openai' : familyOf(provider);
+  const own = defined({
+    reasoningEffort: effortOption(settings.reasoningEffort, name, specificationVersion),
+    strictJsonSchema: isOpenAI && output && !isStrictSchema(withoutDialect(output.schema)) ? false : undefined,
+  });
+  const given = settings.providerOptions ?? {};
+  const options = hasFields(own) ? { ...given, [name]: { ...own, ...(isObject(given[name]) && given[name]) } } : given;
+  return hasFields(options) ? options : undefined;
+}
+
+type Effort = ModelSettings['reasoningEffort'];
+
+/** Some providers refuse a call for a word that they do not know: they get the nearest one. */
+function effortOption(effort: Effort, name: string, version: AiSdkModel['specificationVersion']): Effort {
+  if (effort === undefined || version === 'v4') return undefined;
+  if (name === 'mistral') return effort === 'none' ? 'none' : 'high';
+  if (!['groq', 'xai', 'deepseek'].includes(name)) return effort;
+  const isRefused = name === 'deepseek' || (name === 'xai' && version === 'v2');
+  if (effort === 'none') return isRefused ? undefined : 'none';
+  return effort === 'minimal' ? 'low' : effort;
+}
+
+/** Of `openai.responses`, `openai`: the name that options and metadata go by. */
+export function familyOf(provider: string): string {
+  return provider.split('.', 1)[0] ?? provider;
+}

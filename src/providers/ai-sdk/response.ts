@@ -1,0 +1,175 @@
+import type { KeelsonError } from '../../errors.js';
+import { randomIds } from '../../internal/ids.js';
+import type { JsonValue } from '../../internal/json.js';
+import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../../model/message.js';
+import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
+import { ProviderError } from '../shared/error.js';
+import { toProviderError } from '../shared/failure.js';
+import { toBase64 } from '../shared/file-data.js';
+import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import { hasFields, markedBy, markedMetadata } from './metadata.js';
+import type { AiSdkModel } from './model.js';
+import { familyOf } from './request.js';
+
+const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
+
+/** The response in a result: one that came whole, or one put together from a stream. */
+export function readResult(result: WireObject, { provider }: AiSdkModel): ModelResponse {
+  const family = familyOf(provider);
+  const ids = new Set<string>();
+  const content = objectsIn(result.content).flatMap((part) => readPart(part, provider, ids));
+  const { finishReason, word } = finishOf(result.finishReason);
+  const usage = usageOf(result.usage);
+  if (finishReason === 'other' && word === '' && content.length + usage.outputTokens === 0)
+    throw noAnswer(result, family);
+  if (finishReason === 'error')
+    throw toProviderError(family, { error: `The provider broke off its answer: "${word}".` });
+  if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
+    const problem = 'The answer is not valid: it is said to call tools, and calls none.';
+    throw new ProviderError(family, problem, { retryable: true, cause: result });
+  }
+  const isCall = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
+  const isUnsaid = finishReason === 'stop' || (finishReason === 'other' && word === '');
+  return {
+    content,
+    finishReason: isCall && isUnsaid ? 'tool-calls' : finishReason,
+    usage,
+    ...metadataOf(result),
+  };
+}
+
+/** Google's provider takes any JSON for an answer, also that of an error. */
+function noAnswer(result: WireObject, family: string): KeelsonError {
+  const body = isObject(result.response) && isObject(result.response.body) ? result.response.body : {};
+  if (body.error) return toProviderError(family, { error: body.error });
+  const problem = 'The answer is not valid: it says nothing, nor why.';
+  return new ProviderError(family, problem, { retryable: true, cause: result });
+}
+
+/** Until v2 a word, then an object with the provider's own word. Version 2 says `unknown` where a provider says nothing. */
+export function finishOf(given: unknown): { readonly finishReason: FinishReason; readonly word: string } {
+  const { unified, raw } = isObject(given) ? given : { unified: given, raw: given === 'unknown' ? '' : given };
+  const known = FINISH_REASONS.includes(textOr(unified)) ? (unified as FinishReason) : 'other';
+  return { finishReason: known, word: textOr(raw) };
+}
+
+/** Flat in v2, nested since v3. */
+export function usageOf(given: unknown): Usage {
+  const usage = isObject(given) ? given : {};
+  const { inputTokens: input, outputTokens: output } = usage;
+  const inputTokens = count(isObject(input) ? input.total : input) ?? 0;
+  const outputTokens = count(isObject(output) ? output.total : output) ?? 0;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: count(usage.totalTokens) ?? inputTokens + outputTokens,
+    ...defined({
+      cachedInputTokens: count(isObject(input) ? input.cacheRead : usage.cachedInputTokens),
+      reasoningTokens: count(isObject(output) ? output.reasoning : usage.reasoningTokens),
+    }),
+  };
+}
+
+function count(value: unknown): number | undefined {
+  return typeof value === 'number' && !Number.isNaN(value) ? value : undefined;
+}
+
+/** Sources are told beside the answer. What comes up in later versions is left out. */
+function readPart(part: WireObject, provider: string, ids: Set<string>): readonly AssistantPart[] {
+  const { type, providerMetadata: metadata } = part;
+  const text = textOr(part.text);
+  if (type === 'text') {
+    return text === '' && !hasFields(metadata) ? [] : [{ type, text, ...markedMetadata(provider, metadata) }];
+  }
+  if (type === 'reasoning') {
+    return text === '' && !hasFields(metadata) ? [] : [{ type, text, ...markedBy({ provider }, metadata) }];
+  }
+  if (type === 'file') return [filePart(part, provider)];
+  if (type === 'tool-call') return [callPart(part, provider, ids)];
+  if (type === 'tool-result') return part.preliminary === true ? [] : [resultPart(part, provider)];
+  if (type === 'custom' || type === 'reasoning-file') return [privatePart(part, provider)];
+  if (type === 'tool-approval-request') throw approvalNeeded(provider, part);
+  return [];
+}
+
+function filePart(part: WireObject, provider: string): FilePart {
+  const { data, mediaType, providerMetadata } = part;
+  const type = textOr(mediaType) || 'application/octet-stream';
+  return { type: 'file', data: dataOf(data), mediaType: type, ...markedMetadata(provider, providerMetadata) };
+}
+
+function dataOf(given: unknown): string | Uint8Array {
+  const data = isObject(given) && 'type' in given ? (given.data ?? given.url) : given;
+  return data instanceof Uint8Array ? data : String(data ?? '');
+}
+
+function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCallPart {
+  const name = textOr(part.toolName);
+  if (name === '') {
+    throw new ProviderError(familyOf(provider), 'The answer cannot be read: a tool call has no name.', { cause: part });
+  }
+  const given = textOr(part.toolCallId);
+  const id = given !== '' && !ids.has(given) ? given : randomIds.next('call');
+  ids.add(id);
+  const isTheirs = part.providerExecuted === true;
+  const metadata = part.providerMetadata;
+  return {
+    type: 'tool-call',
+    id,
+    name,
+    ...readInput(part.input),
+    ...(isTheirs && { providerExecuted: true }),
+    ...(isTheirs ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
+  };
+}
+
+function readInput(given: unknown): { readonly input: unknown; readonly invalidInput?: string } {
+  if (typeof given !== 'string') return { input: given ?? {} };
+  if (given.trim() === '') return { input: {} };
+  const input = parseJson(given);
+  return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
+}
+
+function resultPart(part: WireObject, provider: string): ToolResultPart {
+  const { toolCallId: id, toolName: name, result } = part;
+  return {
+    type: 'tool-result',
+    id: textOr(id),
+    name: textOr(name),
+    content: typeof result === 'string' ? result : (JSON.stringify(result) ?? ''),
+    structured: (result ?? null) as JsonValue,
+    ...(part.isError === true && { isError: true }),
+    ...markedBy({ provider }, part.providerMetadata),
+  };
+}
+
+/** What only its provider understands goes back to it as it came, in an empty thought that nobody shows. */
+function privatePart({ providerMetadata, ...part }: WireObject, provider: string): AssistantPart {
+  const bytes = isObject(part.data) ? part.data.data : undefined;
+  const plain = bytes instanceof Uint8Array ? { data: { type: 'data', data: toBase64(bytes) } } : {};
+  return { type: 'reasoning', text: '', ...markedBy({ provider, part: { ...part, ...plain } }, providerMetadata) };
+}
+
+function approvalNeeded(provider: string, cause: WireObject): ProviderError {
+  const problem = `The provider waits for an approval of call "${textOr(cause.toolCallId)}", which it runs itself, and cannot be told one here. Let it run such tools without, or run them here.`;
+  return new ProviderError(familyOf(provider), problem, { cause });
+}
+
+/** What stands beside the answer: the provider's own, and under `aiSdk` what the specification has places for. */
+function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'> {
+  const { id, modelId } = isObject(result.response) ? result.response : {};
+  const sources = objectsIn(result.content).filter(({ type }) => type === 'source');
+  const warnings = objectsIn(result.warnings);
+  const aiSdk = defined({
+    id: textOr(id) || undefined,
+    model: textOr(modelId) || undefined,
+    finishReason: finishOf(result.finishReason).word || undefined,
+    sources: sources.length > 0 ? sources : undefined,
+    warnings: warnings.length > 0 ? warnings : undefined,
+  });
+  const metadata = {
+    ...(isObject(result.providerMetadata) && result.providerMetadata),
+    ...(hasFields(aiSdk) && { aiSdk }),
+  };
+  return hasFields(metadata) ? { providerMetadata: metadata } : {};
+}

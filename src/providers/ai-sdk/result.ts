@@ -1,0 +1,122 @@
+import type { ContentPart, ToolMessage, ToolResultPart } from '../../model/message.js';
+import { toBase64 } from '../shared/file-data.js';
+import { type WireObject, wellFormed } from '../shared/wire.js';
+import { type Downloads, fileOf, filePart, type PromptFile, withDownload } from './file.js';
+import { hasFields, optionsOf } from './metadata.js';
+import type { AiSdkModel } from './model.js';
+
+/** For whom a prompt is made, and what was downloaded for it. */
+export interface PromptTarget {
+  readonly model: AiSdkModel;
+  readonly downloads: Downloads;
+}
+
+/**
+ * The providers of chat completions write a list of parts into the text of a result as JSON, base64 and all: there
+ * the files follow in a message of the user. Vertex' Gemini has the name alone.
+ */
+const CHAT = /^(?!google).*\.chat$/;
+
+/** Whether a provider speaks chat completions, or a protocol made of them. */
+export function speaksChat(provider: string): boolean {
+  return CHAT.test(provider);
+}
+
+/** The results of one turn. `calls` has the options of the calls: providers look for them beside the results, too. */
+export function toolMessages(
+  message: ToolMessage,
+  target: PromptTarget,
+  calls: ReadonlyMap<string, WireObject>,
+): readonly WireObject[] {
+  const isTextOnly = speaksChat(target.model.provider);
+  const content = message.content.map((part) => {
+    const output = isTextOnly ? textOutput(part, target) : resultOutput(part, target);
+    return {
+      type: 'tool-result',
+      toolCallId: part.id,
+      toolName: part.name,
+      output,
+      ...optionsFor(part, target, calls),
+    };
+  });
+  const attached = isTextOnly ? message.content.flatMap((part) => attachments(part, target)) : [];
+  const results = { role: 'tool', content };
+  return attached.length > 0 ? [results, { role: 'user', content: attached }] : [results];
+}
+
+/** The result of a call that the provider ran itself, in the form in which it came. */
+export function providerResult(part: ToolResultPart, provider: string): WireObject {
+  const { structured, isError } = part;
+  const kind = isError ? 'error-' : '';
+  const value = structured ?? textOf(part);
+  const output = { type: `${kind}${typeof value === 'string' ? 'text' : 'json'}`, value };
+  return { type: 'tool-result', toolCallId: part.id, toolName: part.name, output, ...optionsOf(part, provider) };
+}
+
+function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: ReadonlyMap<string, WireObject>): WireObject {
+  const { providerOptions } = optionsOf(part, model.provider);
+  const options = { ...calls.get(part.id), ...providerOptions };
+  return hasFields(options) ? { providerOptions: options } : {};
+}
+
+/** What the model reads is the result's content: a lifecycle may have changed it, and not the data beside it. */
+function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
+  if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) {
+    return textOutput(part, target);
+  }
+  const said = part.content.filter((each) => each.type !== 'text' || each.text.trim() !== '');
+  const parts = said.map((each) => resultPart(each, target));
+  const value = part.isError ? [{ type: 'text', text: 'Error:' }, ...parts] : parts;
+  return { type: 'content', value };
+}
+
+/** Only Anthropic's protocol has a mark for an error: for others the text says it. */
+function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
+  const text = textOf(part).trim() === '' ? '(no output)' : textOf(part);
+  const isUnmarked = part.isError && !/anthropic/.test(model.provider) && !/^error\b/i.test(text);
+  const value = wellFormed(isUnmarked ? `Error: ${text}` : text);
+  return { type: part.isError ? 'error-text' : 'text', value };
+}
+
+function textOf({ content }: ToolResultPart): string {
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { length } = content.filter(({ type }) => type !== 'text');
+  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
+  return texts.join('\n');
+}
+
+/** A result's address that cannot be read is told as it is: a tool should not end the run by it. */
+function resultPart(part: ContentPart, target: PromptTarget): WireObject {
+  const options = optionsOf(part, target.model.provider);
+  if (part.type === 'text') return { type: 'text', text: wellFormed(part.text), ...options };
+  const file = fileOf(part);
+  const loaded = withDownload(file, target.downloads);
+  const isRead = loaded !== undefined && (target.model.specificationVersion !== 'v2' || !(loaded.data instanceof URL));
+  if (!isRead) return { type: 'text', text: String(file.data), ...options };
+  return { ...resultFile(loaded, target.model.specificationVersion), ...options };
+}
+
+function resultFile(file: PromptFile, version: AiSdkModel['specificationVersion']): WireObject {
+  if (version === 'v4') return filePart(file, version);
+  const { data, mediaType, filename } = file;
+  const kind = mediaType.startsWith('image/') ? 'image' : 'file';
+  const named = kind === 'file' && filename !== undefined ? { filename } : {};
+  if (!(data instanceof URL)) {
+    const type = version === 'v2' ? 'media' : `${kind}-data`;
+    return { type, data: typeof data === 'string' ? data : toBase64(data), mediaType, ...(version === 'v3' && named) };
+  }
+  return { type: `${kind}-url`, url: data.href, ...(kind === 'file' && { mediaType }), ...named };
+}
+
+function attachments({ id, name, content }: ToolResultPart, target: PromptTarget): readonly WireObject[] {
+  const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
+  if (parts.length === 0) return [];
+  const files = parts.flatMap((part) => {
+    if (part.type === 'text') return [];
+    const file = fileOf(part);
+    const loaded = withDownload(file, target.downloads);
+    return loaded ? [filePart(loaded, target.model.specificationVersion)] : [{ type: 'text', text: String(file.data) }];
+  });
+  return [{ type: 'text', text: `From tool call ${id} (${name}):` }, ...files];
+}

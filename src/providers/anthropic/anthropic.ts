@@ -1,0 +1,83 @@
+import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
+import { type Answer, answerTo, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
+import { checkOptions, clientSource } from '../shared/connection.js';
+import { throughPauses } from '../shared/pauses.js';
+import { type AnthropicClient, makeClient } from './client.js';
+import { toWireRequest } from './request.js';
+import { readMessage } from './response.js';
+import { readStream } from './stream.js';
+
+export { PackageMissingError } from '../../errors.js';
+export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/answer.js';
+export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { AnthropicClient } from './client.js';
+
+/** How to reach the provider. */
+export interface AnthropicOptions {
+  /**
+   * A client that is already made, in place of `apiKey` and `baseURL`; those for Bedrock, Vertex and Foundry fit too. Its
+   * own retries are not used: see `maxRetries`.
+   */
+  readonly client?: AnthropicClient | undefined;
+  /**
+   * Default: what the client finds in the environment, `ANTHROPIC_API_KEY` first. A `baseURL` given here that is not
+   * Anthropic's is shown nothing of it: where such a server wants a key, give it here too.
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined;
+  /** A server that speaks Anthropic's Messages API. Default: `ANTHROPIC_BASE_URL`, then Anthropic. */
+  readonly baseURL?: string | undefined;
+  /** Sent with each request, such as `anthropic-beta`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a stream, and a lost
+   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
+   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
+   */
+  readonly maxRetries?: number | undefined;
+}
+
+/**
+ * A model behind Anthropic's Messages API. The `@anthropic-ai/sdk` package is loaded at the first call. Answers are always
+ * streamed, also where nobody listens: a long one outlives a connection on which nothing comes.
+ *
+ * @example
+ * const model = anthropic('claude-sonnet-5');
+ */
+export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
+  checkOptions(modelId, options, KEYS);
+  const client = clientSource(options, makeClient);
+  return {
+    id: modelId,
+    provider: 'anthropic',
+    generate: (request) =>
+      throughPauses(request, (asked) =>
+        answerTo(asked, async (own) => prepare(modelId, await client(), { request: own, options })),
+      ),
+  };
+}
+
+const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries'];
+
+interface Asked {
+  readonly request: ModelRequest;
+  readonly options: AnthropicOptions;
+}
+
+function prepare(modelId: string, client: AnthropicClient, { request, options }: Asked): ProviderCall {
+  const body = toWireRequest(request, modelId);
+  return {
+    provider: 'anthropic',
+    requestIdHeader: 'request-id',
+    maxRetries: options.maxRetries ?? client.maxRetries ?? 2,
+    headers: options.headers,
+    send: (asked) => client.messages.create(body, asked),
+    read: (answer, own) => read(answer, { request: own, options }, modelId),
+  };
+}
+
+async function read({ data, response }: Answer, { request, options }: Asked, model: string): Promise<ModelResponse> {
+  // The client passes over events that have no name, as some servers send them.
+  const events =
+    eventsOf(response, 'anthropic', options.client === undefined) ?? (isAsyncIterable(data) ? data : [data]);
+  return readMessage(await readStream(events, request.onPart ?? (() => {})), model);
+}

@@ -1,0 +1,179 @@
+import type {
+  AssistantMessage,
+  AssistantPart,
+  Message,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+  UserMessage,
+} from '../../model/message.js';
+import { CallIds, PLAIN_IDS, takenName } from '../shared/call-ids.js';
+import { isObject, textOr, type WireObject } from '../shared/wire.js';
+import { toBlocks } from './content.js';
+import { fieldsOf, isFrom } from './metadata.js';
+import { abilitiesOf } from './models.js';
+
+/** A conversation as the Messages API wants it. */
+export interface WireConversation {
+  readonly system: string;
+  readonly messages: readonly WireObject[];
+  /** Where the provider ran what has not ended, or was paused: a request that goes on with it is refused without. */
+  readonly container: string | undefined;
+}
+
+/**
+ * Turns of users and assistants one after the other: neighbours of one role are put together. What the system says first
+ * stands before them; what it says later stands where it was said, marked, in the user's turn, since most models take no
+ * other place for it. `model` decides which metadata goes back.
+ */
+export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  const leading = begin < 0 ? messages : messages.slice(0, begin);
+  const writer = new ConversationWriter(model, messages);
+  for (const message of messages.slice(leading.length)) writer.add(message);
+  const system = leading.map(({ content }) => textOr(content)).filter((text) => text.trim() !== '');
+  return { system: system.join('\n\n'), messages: writer.messages(), container: writer.container };
+}
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly blocks: WireObject[];
+}
+
+class ConversationWriter {
+  container: string | undefined = undefined;
+  private readonly turns: Turn[] = [];
+  private readonly ids = new CallIds(PLAIN_IDS);
+  /** The calls that the provider ran itself: those that it gave a result for, and those that were sent. */
+  private readonly answered: ReadonlySet<string>;
+  private readonly sent = new Set<string>();
+  private readonly end: Message | undefined;
+  /** What the assistant said last, where no more than results follows. */
+  private readonly last: Message | undefined;
+
+  constructor(
+    private readonly model: string,
+    messages: readonly Message[],
+  ) {
+    const spoken = messages.filter((message) => message.role === 'assistant');
+    const parts = spoken.flatMap(({ content }): readonly AssistantPart[] => content);
+    this.answered = new Set(parts.flatMap((part) => (part.type === 'tool-result' ? [part.id] : [])));
+    this.end = messages.at(-1);
+    this.last = messages.findLast(({ role }) => role !== 'tool');
+  }
+
+  add(message: Message): void {
+    if (message.role === 'assistant') this.push('assistant', this.assistantBlocks(message));
+    else if (message.role === 'tool') this.push('user', this.resultBlocks(message.content));
+    else if (message.role === 'user') this.push('user', this.userBlocks(message));
+    else if (message.content.trim() !== '') {
+      this.push('user', toBlocks(`<system>\n${message.content}\n</system>`, this.model));
+    }
+  }
+
+  /** The API wants a user to begin, results before anything else, and no spaces at the end of what an assistant began. */
+  messages(): readonly WireObject[] {
+    if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [NO_MESSAGE] });
+    return this.turns.map(({ role, blocks }, at) => {
+      const last = blocks.at(-1);
+      const results = blocks.filter(isResult);
+      if (role === 'user') return { role, content: [...results, ...blocks.filter((block) => !isResult(block))] };
+      if (at < this.turns.length - 1 || last?.type !== 'text') return { role, content: blocks };
+      return { role, content: [...blocks.slice(0, -1), { ...last, text: textOr(last.text).trimEnd() }] };
+    });
+  }
+
+  private push(role: Turn['role'], blocks: readonly WireObject[]): void {
+    if (blocks.length === 0) return;
+    const last = this.turns.at(-1);
+    if (last?.role === role) last.blocks.push(...blocks);
+    else this.turns.push({ role, blocks: [...blocks] });
+  }
+
+  /** Newer models refuse a conversation that an assistant ends: there a message that says nothing is told of. */
+  private userBlocks(message: UserMessage): readonly WireObject[] {
+    const blocks = toBlocks(message.content, this.model);
+    return blocks.length === 0 && message === this.end ? [NO_MESSAGE] : blocks;
+  }
+
+  /** A thought at the end, where an answer was cut, is refused. */
+  private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
+    const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));
+    while (/thinking$/.test(textOr(blocks.at(-1)?.type))) blocks.pop();
+    return blocks;
+  }
+
+  private assistantBlock(part: AssistantPart, isLast: boolean): readonly WireObject[] {
+    if (part.type === 'text') return toBlocks([part], this.model);
+    if (part.type === 'reasoning') return this.thought(part);
+    if (part.type === 'tool-result') return this.serverResult(part);
+    if (part.type !== 'tool-call') return [];
+    return part.providerExecuted ? this.serverCall(part, isLast) : [this.call(part)];
+  }
+
+  /** One that was cut has no signature yet: Claude's are refused without. */
+  private thought(part: ReasoningPart): readonly WireObject[] {
+    if (!isFrom(part, this.model)) return [];
+    const { block, ...fields } = fieldsOf(part, this.model);
+    if (isObject(block)) return [{ ...block, ...fields }];
+    const isRedacted = fields.type === 'redacted_thinking';
+    if (!isRedacted && !fields.signature && abilitiesOf(this.model).isClaude) return [];
+    return [{ ...(isRedacted ? {} : { type: 'thinking', thinking: part.text }), ...fields }];
+  }
+
+  private call(part: ToolCallPart): WireObject {
+    const name = takenName(part.name, LONGEST_NAME);
+    const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: inputOf(part) };
+    return { ...block, ...fieldsOf(part, this.model) };
+  }
+
+  /** Goes back to the model that made it, with its result: one that has none yet only where it is the last. */
+  private serverCall(part: ToolCallPart, isLast: boolean): readonly WireObject[] {
+    if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];
+    this.sent.add(part.id);
+    const { id, name } = part;
+    const { container, ...fields } = fieldsOf(part, this.model);
+    const goesOn = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
+    if (goesOn) this.container = textOr(container) || this.container;
+    return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fields }];
+  }
+
+  private serverResult({ id, structured }: ToolResultPart): readonly WireObject[] {
+    return this.sent.has(id) && isObject(structured) ? [structured] : [];
+  }
+
+  /** A result that is an error holds text alone: what else came with it follows the results. */
+  private resultBlocks(results: readonly ToolResultPart[]): readonly WireObject[] {
+    return results.flatMap(({ id, content, isError }) => {
+      const blocks = toBlocks(content, this.model);
+      const inside = isError ? blocks.filter(({ type }) => type === 'text') : blocks;
+      const block = {
+        type: 'tool_result',
+        tool_use_id: this.ids.ofResult(id),
+        content: inside.length > 0 ? inside : [textBlock('(no output)')],
+        ...(isError && { is_error: true }),
+      };
+      return [block, ...blocks.filter((each) => !inside.includes(each))];
+    });
+  }
+}
+
+const LONGEST_NAME = 128;
+
+const NO_MESSAGE = { type: 'text', text: '(no message)' };
+
+function textBlock(text: string): WireObject {
+  return { type: 'text', text };
+}
+
+function isResult({ type }: WireObject): boolean {
+  return type === 'tool_result';
+}
+
+/** The API takes objects alone. */
+function inputOf({ input, invalidInput }: ToolCallPart): WireObject {
+  if (invalidInput === undefined && isObject(input)) return input;
+  return invalidInput === undefined && (input ?? undefined) === undefined
+    ? {}
+    : { invalid_json: invalidInput ?? input };
+}

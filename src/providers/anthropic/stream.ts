@@ -1,0 +1,136 @@
+import type { ModelPart } from '../../model/model.js';
+import { ProviderError, unreadableBody } from '../shared/error.js';
+import { toProviderError } from '../shared/failure.js';
+import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+
+/**
+ * Reads a stream to its end, pushing each delta as it comes, and gives the message that the server would have sent whole,
+ * in which the input of a call is still text. One that came whole after all is understood too. Rejects where the stream
+ * fails, carries an error, or ends before the server said why it ended. Events of unknown kinds are skipped.
+ */
+export async function readStream(events: AsyncIterable<unknown> | Iterable<unknown>, push: Push): Promise<WireObject> {
+  const answer = new StreamedMessage(push);
+  for await (const event of received(events)) {
+    const data = typeof event === 'string' ? parseJson(event) : event;
+    if (!isObject(data)) throw unreadableBody('anthropic', event);
+    answer.add(data);
+  }
+  return answer.whole();
+}
+
+type Push = (part: ModelPart) => void;
+
+/** A generator, so that only what the client throws is translated, and not what a listener throws. */
+async function* received(events: AsyncIterable<unknown> | Iterable<unknown>): AsyncIterable<unknown> {
+  try {
+    yield* events;
+  } catch (error) {
+    throw toProviderError('anthropic', error);
+  }
+}
+
+type Block = Record<string, unknown>;
+
+class StreamedMessage {
+  private readonly push: Push;
+  /** In the order in which they began. */
+  private readonly blocks: Block[] = [];
+  private readonly byIndex = new Map<unknown, Block>();
+  private message: WireObject | undefined = undefined;
+  private ending: WireObject = {};
+  private usage: WireObject = {};
+  private unread: WireObject | undefined = undefined;
+
+  constructor(push: Push) {
+    this.push = push;
+  }
+
+  add(event: WireObject): void {
+    const { type, message, delta, content_block: block, index } = event;
+    if (type === 'error' || (isObject(event.error) && type === undefined)) {
+      throw toProviderError('anthropic', { error: event.error ?? event });
+    }
+    if (type === 'message') this.addWhole(event);
+    else if (type === 'message_start' && isObject(message)) this.begin(message);
+    else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
+    else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
+    else if (type === 'message_delta') this.end(event);
+    else this.unread = event;
+  }
+
+  whole(): WireObject {
+    if (!textOr(this.ending.stop_reason)) {
+      const said = this.unread && this.unread.type !== 'ping' ? ` It said ${excerptOf(this.unread)}.` : '';
+      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
+      throw new ProviderError('anthropic', problem, { retryable: true, cause: this.unread });
+    }
+    return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
+  }
+
+  /** Where code of the model's goes on, all of an answer may come with its beginning. */
+  private begin(message: WireObject): void {
+    this.message = message;
+    this.usage = isObject(message.usage) ? message.usage : {};
+    const blocks = objectsIn(message.content);
+    for (const [index, block] of blocks.entries()) this.addBlock(index, block);
+    if (blocks.length > 0) this.end({ delta: { stop_reason: message.stop_reason } });
+  }
+
+  /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
+  private end({ type, delta, usage, ...beside }: WireObject): void {
+    this.ending = { ...this.ending, ...known(beside), ...(isObject(delta) && known(delta)) };
+    if (!isObject(usage)) return;
+    const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    this.usage = { ...this.usage, ...Object.fromEntries(counts) };
+  }
+
+  private addWhole(message: WireObject): void {
+    this.begin(message);
+    this.end({ delta: { stop_reason: message.stop_reason } });
+  }
+
+  /** Some servers say one index twice. */
+  private addBlock(index: unknown, begun: WireObject): void {
+    const block = { ...begun };
+    this.blocks.push(block);
+    this.byIndex.set(index, block);
+    this.show('text-delta', block.type === 'text' ? block.text : '');
+    this.show('reasoning-delta', block.type === 'thinking' ? block.thinking : '');
+  }
+
+  private addDelta(block: Block | undefined, delta: WireObject): void {
+    if (!block) return;
+    if (delta.type === 'text_delta') this.grow(block, 'text', delta.text);
+    else if (delta.type === 'thinking_delta') this.grow(block, 'thinking', delta.thinking);
+    else if (delta.type === 'input_json_delta') this.grow(block, 'input', delta.partial_json);
+    else if (delta.type === 'signature_delta') block.signature = textOr(block.signature) + textOr(delta.signature);
+    else if (delta.type === 'citations_delta') block.citations = [...objectsIn(block.citations), delta.citation];
+    else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
+  }
+
+  /** What came whole with the beginning stays where nothing follows. */
+  private grow(block: Block, field: keyof typeof DELTAS, piece: unknown): void {
+    if (textOr(piece) === '') return;
+    block[field] = textOr(block[field]) + textOr(piece);
+    this.show(DELTAS[field], piece);
+  }
+
+  private show(type: ModelPart['type'], text: unknown): void {
+    if (typeof text === 'string' && text !== '') this.push({ type, text });
+  }
+}
+
+const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
+
+/** Of a kind that is not known: a delta has the block's own fields, and texts come in pieces. */
+function growOther(block: Block, { type, ...fields }: WireObject): void {
+  for (const [name, value] of Object.entries(known(fields))) {
+    block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;
+  }
+}
+
+const DELTAS = { text: 'text-delta', thinking: 'reasoning-delta', input: 'tool-call-delta' } as const;
+
+function known(fields: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+}

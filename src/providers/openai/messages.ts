@@ -1,0 +1,130 @@
+import type {
+  AssistantMessage,
+  ContentPart,
+  Message,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+} from '../../model/message.js';
+import { fileNote, TEXT_TYPE } from '../shared/file-data.js';
+import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { imagePart, thinkingContent, toWireContent } from './content.js';
+import { metadataOf } from './metadata.js';
+
+/** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
+export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
+  return messages.flatMap((message): WireObject | readonly WireObject[] => {
+    if (message.role === 'tool') return toolMessages(message, model);
+    if (message.role === 'assistant') return assistantMessage(message, model);
+    const content = toWireContent(message.content, model);
+    return message.role === 'system' && message.content.trim() === '' ? [] : { role: message.role, content };
+  });
+}
+
+/**
+ * What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. So is
+ * a message that says nothing, and a text of mere spaces: many servers refuse them.
+ */
+function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
+  const texts: Record<string, string> = {};
+  const calls: WireObject[] = [];
+  const images: WireObject[] = [];
+  let fields: WireObject = {};
+  let thinking = '';
+  for (const part of message.content) {
+    if (part.type === 'text' || part.type === 'reasoning') {
+      const field = fieldOf(part, model);
+      if (part.type === 'reasoning' && field === 'content') thinking += part.text;
+      else if (field !== undefined) texts[field] = (texts[field] ?? '') + part.text;
+      fields = { ...fields, ...metadataOf(part, model).fields };
+    } else if (part.type === 'tool-call' && !part.providerExecuted) {
+      calls.push(toolCall(part, model));
+    } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
+      images.push(imagePart(part.data, part.mediaType));
+    }
+  }
+  const { refusal } = texts;
+  const content = texts.content?.trim() ? texts.content : '';
+  if (content === '' && refusal === undefined && calls.length + images.length === 0) return [];
+  const unsaid = images.length > 0 && calls.length === 0 ? '' : null;
+  const spoken = thinking === '' ? content || unsaid : thinkingContent(thinking, content);
+  const wire = { role: 'assistant', ...texts, content: spoken, ...fields };
+  return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
+}
+
+/** Reasoning goes back only to the server that gave it, and under the name that it gave it. */
+function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
+  return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
+}
+
+function toolCall(part: ToolCallPart, model: string): WireObject {
+  const call = { name: part.name, arguments: argumentsOf(part) };
+  return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
+}
+
+/** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
+function argumentsOf({ input, invalidInput }: ToolCallPart): string {
+  const given = input ?? {};
+  if (invalidInput === undefined && isObject(given)) return toJson(given);
+  return toJson({ invalid_json: invalidInput ?? toJson(given) });
+}
+
+/** A server reads this JSON once more, so its texts are made whole here. */
+function toJson(value: unknown): string {
+  return JSON.stringify(wellFormed(value));
+}
+
+/** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */
+function toolMessages(message: ToolMessage, model: string): readonly WireObject[] {
+  const results = message.content.map((part) => ({
+    role: 'tool',
+    tool_call_id: part.id,
+    content: resultText(part),
+  }));
+  const attached = message.content.flatMap((part) => {
+    const files = attachmentsOf(part);
+    return files.length > 0
+      ? [{ type: 'text' as const, text: `From tool call ${part.id} (${part.name}):` }, ...files]
+      : [];
+  });
+  return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
+}
+
+/** The wire has no mark for an error, so the text says it, and some servers refuse a message without a word. */
+function resultText(part: ToolResultPart): string {
+  const given = typeof part.content === 'string' ? part.content : partsText(part.content);
+  const text = given.trim() === '' ? '(no output)' : given;
+  return part.isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+}
+
+function partsText(content: readonly ContentPart[]): string {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { length } = content.filter(isAttachment);
+  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
+  return texts.join('\n');
+}
+
+function attachmentsOf({ content }: ToolResultPart): readonly ContentPart[] {
+  return typeof content === 'string' ? [] : content.filter(isAttachment).map(takenFile);
+}
+
+const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
+
+/** Sent as it is, a file that nobody takes would be refused in every further request: the model is told of it. */
+function takenFile(part: ContentPart): ContentPart {
+  if (part.type === 'text') return part;
+  const data = part.type === 'image' ? part.image : part.data;
+  const filename = part.type === 'file' ? part.filename : undefined;
+  const type = part.mediaType ?? (typeof data === 'string' ? /^data:([^;,]+)/i.exec(data)?.[1] : undefined);
+  const address = typeof data === 'string' && /^https?:/i.test(data) ? data : undefined;
+  if (type === undefined || TAKEN_TYPE.test(type)) return part;
+  if (address === undefined && (/^audio\//i.test(type) || TEXT_TYPE.test(type))) return part;
+  const where = address === undefined ? '' : `at ${address} `;
+  return { type: 'text', text: fileNote({ mediaType: type, filename }, `${where}cannot be shown here`) };
+}
+
+function isAttachment({ type }: ContentPart): boolean {
+  return type === 'image' || type === 'file';
+}

@@ -1,0 +1,105 @@
+import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
+import { type Answer, answerTo, bytesOf, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
+import { checkOptions, clientSource } from '../shared/connection.js';
+import { readEvents } from '../shared/event-stream.js';
+import { makeClient, type OpenAIClient, serverAt } from './client.js';
+import { type Dialect, toWireRequest } from './request.js';
+import { readCompletion } from './response.js';
+import { readStream } from './stream.js';
+
+export { PackageMissingError } from '../../errors.js';
+export type {
+  ClientAnswer as OpenAIAnswer,
+  ClientRequestOptions as OpenAIRequestOptions,
+  HttpAnswer,
+} from '../shared/answer.js';
+export { ProviderError, type ProviderFailure } from '../shared/error.js';
+export type { OpenAIClient } from './client.js';
+
+/** How to reach the provider, and what it understands. */
+export interface OpenAIOptions {
+  /** A client that is already made, in place of `apiKey` and `baseURL`. Its own retries are not used: see `maxRetries`. */
+  readonly client?: OpenAIClient | undefined;
+  /**
+   * Default: the environment's `OPENAI_API_KEY`. A `baseURL` given here that is not OpenAI's is not shown that one: where
+   * such a server wants a key, give it here too.
+   */
+  readonly apiKey?: string | (() => Promise<string>) | undefined;
+  /** A server that speaks OpenAI's chat completions, such as `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, then OpenAI. */
+  readonly baseURL?: string | undefined;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a body, and a lost
+   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
+   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
+   */
+  readonly maxRetries?: number | undefined;
+  /** The field that bears `maxOutputTokens`. Default: `max_tokens` for servers other than OpenAI and Azure. */
+  readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
+}
+
+/**
+ * A model behind OpenAI's chat completions, or behind a server that speaks the same: Ollama, vLLM, LM Studio, llama.cpp,
+ * OpenRouter, DeepSeek. Streams where somebody listens. The `openai` package is loaded at the first call.
+ *
+ * @example
+ * const model = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
+ */
+export function openai(modelId: string, options: OpenAIOptions = {}): Model {
+  const settings = resolveOptions(modelId, options);
+  return {
+    id: modelId,
+    provider: 'openai',
+    generate: (request) => answerTo(request, (own) => prepare(own, settings)),
+  };
+}
+
+interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
+  readonly modelId: string;
+  readonly client: () => Promise<OpenAIClient>;
+  readonly isOwnClient: boolean;
+}
+
+const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries', 'maxTokensField'];
+
+function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
+  checkOptions(modelId, options, KEYS);
+  return { ...options, modelId, client: clientSource(options, makeClient), isOwnClient: options.client === undefined };
+}
+
+async function prepare(request: ModelRequest, settings: OpenAISettings): Promise<ProviderCall> {
+  const client = await settings.client();
+  const body = toWireRequest(request, dialectOf(client, settings));
+  return {
+    provider: 'openai',
+    requestIdHeader: 'x-request-id',
+    maxRetries: settings.maxRetries ?? client.maxRetries ?? 2,
+    headers: settings.headers,
+    send: (options) => client.chat.completions.create(body, options),
+    read: (answer, own) => read(answer, own, settings),
+  };
+}
+
+function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISettings): Dialect {
+  const server = serverAt(client.baseURL);
+  const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
+  return { model: modelId, maxTokensField: maxTokensField ?? usual, server };
+}
+
+/** A body is read here and not by the client, which refuses streams that are not quite by the standard. */
+async function read(
+  { data, response }: Answer,
+  { onPart }: ModelRequest,
+  { modelId, isOwnClient }: OpenAISettings,
+): Promise<ModelResponse> {
+  if (!onPart) return readCompletion(await wholeOf(data), modelId);
+  const chunks = eventsOf(response, 'openai', isOwnClient) ?? (isAsyncIterable(data) ? data : [data]);
+  return readCompletion(await readStream(chunks, onPart), modelId);
+}
+
+/** Some servers stream also what was not asked for so: the client gives its text. */
+async function wholeOf(data: unknown): Promise<unknown> {
+  if (typeof data !== 'string' || !/^data:/m.test(data)) return data;
+  return readStream(readEvents(bytesOf(data), 'openai'), () => {});
+}

@@ -1,0 +1,98 @@
+import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { contentText } from './completion.js';
+import { thinkingContent } from './content.js';
+import { splitThought } from './thoughts.js';
+
+/** What a message tells of its reasoning. */
+export interface WireReasoning {
+  readonly text: string;
+  /** The field that bears the text, and in which it goes back. */
+  readonly field?: string | undefined;
+}
+
+const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
+
+/** Lists that bear the reasoning with its signatures: those of OpenRouter and MiniMax, and those of LiteLLM. */
+const BLOCKS = ['reasoning_details', 'thinking_blocks'];
+const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
+
+/** Where a whole message that was put together here has reasoning that does not go back. */
+const UNSENT = 'thought';
+
+/**
+ * The reasoning of a message. Servers name the field differently, some send it under two names, Mistral and Gemini in the
+ * content, MiniMax in blocks alone, and Databricks in blocks of the content.
+ */
+export function reasoningIn(message: WireObject): WireReasoning | undefined {
+  const fields = FIELDS.filter((name) => typeof message[name] === 'string');
+  const field = fields.find((name) => message[name] !== '');
+  if (field !== undefined) return { field, text: textOr(message[field]) };
+  const thoughts = objectsIn(message.content).map(({ thinking }) => contentText(thinking));
+  if (thoughts.some(Boolean)) return { field: 'content', text: thoughts.join('') };
+  const listed = [...Object.values(blocksIn(message)).flat(), ...summariesIn(message)];
+  const blocks = listed.map(blockText).join('');
+  const text = blocks || textOr(message[UNSENT]) || splitThought(message).thought;
+  if (text !== '') return { text };
+  return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
+}
+
+/** The lists of blocks in a message that hold any: they go back as they came. */
+export function blocksIn(message: WireObject): { readonly [name: string]: readonly WireObject[] } {
+  const lists = BLOCKS.map((name) => [name, objectsIn(message[name])] as const);
+  return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
+}
+
+function summariesIn({ content }: WireObject): readonly WireObject[] {
+  return objectsIn(content).flatMap(({ type, summary }) => (type === 'reasoning' ? objectsIn(summary) : []));
+}
+
+/** Puts the reasoning of a stream together. */
+export class ReasoningFragments {
+  private readonly blocks: Record<string, WireObject[]> = {};
+  private found: WireReasoning | undefined = undefined;
+
+  /** Returns what the delta adds to the text. */
+  add(delta: WireObject): string {
+    for (const [name, blocks] of Object.entries(blocksIn(delta))) {
+      this.blocks[name] ??= [];
+      for (const block of blocks) addBlock(this.blocks[name], block);
+    }
+    const found = reasoningIn(delta);
+    if (!found) return '';
+    const before = this.found;
+    this.found = before?.text ? { field: before.field ?? found.field, text: before.text + found.text } : found;
+    return found.text;
+  }
+
+  /** The fields that a whole message has; `content` is its text. */
+  fields(content: string): WireObject {
+    if (!this.found) return this.blocks;
+    const { field = UNSENT, text } = this.found;
+    return { ...this.blocks, [field]: field === 'content' ? thinkingContent(text, content) : text };
+  }
+}
+
+function blockText(block: WireObject): string {
+  return BLOCK_TEXTS.map((name) => textOr(block[name])).join('');
+}
+
+/** A stream cuts a block into fragments; what goes back has to be the whole. */
+function addBlock(blocks: WireObject[], block: WireObject): void {
+  const last = blocks.at(-1);
+  if (last === undefined || beginsBlock(block, last)) {
+    blocks.push(block);
+    return;
+  }
+  const known = Object.entries(block).filter(([, value]) => value !== null && value !== undefined);
+  const whole: Record<string, unknown> = { ...last, ...Object.fromEntries(known) };
+  for (const name of BLOCK_TEXTS) {
+    if (name in last || name in block) whole[name] = textOr(last[name]) + textOr(block[name]);
+  }
+  blocks[blocks.length - 1] = whole;
+}
+
+/** A signature ends what it signs. */
+function beginsBlock(block: WireObject, last: WireObject): boolean {
+  const isElsewhere = last.type !== block.type || last.index !== block.index;
+  return isElsewhere || 'data' in block || Boolean(last.signature && blockText(block));
+}

@@ -1,0 +1,124 @@
+import type { ModelPart } from '../../model/model.js';
+import { ProviderError } from '../shared/error.js';
+import { DONE } from '../shared/event-stream.js';
+import { toProviderError } from '../shared/failure.js';
+import { excerptOf, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
+import { ReasoningFragments } from './reasoning.js';
+import { extraContentOf, isThought, splitThought } from './thoughts.js';
+import { CallFragments } from './tool-calls.js';
+
+/**
+ * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent
+ * whole. One that came whole after all is understood too. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
+ */
+export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
+  const answer = new StreamedAnswer(push);
+  for await (const chunk of received(chunks)) {
+    if (chunk === DONE) answer.isDone = true;
+    else if (typeof chunk === 'string') answer.add(completionIn(chunk));
+    // Google's way: an error stands in a list.
+    else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
+  }
+  return answer.whole();
+}
+
+type Chunks = AsyncIterable<unknown> | Iterable<unknown>;
+
+/** A generator, so that only what the client throws is translated, and not what a listener throws. */
+async function* received(chunks: Chunks): AsyncIterable<unknown> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    throw toProviderError('openai', error);
+  }
+}
+
+class StreamedAnswer {
+  /** Whether the server said so. */
+  isDone = false;
+  private readonly push: (part: ModelPart) => void;
+  private readonly calls = new CallFragments();
+  private readonly reasoning = new ReasoningFragments();
+  private readonly images: WireObject[] = [];
+  private readonly annotations: WireObject[] = [];
+  private readonly tokens: WireObject[] = [];
+  private head: WireObject = {};
+  private sources: WireObject = {};
+  private usage: unknown = undefined;
+  private finishReason = '';
+  private content = '';
+  private refusal = '';
+  private extraContent: unknown = undefined;
+  private unread: WireObject | undefined = undefined;
+  private isThinking = false;
+  private hasDeltas = false;
+  private hasReasons = false;
+  private isEnded = false;
+
+  constructor(push: (part: ModelPart) => void) {
+    this.push = push;
+  }
+
+  add(chunk: WireObject): void {
+    const choice = choiceIn(chunk);
+    throwErrorIn(chunk, choice);
+    if (!Array.isArray(chunk.choices)) this.unread = chunk;
+    if (!this.head.id) this.head = { id: chunk.id, model: chunk.model };
+    if (chunk.citations || chunk.search_results) this.sources = chunk;
+    if (isObject(choice?.logprobs)) append(this.tokens, choice.logprobs.content);
+    // Some servers send a running count with each chunk: the last one is the whole.
+    this.usage = usageIn(chunk, choice) ?? this.usage;
+    this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
+    this.hasReasons ||= choice !== undefined && 'finish_reason' in choice;
+    this.hasDeltas ||= isObject(choice?.delta);
+    // A server may send messages in place of deltas. A message beside deltas says all of it again.
+    const piece = this.hasDeltas ? choice?.delta : choice?.message;
+    if (isObject(piece)) this.addDelta(piece);
+    this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
+  }
+
+  whole(): WireObject {
+    // A server that never tells why it ends, as Spark, tells only that it does.
+    if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
+      const said = this.unread ? ` It said ${excerptOf(this.unread)}.` : '';
+      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
+      throw new ProviderError('openai', problem, { retryable: true, cause: this.unread });
+    }
+    const message = {
+      content: this.content,
+      refusal: this.refusal,
+      images: this.images,
+      annotations: this.annotations,
+      extra_content: this.extraContent,
+      tool_calls: this.calls.list(),
+      ...this.reasoning.fields(this.content),
+    };
+    const logprobs = this.tokens.length > 0 ? { content: this.tokens } : null;
+    const { citations, search_results } = this.sources;
+    const choices = [{ message, logprobs, finish_reason: this.finishReason }];
+    return { ...this.head, citations, search_results, usage: this.usage, choices };
+  }
+
+  private addDelta(delta: WireObject): void {
+    const reasoning = this.reasoning.add(delta);
+    const text = splitThought(delta, this.isThinking).text || transcriptIn(delta);
+    const refusal = textOr(delta.refusal);
+    this.content += text;
+    this.refusal += refusal;
+    this.extraContent = extraContentOf(delta) ?? this.extraContent;
+    this.isThinking = isThought(delta) || (this.isThinking && text === '');
+    append(this.images, delta.images);
+    append(this.annotations, delta.annotations);
+    if (reasoning !== '') this.push({ type: 'reasoning-delta', text: reasoning });
+    if (text !== '') this.push({ type: 'text-delta', text });
+    if (refusal !== '') this.push({ type: 'text-delta', text: refusal });
+    for (const fragment of callsIn(delta)) {
+      this.push({ type: 'tool-call-delta', text: this.calls.add(fragment) });
+    }
+  }
+}
+
+function append(list: WireObject[], more: unknown): void {
+  for (const item of objectsIn(more)) list.push(item);
+}

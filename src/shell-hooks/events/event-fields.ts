@@ -1,0 +1,117 @@
+import type { RunContext, SessionInfo } from '../../lifecycle/run-context.js';
+import { type Message, textOf, toolCallsOf } from '../../model/message.js';
+import type { ModelResponse, Usage } from '../../model/model.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { toGeminiRequest, toGeminiResponse } from '../dialects/gemini-request.js';
+import type { EventFields } from './hook-event-context.js';
+
+/** A tool call as the events show it. */
+export interface CallRecord {
+  readonly id: string;
+  readonly name: string;
+  args: unknown;
+}
+
+/** The session that a run is part of; a run without one is a session of its own. */
+export function sessionIdOf(run: RunContext): string {
+  return run.session?.id ?? run.id;
+}
+
+export function sessionStartFields(session: SessionInfo, source: string): EventFields {
+  return { data: { session_id: session.id }, flat: { source } };
+}
+
+export function sessionEndFields({ id, messages }: SessionInfo): EventFields {
+  return { data: { session_id: id, messages }, flat: { reason: 'other' } };
+}
+
+export function beforeAgentFields(run: RunContext, prompt: string): EventFields {
+  const { agent, model, messages, instructions } = run;
+  const context = {
+    session_id: sessionIdOf(run),
+    run_id: run.id,
+    agent,
+    model: model.id,
+    instructions: instructions ?? null,
+    messages,
+  };
+  return { data: { prompt, context }, flat: { prompt } };
+}
+
+/** What the model is sent: the instructions first. */
+export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
+  return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
+}
+
+export function beforeModelFields(run: RunContext, sent: readonly Message[]): EventFields {
+  const gemini = () => ({ llm_request: toGeminiRequest(sent, run.model.id) });
+  return { data: { messages: sent, model: run.model.id }, gemini };
+}
+
+export function beforeToolSelectionFields(run: RunContext, names: readonly string[]): EventFields {
+  const gemini = () => ({ llm_request: toGeminiRequest(sentMessages(run, run.messages), run.model.id) });
+  return { data: { available_tools: names }, gemini };
+}
+
+export function afterModelFields(run: RunContext, response: ModelResponse): EventFields {
+  const message: Message = { role: 'assistant', content: response.content };
+  const shown = {
+    text: textOf(message),
+    content: response.content,
+    tool_calls: toolCallsOf(message).map(({ id, name, input }) => ({ id, name, args: input ?? null })),
+    finish_reason: response.finishReason,
+  };
+  const gemini = () => ({
+    llm_request: toGeminiRequest(sentMessages(run, run.messages), run.model.id),
+    llm_response: toGeminiResponse(response),
+  });
+  return { data: { response: shown, tokens: tokensOf(response.usage) }, gemini };
+}
+
+function tokensOf(usage: Usage): object {
+  return {
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    total: usage.totalTokens,
+    cached_input: usage.cachedInputTokens,
+    reasoning: usage.reasoningTokens,
+  };
+}
+
+export function beforeToolFields({ id, name, args }: CallRecord): EventFields {
+  return {
+    data: { tool_name: name, args: args ?? null, tool_use_id: id },
+    flat: { tool_name: name, tool_input: args ?? null, tool_use_id: id },
+  };
+}
+
+export function afterToolFields({ id, name, args }: CallRecord, result: ToolResult): EventFields {
+  const { content, structured, isError = false } = result;
+  const shown = { content, structured, is_error: isError };
+  const text = typeof content === 'string' ? content : textOf({ role: 'user', content });
+  return {
+    data: { tool_name: name, result: shown, args: args ?? null, tool_use_id: id },
+    flat: {
+      ...{ tool_name: name, tool_input: args ?? null, tool_response: shown, tool_use_id: id },
+      ...(isError && { error: text }),
+    },
+    gemini: () => ({
+      tool_response: { ...shown, llmContent: text, returnDisplay: text, ...(isError && { error: text }) },
+    }),
+  };
+}
+
+/** What the answer of a run came of. */
+export interface AnswerOrigin {
+  readonly prompt: string;
+  readonly calls: readonly CallRecord[];
+  /** Whether the agent went on because a hook was not content. */
+  readonly isAgain: boolean;
+}
+
+export function afterAgentFields(response: string, { prompt, calls, isAgain }: AnswerOrigin): EventFields {
+  return {
+    data: { response, tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) },
+    flat: { prompt, prompt_response: response, last_assistant_message: response, stop_hook_active: isAgain },
+  };
+}

@@ -1,0 +1,134 @@
+import type { Awaitable } from '../../internal/promise.js';
+import type { HookAction } from '../../lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { textOf, toolCallsOf } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { ShellHook } from '../hook/definition.js';
+import type { HookEvent } from '../hook/event.js';
+import { afterAgent, beforeAgent, deliverNotes, weighAnswer } from './agent-hooks.js';
+import { afterModel, beforeModel, beforeToolSelection, callModel, isFinal } from './model-hooks.js';
+import type { HookParts } from './parts.js';
+import { endSession, startSession } from './session-hooks.js';
+import { afterTool, beforeTool } from './tool-hooks.js';
+
+/** Where the gates stand: they judge the final values. */
+const GATE_PRIORITY = 10;
+/** Where `after_tool` stands: it sees what the redactors left. */
+const RESULT_PRIORITY = 95;
+/** Where calls are noted that go to their tool: behind everybody who may refuse one. */
+const REACH_PRIORITY = 0;
+
+/** Whether a hook may have the agent go on after its answer, rather than withhold it. */
+const isForeign = ({ dialect }: ShellHook) => dialect !== 'native';
+
+/** The lifecycle of all events but `after_tool`, with the points that these events need, and no other. */
+export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
+  const when = <Point>(needed: boolean, point: Point) => (needed ? point : undefined);
+  const has = (...some: HookEvent[]) => some.some((event) => events.has(event));
+  return {
+    name: 'shell-hooks',
+    priority: GATE_PRIORITY,
+    holdStream: rewritesText(parts),
+    onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
+    onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
+    beforeAgent: entryPoint(events, parts),
+    beforeModel: when(has('before_model', 'before_tool_selection'), modelPoint(events, parts)),
+    beforeToolSelection: when(has('before_tool_selection'), (tools, run) => beforeToolSelection(tools, run, parts)),
+    wrapModelCall: when(has('before_model', 'before_tool_selection'), (request, next) =>
+      callModel(request, next, parts),
+    ),
+    afterModel: when(has('after_model', 'after_agent'), responsePoint(events, parts)),
+    wrapToolCall: when(has('before_tool'), callPoint(parts)),
+    afterAgent: (text, run) => endPoint(text, run, parts),
+    onError: (_error, run) => parts.runs.closeOf(run),
+  };
+}
+
+/** Whether a hook may put another text in the place of what the model said: nobody sees that before. */
+export function rewritesText({ runner }: Pick<HookParts, 'runner'>): boolean {
+  return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialect === 'gemini');
+}
+
+/** The lifecycle that takes note of the calls that run, for those events that speak of them. */
+export function createReachNotes({ runs }: HookParts): AgentLifecycle {
+  return {
+    name: 'shell-hooks:calls',
+    priority: REACH_PRIORITY,
+    wrapToolCall: (call, next) => {
+      runs.of(call.run).noteReached({ id: call.id, name: call.name, args: call.input });
+      return next(call);
+    },
+  };
+}
+
+/** The lifecycle of `after_tool`. */
+export function createResultGate(parts: HookParts): AgentLifecycle {
+  return {
+    name: 'shell-hooks:after_tool',
+    priority: RESULT_PRIORITY,
+    wrapToolCall: (call, next) => afterTool(call, next, parts),
+  };
+}
+
+function entryPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeAgent']> {
+  return (prompt, run) => {
+    if (events.has('after_agent')) parts.runs.of(run).prompt = prompt;
+    if (events.has('before_agent')) return beforeAgent(prompt, run, parts);
+    if (!parts.notes.isEmpty) deliverNotes(run, parts);
+    return undefined;
+  };
+}
+
+function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['beforeModel']> {
+  return (messages, run) => {
+    parts.runs.of(run).clearRequest();
+    return events.has('before_model') ? beforeModel(messages, run, parts) : undefined;
+  };
+}
+
+function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['afterModel']> {
+  return (response, run) => {
+    const stops = parts.runner.matching({ event: 'after_agent' }).filter(isForeign);
+    if (events.has('after_model') || stops.length > 0) return judgeResponse({ response, run, stops }, parts);
+    return noteCalls(response, run, parts);
+  };
+}
+
+interface Judged {
+  readonly response: ModelResponse;
+  readonly run: RunContext;
+  /** The hooks that may have the agent go on after its answer. */
+  readonly stops: readonly ShellHook[];
+}
+
+async function judgeResponse({ response, run, stops }: Judged, parts: HookParts): Promise<HookAction | undefined> {
+  const judged = await afterModel(response, run, parts);
+  if ('type' in judged) return judged;
+  noteCalls(judged, run, parts);
+  if (stops.length > 0 && isFinal(judged)) {
+    const text = textOf({ role: 'assistant', content: judged.content });
+    const refused = await weighAnswer({ text, hooks: stops }, run, parts);
+    if (refused !== undefined) return refused;
+  }
+  return judged === response ? undefined : { type: 'modify', response: judged };
+}
+
+function noteCalls({ content }: ModelResponse, run: RunContext, parts: HookParts): void {
+  parts.runs.of(run).noteCalls(toolCallsOf({ role: 'assistant', content }));
+}
+
+function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
+  return (call, next) => {
+    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name });
+    if (hooks.length === 0) return next(call);
+    return beforeTool(call, hooks, parts).then((judged) => ('run' in judged ? next(judged) : judged));
+  };
+}
+
+function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
+  const hooks = parts.runner.matching({ event: 'after_agent' });
+  const native = hooks.length === 0 ? hooks : hooks.filter((hook) => !isForeign(hook));
+  if (native.length === 0) return parts.runs.closeOf(run);
+  return afterAgent({ text, hooks: native }, run, parts).finally(() => parts.runs.closeOf(run));
+}

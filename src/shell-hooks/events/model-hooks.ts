@@ -1,0 +1,164 @@
+import { describeError } from '../../errors.js';
+import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
+import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { Tool } from '../../tools/tool.js';
+import { applyGeminiRequest, changeMessages } from '../dialects/gemini-request.js';
+import type { JsonObject } from '../dialects/json-object.js';
+import type { ToolChoiceLimit } from '../hook/effects.js';
+import type { HookEventResult } from '../run/event-progress.js';
+import { hookMessage } from '../run/text.js';
+import { rejectionOf } from './agent-hooks.js';
+import {
+  afterModelFields,
+  beforeModelFields,
+  beforeToolSelectionFields,
+  sentMessages,
+  sessionIdOf,
+} from './event-fields.js';
+import type { HookParts } from './parts.js';
+import type { RunState } from './run-state.js';
+
+/** `before_model`. What hooks say joins this very request. */
+export async function beforeModel(
+  messages: readonly Message[],
+  run: RunContext,
+  parts: HookParts,
+): Promise<EntryAction | undefined> {
+  const notes = parts.runs.of(run);
+  const outcome = await parts.runner.run({
+    event: 'before_model',
+    sessionId: sessionIdOf(run),
+    value: sentMessages(run, messages),
+    describe: (sent) => beforeModelFields(run, sent),
+    rewrite: (sent, { geminiRequest }) => (geminiRequest === undefined ? sent : showChange(sent, geminiRequest)),
+    signal: notes.signalOf(run),
+  });
+  notes.changes = outcome.model;
+  return takeEntry(outcome, run, parts);
+}
+
+/** What the next hook sees of a change; of one that cannot be sent, nothing. */
+function showChange(sent: readonly Message[], change: JsonObject): readonly Message[] {
+  try {
+    return changeMessages(sent, change);
+  } catch {
+    return sent;
+  }
+}
+
+/** `before_tool_selection`. What hooks say joins this very request. */
+export async function beforeToolSelection(
+  tools: readonly Tool[],
+  run: RunContext,
+  parts: HookParts,
+): Promise<readonly Tool[] | EntryAction | undefined> {
+  const notes = parts.runs.of(run);
+  const outcome = await parts.runner.run({
+    event: 'before_tool_selection',
+    sessionId: sessionIdOf(run),
+    value: tools,
+    describe: (left) =>
+      beforeToolSelectionFields(
+        run,
+        left.map(({ name }) => name),
+      ),
+    rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
+    signal: notes.signalOf(run),
+  });
+  const joined = outcome.tools.filter(({ joins }) => joins);
+  notes.mustCallTool = joined.some(({ mode }) => mode === 'any');
+  const left = limitTools(outcome.value, joined, (name) => parts.runner.namesOf(name, { dialect: 'gemini' }));
+  return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
+}
+
+/** Names of several hooks are added together, and `none` wins over all. A tool may go by several names. */
+function limitTools(
+  tools: readonly Tool[],
+  limits: readonly ToolChoiceLimit[],
+  namesOf = (name: string): readonly string[] => [name],
+): readonly Tool[] {
+  if (limits.some(({ mode }) => mode === 'none')) return [];
+  const named = limits.filter(({ names }) => names !== undefined);
+  if (named.length === 0) return tools;
+  const allowed = new Set(named.flatMap(({ names = [] }) => names));
+  return tools.filter(({ name }) => namesOf(name).some((known) => allowed.has(known)));
+}
+
+function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts): EntryAction | undefined {
+  const rejection = rejectionOf(outcome);
+  if (rejection === undefined) {
+    const notes = parts.runs.of(run);
+    notes.texts = [...notes.texts, ...outcome.modelTexts.map(({ hook, text }) => hookMessage(hook, text))];
+  } else parts.notes.keep(run.session?.id, outcome.modelTexts);
+  return rejection;
+}
+
+/** Sends the request with what the hooks before it made of it, each time that it is sent. */
+export function callModel(request: ModelCallRequest, next: ModelCall, parts: HookParts): ReturnType<ModelCall> {
+  const notes = parts.runs.of(request.run);
+  const { texts, changes, mustCallTool } = notes;
+  if (texts.length === 0 && changes.length === 0 && !mustCallTool) return next(request);
+  const answer = changes.findLast(({ response }) => response !== undefined)?.response;
+  if (answer !== undefined) return Promise.resolve(answerOf(answer));
+  const changed = changeRequest(request, notes, parts);
+  const messages = texts.length === 0 ? changed.messages : [...changed.messages, ...texts];
+  const isForced = mustCallTool && changed.tools.length > 0;
+  return next({ ...changed, messages, ...(isForced && { toolChoice: 'required' }) });
+}
+
+function changeRequest(request: ModelCallRequest, { changes }: RunState, { logger }: HookParts): ModelCallRequest {
+  let changed = request;
+  for (const { geminiRequest } of changes) {
+    if (geminiRequest === undefined) continue;
+    const { model } = geminiRequest;
+    if (typeof model === 'string' && model !== request.model.id) {
+      logger.warn(`A hook's llm_request asks for the model "${model}": that of the run answers.`);
+    }
+    try {
+      changed = applyGeminiRequest(changed, geminiRequest);
+    } catch (error) {
+      logger.error(`A hook's llm_request cannot be sent, and was passed over: ${describeError(error)}`, error);
+    }
+  }
+  return changed;
+}
+
+function answerOf(text: string): ModelResponse {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { content: [{ type: 'text', text }], finishReason: 'stop', usage };
+}
+
+/** `after_model`. Gives the response as the hooks left it, or what ends the run. */
+export async function afterModel(
+  response: ModelResponse,
+  run: RunContext,
+  parts: HookParts,
+): Promise<ModelResponse | HookAction> {
+  const outcome = await parts.runner.run({
+    event: 'after_model',
+    sessionId: sessionIdOf(run),
+    value: response,
+    describe: (value) => afterModelFields(run, value),
+    rewrite: (value, { response: text }) => (text === undefined ? value : withText(value, text)),
+    signal: parts.runs.of(run).signalOf(run),
+  });
+  const rejection = rejectionOf(outcome);
+  // Where no request is to come in this run, one more would be bought by what is only a remark.
+  if (rejection !== undefined || isFinal(outcome.value)) parts.notes.keep(run.session?.id, outcome.modelTexts);
+  else for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
+  return rejection ?? outcome.value;
+}
+
+/** Whether a response ends the run. */
+export function isFinal({ content }: ModelResponse): boolean {
+  return toolCallsOf({ role: 'assistant', content }).length === 0;
+}
+
+function withText(response: ModelResponse, text: string): ModelResponse {
+  if (textOf({ role: 'assistant', content: response.content }) === text) return response;
+  const others = response.content.filter((part): part is AssistantPart => part.type !== 'text');
+  return { ...response, content: [{ type: 'text', text }, ...others] };
+}

@@ -1,0 +1,15 @@
+import type { Logger } from '../../internal/logger.js';
+import type { HookRunner } from '../run/runner.js';
+import type { PendingMessages } from './pending-messages.js';
+import type { RunStates } from './run-state.js';
+
+/** What the lifecycles of shell hooks share. */
+export interface HookParts {
+  readonly runner: HookRunner;
+  /** What waits for a session's next request. */
+  readonly notes: PendingMessages;
+  readonly runs: RunStates;
+  readonly logger: Logger;
+  /** Aborted when the agent is closed. */
+  readonly signal: AbortSignal;
+}

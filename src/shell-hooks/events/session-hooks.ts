@@ -1,0 +1,39 @@
+import type { SessionInfo } from '../../lifecycle/run-context.js';
+import { HookCancelledError } from '../error.js';
+import { visibleText } from '../run/text.js';
+import { sessionEndFields, sessionStartFields } from './event-fields.js';
+import type { HookParts } from './parts.js';
+
+/** `session_start`. Rejects where a hook cancels: the session is not opened. */
+export async function startSession(session: SessionInfo, { runner, notes, signal }: HookParts): Promise<void> {
+  const source = session.messages.length === 0 ? 'startup' : 'resume';
+  const outcome = await runner.run({
+    event: 'session_start',
+    sessionId: session.id,
+    value: undefined,
+    describe: () => sessionStartFields(session, source),
+    source,
+    signal,
+  });
+  notes.keep(session.id, outcome.modelTexts);
+  const { cancelledBy, reason } = outcome;
+  if (cancelledBy === undefined) return;
+  throw new HookCancelledError(cancelledBy, 'session_start', visibleText(reason ?? ''));
+}
+
+/** `session_end`. There is nothing left to cancel, and no request to come: what hooks say is logged. */
+export async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
+  const outcome = await runner.run({
+    event: 'session_end',
+    sessionId: session.id,
+    value: undefined,
+    describe: () => sessionEndFields(session),
+    source: 'other',
+  });
+  const { cancelledBy: hookName, reason, modelTexts } = outcome;
+  for (const { hook, text } of modelTexts) {
+    logger.info(`Hook "${hook}" said at session_end: ${visibleText(text)}`, { hookName: hook, text });
+  }
+  if (hookName === undefined) return;
+  logger.warn(`Hook "${hookName}" cancelled session_end, where nothing is left to cancel.`, { hookName, reason });
+}

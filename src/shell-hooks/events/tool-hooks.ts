@@ -1,0 +1,123 @@
+import { isObject } from '../../internal/json.js';
+import type { SuspendAction } from '../../lifecycle/hook-action.js';
+import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { ShellHook } from '../hook/definition.js';
+import type { HookEffects } from '../hook/effects.js';
+import type { HookEventResult } from '../run/event-progress.js';
+import { jsonText } from '../run/plain-json.js';
+import { hookMessage, modelText, visibleText } from '../run/text.js';
+import { rejectionOf } from './agent-hooks.js';
+import { afterToolFields, beforeToolFields, type CallRecord, sessionIdOf } from './event-fields.js';
+import type { HookParts } from './parts.js';
+
+/** `before_tool`: the last word on a call before its tool. */
+export async function beforeTool(
+  call: ToolCallRequest,
+  hooks: readonly ShellHook[],
+  parts: HookParts,
+): Promise<ToolCallRequest | ToolResult | SuspendAction> {
+  const { run, id, name } = call;
+  const outcome = await parts.runner.run(
+    {
+      event: 'before_tool',
+      sessionId: sessionIdOf(run),
+      tool: name,
+      value: call.input,
+      describe: (args) => beforeToolFields({ id, name, args }),
+      rewrite: rewriteInput,
+      signal: parts.runs.of(run).signalOf(run),
+    },
+    hooks,
+  );
+  addTexts(run, outcome, parts);
+  if (outcome.stop !== undefined) endRun(run, outcome);
+  if (outcome.cancelled) return blocked(outcome);
+  const isRewritten = outcome.value !== call.input;
+  if (outcome.ask !== undefined && !call.approved) {
+    const { by, reason } = outcome.ask;
+    // Whoever decides is shown what the model wrote.
+    const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
+    return { type: 'suspend', reason: visibleText(reason) + visibleText(changed), by };
+  }
+  return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
+}
+
+function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {
+  if (whole !== undefined) return whole;
+  if (inputChanges === undefined) return input;
+  return { ...(isObject(input) && input), ...inputChanges };
+}
+
+function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
+  return errorResult(`The call was blocked by hook "${modelText(cancelledBy ?? '')}": ${modelText(reason)}`);
+}
+
+/** A remark of a hook joins after the results of the turn. Where the run has ended, it waits for the next one. */
+function addTexts(run: RunContext, { modelTexts }: HookEventResult, { notes }: HookParts): void {
+  for (const text of modelTexts) {
+    try {
+      run.add(hookMessage(text.hook, text.text));
+    } catch {
+      notes.keep(run.session?.id, [text]);
+    }
+  }
+}
+
+function endRun(run: RunContext, outcome: HookEventResult): void {
+  const rejection = rejectionOf(outcome);
+  try {
+    if (rejection !== undefined) run.end(rejection);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** `after_tool`: what the model gets of a call that has run. A cancellation withholds it and ends the run. */
+export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: HookParts): Promise<ToolResult> {
+  const { run } = call;
+  const result = await next(call);
+  // A call that something refused on the way has not run.
+  const record = parts.runs.of(run).takeReached(call.id);
+  if (record === undefined) return result;
+  const isError = result.isError === true;
+  const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, isError });
+  return hooks.length === 0 ? result : weighResult({ record, result, run }, hooks, parts);
+}
+
+interface FinishedCall {
+  readonly record: CallRecord;
+  readonly result: ToolResult;
+  readonly run: RunContext;
+}
+
+async function weighResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
+  const outcome = await parts.runner.run(
+    {
+      event: 'after_tool',
+      sessionId: sessionIdOf(run),
+      tool: record.name,
+      value: result,
+      describe: (value) => afterToolFields(record, value),
+      rewrite: (value, effects) => withResult(value, effects),
+      signal: parts.runs.of(run).signalOf(run),
+    },
+    hooks,
+  );
+  if (!outcome.cancelled) {
+    addTexts(run, outcome, parts);
+    return outcome.value;
+  }
+  parts.notes.keep(run.session?.id, outcome.modelTexts);
+  endRun(run, outcome);
+  const { cancelledBy = '', reason = '' } = outcome;
+  return errorResult(`The result was withheld by hook "${modelText(cancelledBy)}": ${modelText(reason)}`);
+}
+
+/** A result that failed is still one that failed, whatever words it has now. */
+function withResult(value: ToolResult, { result }: HookEffects): ToolResult {
+  if (result === undefined) return value;
+  return value.isError ? { ...result, isError: true } : result;
+}

@@ -1,0 +1,76 @@
+import type { ProcessResult } from '../../process/run-process.js';
+import type { ToolResult } from '../../tools/tool.js';
+import type { JsonObject } from '../dialects/json-object.js';
+import type { ShellHook } from './definition.js';
+import type { HookProblem } from './problem.js';
+
+/** What a hook wants, whatever dialect it said it in. */
+export interface HookEffects {
+  /** Cancels what the event is about; the text is the reason. */
+  readonly cancel?: string | undefined;
+  /** Ends the run. */
+  readonly stop?: string | undefined;
+  /** Leaves the tool call open until a person has decided. */
+  readonly ask?: string | undefined;
+  /** Has the agent go on after its answer, with this text. */
+  readonly again?: string | undefined;
+  /** For the model. */
+  readonly modelTexts?: readonly string[] | undefined;
+  /** For the user. */
+  readonly userText?: string | undefined;
+  readonly prompt?: string | undefined;
+  /** The arguments of the call, whole. */
+  readonly input?: JsonObject | undefined;
+  /** Changes single arguments of the call. */
+  readonly inputChanges?: JsonObject | undefined;
+  readonly result?: ToolResult | undefined;
+  readonly tools?: ToolChoiceLimit | undefined;
+  /** Replaces the text of the response; before the model call, the call itself. */
+  readonly response?: string | undefined;
+  /** Another request, in the words of Gemini. */
+  readonly geminiRequest?: JsonObject | undefined;
+}
+
+/** Which tools are left. */
+export interface ToolChoiceLimit {
+  readonly names: readonly string[] | undefined;
+  /** `none` wins over all else; `any`: the model has to call one. */
+  readonly mode: 'auto' | 'any' | 'none';
+  /** Whether the hooks of one event add their names together, in place of each taking some away. */
+  readonly joins: boolean;
+}
+
+/** A hook whose program is over. */
+export interface FinishedHook {
+  readonly hook: ShellHook;
+  readonly result: ProcessResult;
+}
+
+/** What a finished hook said. */
+export interface HookReading {
+  /** Its output as it wrote it. */
+  readonly output?: JsonObject | undefined;
+  /** What later hooks of the event are told. */
+  readonly data: JsonObject;
+  readonly effects: HookEffects;
+  /** Fields of its output that mean something elsewhere, and nothing here. */
+  readonly ignored?: readonly string[] | undefined;
+  readonly problem?: HookProblem | undefined;
+}
+
+/** A hook that said nothing. */
+export const SILENT: HookReading = Object.freeze({ data: Object.freeze({}), effects: Object.freeze({}) });
+
+/** A hook that failed. */
+export function failed(problem: HookProblem): HookReading {
+  return { ...SILENT, problem };
+}
+
+/** A hook that went wrong: where it said no, that stands. One that did and exits with an error did what it is for. */
+export function failedWith(no: HookEffects, problem: HookProblem): HookReading {
+  const saysNo = Object.keys(no).length > 0;
+  return { ...SILENT, effects: no, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
+}
+
+/** What stands where a hook gave no reason. */
+export const NO_REASON = 'no reason was given';

@@ -1,0 +1,91 @@
+import { type HookRegistration, resolveHook, type ShellHook } from './definition.js';
+import type { HookEvent } from './event.js';
+
+/** Narrows what `unregister` removes. */
+export interface HookFilter {
+  readonly event?: HookEvent | undefined;
+  /** The name of an extension. */
+  readonly extension?: string | undefined;
+}
+
+/**
+ * The hooks of each event, in the order in which they were registered. It may change while sessions are open: a hook that
+ * was removed does not start again.
+ *
+ * @example
+ * const registry = new HookRegistry();
+ * registry.register({ event: 'before_tool', name: 'guard', command: './guard.sh' });
+ */
+export class HookRegistry {
+  private readonly byEvent = new Map<HookEvent, readonly ShellHook[]>();
+  private readonly listeners = new Set<() => void>();
+  private count = 0;
+
+  /** Adds a hook. Throws a `HookInvalidError` where it cannot be used. */
+  register(hook: HookRegistration): ShellHook {
+    const checked = resolveHook(hook, `#${this.count + 1}`);
+    this.count += 1;
+    const before = this.hooksOf(checked.event);
+    const resolved = { ...checked, ordinal: ordinalOf(checked, before) };
+    this.byEvent.set(resolved.event, [...before, resolved]);
+    this.announce();
+    return resolved;
+  }
+
+  /** Removes the hook of this id, or else those of this name; how many there were. */
+  unregister(nameOrId: string, { event, extension }: HookFilter = {}): number {
+    const key = this.list().some(({ id }) => id === nameOrId) ? 'id' : 'name';
+    const isMeant = (hook: ShellHook) =>
+      hook[key] === nameOrId &&
+      (event === undefined || hook.event === event) &&
+      (extension === undefined || hook.extension === extension);
+    return this.remove(isMeant);
+  }
+
+  /** Removes every hook of an extension; how many there were. */
+  unregisterExtension(extension: string): number {
+    return this.remove((hook) => hook.extension === extension);
+  }
+
+  /** The hooks of one event. The array does not change; a later call gives another. */
+  hooksOf(event: HookEvent): readonly ShellHook[] {
+    return this.byEvent.get(event) ?? NONE;
+  }
+
+  /** All hooks, event by event. */
+  list(): readonly ShellHook[] {
+    return [...this.byEvent.values()].flat();
+  }
+
+  /** Calls `listener` after every change, until the returned function is called. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private remove(isMeant: (hook: ShellHook) => boolean): number {
+    let removed = 0;
+    for (const [event, hooks] of this.byEvent) {
+      const kept = hooks.filter((hook) => !isMeant(hook));
+      removed += hooks.length - kept.length;
+      this.byEvent.set(event, kept);
+    }
+    if (removed > 0) this.announce();
+    return removed;
+  }
+
+  private announce(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}
+
+/** The first number that no hook of the same name and origin has. */
+function ordinalOf({ name, source, extension }: ShellHook, hooks: readonly ShellHook[]): number {
+  const twins = hooks.filter((hook) => hook.name === name && hook.source === source && hook.extension === extension);
+  const taken = new Set(twins.map(({ ordinal }) => ordinal));
+  let ordinal = 1;
+  while (taken.has(ordinal)) ordinal += 1;
+  return ordinal;
+}
+
+const NONE: readonly ShellHook[] = Object.freeze([]);

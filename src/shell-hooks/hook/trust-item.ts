@@ -1,0 +1,44 @@
+import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
+import type { ShellHook } from './definition.js';
+import type { HookDialect } from './event.js';
+
+/** The variables that hold the folder of the project, and that of the extension, in each dialect. */
+const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[]; extension: readonly string[] }>> = {
+  native: { project: [], extension: [] },
+  claude: { project: ['CLAUDE_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT'] },
+  codex: { project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'] },
+  gemini: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
+};
+
+/** The variables of a dialect that name a folder: those of the project, then those of the extension. */
+function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
+  const { project, extension } = FOLDER_VARIABLES[dialect];
+  return Object.fromEntries([
+    ...project.map((name) => [name, workspaceDir]),
+    ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
+  ]);
+}
+
+/** A hook as the gate judges it. */
+export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
+  const { scope, ordinal, event, extension, source, root, shell, reads, files } = hook;
+  const { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive } = hook;
+  const name = ordinal === 1 ? hook.name : `${hook.name}#${ordinal}`;
+  const expand = shell ? (text: string) => text : (text: string) => expandFolders(text, hook, workspaceDir);
+  return {
+    ...{ kind: 'hook', scope, name, event, extension, source, root, shell, reads, files },
+    command: expand(hook.command),
+    args: hook.args?.map(expand),
+    env: { ...folderVariables(hook, workspaceDir), ...hook.env },
+    cwd: hook.cwd ?? (dialect === 'native' ? undefined : workspaceDir),
+    details: { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive: sensitive && [...sensitive] },
+  };
+}
+
+/** Without a shell nobody else would put the folders in their places. */
+function expandFolders(text: string, hook: ShellHook, workspaceDir: string): string {
+  return Object.entries(folderVariables(hook, workspaceDir)).reduce(
+    (expanded, [name, folder]) => expanded.replaceAll(`\${${name}}`, () => folder),
+    text,
+  );
+}

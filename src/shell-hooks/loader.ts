@@ -1,0 +1,262 @@
+import { describeError, OptionInvalidError } from '../errors.js';
+import { consoleLogger, type Logger } from '../internal/logger.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
+import type { Approval } from '../trust/approvals/approval.js';
+import { createTrustGate, type TrustGate } from '../trust/gate.js';
+import type { TrustScope } from '../trust/item.js';
+import { createGates, createReachNotes, createResultGate, rewritesText } from './events/lifecycles.js';
+import type { HookParts } from './events/parts.js';
+import { PendingMessages } from './events/pending-messages.js';
+import { RunStates } from './events/run-state.js';
+import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
+import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
+import type { HookRegistration } from './hook/definition.js';
+import type { HookDialect } from './hook/event.js';
+import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
+import { HookRegistry } from './hook/registry.js';
+import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
+import { HookRunner } from './run/runner.js';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** A hook as `status()` shows it. */
+export interface ShellHookStatus {
+  readonly id: string;
+  readonly name: string;
+  readonly event: HookEvent;
+  readonly scope: TrustScope;
+  readonly dialect: HookDialect;
+  readonly source: string | undefined;
+  /** How often it has failed. */
+  readonly failures: number;
+}
+
+/** What `status()` shows. */
+export interface ShellHooksStatus {
+  readonly hooks: readonly ShellHookStatus[];
+  readonly diagnostics: readonly HookDiagnostic[];
+}
+
+/** The loader that `shellHooks` makes. It serves one agent. */
+export interface ShellHooks extends LifecycleLoader {
+  readonly registry: HookRegistry;
+  readonly gate: TrustGate;
+  /** Runs the hooks of an event outside of any agent. */
+  readonly runner: HookRunner;
+  /** Starts nothing, and asks nobody. */
+  status(): ShellHooksStatus;
+  /** What was approved, in all workspaces. */
+  approvals(): Promise<readonly Approval[]>;
+  /** Takes approvals back, by digest. Returns how many there were. */
+  revoke(digest: string): Promise<number>;
+  /** Reads the files again. What changed in them since has no effect before that. */
+  reload(): Promise<void>;
+}
+
+/**
+ * Lets executables take part in an agent's life: each gets an event as JSON on its standard input, and answers with JSON
+ * on its standard output.
+ *
+ * @example
+ * const guard = { event: 'before_tool', name: 'guard', command: 'node', args: ['guard.mjs'], matcher: 'delete_file' } as const;
+ * const agent = new Agent({ model, loaders: [shellHooks({ hooks: [guard], approve: terminalApprover() })] });
+ */
+export function shellHooks(options: ShellHooksOptions = {}): ShellHooks {
+  return new ShellHooksLoader(resolveShellHooksOptions(options));
+}
+
+class ShellHooksLoader implements ShellHooks {
+  readonly name = 'shell-hooks';
+  readonly registry: HookRegistry;
+  readonly gate: TrustGate;
+  readonly runner: HookRunner;
+  private readonly diagnostics: Diagnostics;
+  private logger: Logger;
+  private fileTimeout: number | undefined = undefined;
+  private fileHooks: readonly string[] = [];
+  /** The files whose matchers were spoken of. */
+  private readonly explained = new Set<string | undefined>();
+  private isLoaded = false;
+  private unfollow = () => {};
+
+  constructor(private readonly settings: ShellHooksSettings) {
+    const logger = this.followingLogger();
+    const { onDiagnostic, machine = {}, registry = new HookRegistry(), own } = settings;
+    this.logger = machine.logger ?? consoleLogger;
+    this.diagnostics = new Diagnostics(logger, onDiagnostic);
+    this.registry = registry;
+    this.gate = settings.gate ?? this.createGate(logger);
+    for (const hook of own) registry.register(hook);
+    this.runner = new HookRunner({
+      ...{ registry, gate: this.gate, ...machine, logger, report: this.diagnostics.report },
+      ...{ workspaceDir: settings.workspaceDir, appName: settings.appName, onNotice: settings.onNotice },
+      ...{ inheritEnv: settings.inheritEnv === true, sensitive: settings.sensitive ?? [] },
+      toolNames: settings.toolNames ?? {},
+      redact: settings.redact,
+      timeoutMs: () => settings.timeout ?? this.fileTimeout ?? DEFAULT_TIMEOUT_MS,
+    });
+  }
+
+  async load(host: LoaderHost): Promise<void> {
+    if (this.isLoaded) {
+      throw new OptionInvalidError('loaders', 'shell hooks serve one agent; make them anew for another.');
+    }
+    this.isLoaded = true;
+    this.logger = host.logger;
+    try {
+      await this.reload();
+    } catch (error) {
+      this.isLoaded = false;
+      throw error;
+    }
+    const { runner } = this;
+    const { logger, signal } = host;
+    const parts = { runner, logger, signal, notes: new PendingMessages(), runs: new RunStates() };
+    const installation = new Installation(host, parts, this.registry);
+    const follow = () => {
+      installation.update();
+      this.explainNames();
+    };
+    follow();
+    this.unfollow = this.registry.onChange(follow);
+  }
+
+  async reload(): Promise<void> {
+    const { discover, files, workspaceDir } = this.settings;
+    const found = discover.flatMap((dialect) => standardFiles(dialect, this.settings));
+    const contents = [];
+    // The user's hooks stand before those of the workspace.
+    for (const scope of ['user', 'workspace'] as const) {
+      for (const file of found) if (file.scope === scope) contents.push(await this.readLeniently(file));
+    }
+    for (const file of files)
+      contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
+    const before = this.fileHooks;
+    // The new ones first: a run that is going on is never without its guards.
+    this.fileHooks = contents.flatMap(({ hooks }) => hooks.flatMap((hook) => this.register(hook)));
+    for (const id of before) this.registry.unregister(id);
+    this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
+  }
+
+  close(): void {
+    this.unfollow();
+    this.isLoaded = false;
+  }
+
+  status(): ShellHooksStatus {
+    const { failures } = this.runner;
+    const hooks = this.registry.list().map((hook): ShellHookStatus => {
+      const { id, name, event, scope, dialect, source } = hook;
+      return { id, name, event, scope, dialect, source, failures: failures.get(id) ?? 0 };
+    });
+    return { hooks, diagnostics: this.diagnostics.list() };
+  }
+
+  approvals(): Promise<readonly Approval[]> {
+    return this.gate.store.list();
+  }
+
+  revoke(digest: string): Promise<number> {
+    return this.gate.revoke(digest);
+  }
+
+  /** A guard whose matcher names tools of another program looks idle, where it is for nothing. */
+  private explainNames(): void {
+    for (const hook of this.registry.list()) {
+      const { dialect, source, matcher = '*' } = hook;
+      const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|)$/.test(matcher.trim());
+      if (dialect === 'native' || !isNamed || this.settings.toolNames?.[dialect] || this.explained.has(source))
+        continue;
+      this.explained.add(source);
+      const message = `${source ?? hook.name}: its matchers are for the tools of ${dialect}; say in \`toolNames\` which of yours those are.`;
+      this.diagnostics.report({ level: 'warning', code: 'tools-unnamed', message, source });
+    }
+  }
+
+  private createGate(logger: Logger): TrustGate {
+    const { workspaceDir, appName, userDir: stateDir, approve, machine } = this.settings;
+    const { report } = this.diagnostics;
+    return createTrustGate({
+      ...{ workspaceDir, appName, stateDir, approve, logger, clock: machine?.clock },
+      onUserHooksChanged: ({ type, source, name }) => {
+        const message = `A hook of the user's has changed since it last ran: "${name}".`;
+        report({ level: 'warning', code: type, message, source, hook: name });
+      },
+    });
+  }
+
+  /** The host's logger is known only once the agent loads. */
+  private followingLogger(): Logger {
+    return {
+      debug: (message, details) => this.logger.debug(message, details),
+      info: (message, details) => this.logger.info(message, details),
+      warn: (message, details) => this.logger.warn(message, details),
+      error: (message, details) => this.logger.error(message, details),
+    };
+  }
+
+  /** A file that nobody named may be broken: that is said, and the others are read. */
+  private async readLeniently(file: HookFile): ReturnType<typeof readHookFile> {
+    const { report } = this.diagnostics;
+    try {
+      return await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
+    } catch (error) {
+      report({ level: 'error', code: 'file-unreadable', message: describeError(error), source: file.path });
+      return { hooks: [] };
+    }
+  }
+
+  /** One bad hook does not void its file. */
+  private register(hook: HookRegistration): string[] {
+    try {
+      return [this.registry.register(hook).id];
+    } catch (error) {
+      const { name, source } = hook;
+      this.diagnostics.report({
+        level: 'error',
+        code: 'hook-invalid',
+        message: describeError(error),
+        hook: name,
+        source,
+      });
+      return [];
+    }
+  }
+}
+
+/** The lifecycles of an agent, which follow the registry: only what has a hook is switched on. */
+class Installation {
+  private shape = '';
+  private gates: (() => void) | undefined = undefined;
+  private results: (() => void) | undefined = undefined;
+  private reached: (() => void) | undefined = undefined;
+
+  constructor(
+    private readonly host: LoaderHost,
+    private readonly parts: HookParts,
+    private readonly registry: HookRegistry,
+  ) {}
+
+  update(): void {
+    const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
+    const { host, parts } = this;
+    const shape = [...events, rewritesText(parts)].join();
+    if (shape === this.shape) return;
+    this.shape = shape;
+    this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);
+    this.results = place(host, this.results, events.has('after_tool') ? createResultGate(parts) : undefined);
+    const speaksOfCalls = events.has('after_tool') || events.has('after_agent');
+    this.reached = place(host, this.reached, speaksOfCalls ? createReachNotes(parts) : undefined);
+  }
+}
+
+/** Puts a lifecycle where another one stood, or takes that away. */
+function place(
+  host: LoaderHost,
+  before: (() => void) | undefined,
+  lifecycle: Parameters<LoaderHost['use']>[0] | undefined,
+): (() => void) | undefined {
+  if (lifecycle !== undefined) return host.use(lifecycle, before);
+  before?.();
+  return undefined;
+}

@@ -1,0 +1,63 @@
+import { type Environment, isRefusedName, userEnvironment, workspaceEnvironment } from '../../process/environment.js';
+import type { VerifiedItem } from '../../trust/decision.js';
+import type { ShellHook } from '../hook/definition.js';
+
+/** What the environment of a hook is made of beside its own definition. */
+export interface HookEnvironmentSource {
+  readonly workspaceDir: string;
+  /** What the names of its variables begin with. */
+  readonly prefix: string;
+  readonly sessionId: string;
+  /** Whether hooks of the user's get the credentials of model providers too. */
+  readonly inheritEnv: boolean;
+}
+
+/**
+ * The environment of a hook. One of the workspace gets a short list of variables and what it declared; one of the
+ * user's everything but credentials.
+ */
+export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
+  const { workspaceDir, inheritEnv } = source;
+  const own = { ...hook.variables?.(), ...verified.launch?.env };
+  const base = { parent: process.env, exclude: [workspaceDir] };
+  if (verified.scope === 'workspace') {
+    const additions = { ...declared(hook), ...dialectVariables(hook, source), ...own };
+    return workspaceEnvironment({ ...base, additions });
+  }
+  const additions = { ...(inheritEnv && parentTexts()), ...declared(hook), ...dialectVariables(hook, source), ...own };
+  return userEnvironment({ ...base, additions });
+}
+
+/** The name of an application as the start of names of variables. */
+export function variablePrefix(appName: string): string {
+  return appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}
+
+function dialectVariables({ dialect, event }: ShellHook, { prefix, workspaceDir, sessionId }: HookEnvironmentSource) {
+  if (dialect === 'gemini') return { ...sessionVariable('GEMINI', sessionId), pathSeparator: '/' };
+  if (dialect !== 'native') return {};
+  return {
+    [`${prefix}_PROJECT_DIR`]: workspaceDir,
+    ...sessionVariable(prefix, sessionId),
+    [`${prefix}_HOOK_EVENT`]: event,
+  };
+}
+
+const LONGEST_ID = 4_096;
+
+/** Ids often come from clients: one that no variable can hold may not keep a guard from starting. Its input has it. */
+function sessionVariable(prefix: string, id: string): Record<string, string> {
+  return id.includes('\0') || id.length > LONGEST_ID ? {} : { [`${prefix}_SESSION_ID`]: id };
+}
+
+/** Shown to whoever approved it. */
+function declared({ reads = [] }: ShellHook): Record<string, string> {
+  const named = reads.filter((name) => !isRefusedName(name) && process.env[name] !== undefined);
+  return Object.fromEntries(named.map((name) => [name, process.env[name] as string]));
+}
+
+function parentTexts(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../../internal/clock.js';
+import { homeFolder } from '../../process/home-folder.js';
+import type { Spawn } from '../../process/process-group.js';
+import { type ProcessResult, runProcess } from '../../process/run-process.js';
+import { isFolder } from '../../process/spawn-failure.js';
+import type { VerifiedItem } from '../../trust/decision.js';
+import type { Report } from '../files/diagnostic.js';
+import type { ShellHook } from '../hook/definition.js';
+
+/** One start of a hook's program. */
+export interface HookStart {
+  readonly hook: ShellHook;
+  readonly verified: VerifiedItem;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: () => string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What starting takes beside the hook. */
+export interface HookMachine {
+  readonly workspaceDir: string;
+  readonly clock: Clock;
+  readonly spawn: Spawn | undefined;
+  readonly report: Report;
+}
+
+/** Runs the program of a hook. Where its folder is gone, in that of the project, or else at home. */
+export async function startHook(start: HookStart, machine: HookMachine): Promise<ProcessResult> {
+  const { hook, verified, env, stdin, timeoutMs, signal } = start;
+  const { command = '', argv0, args = [], cwd = machine.workspaceDir } = verified.launch ?? {};
+  const { clock, spawn, report } = machine;
+  const run = (folder: string) =>
+    runProcess({ command, argv0, args, cwd: folder, env, stdin, timeoutMs, signal, clock, spawn });
+  const result = await run(cwd);
+  if (result.failure?.code !== 'cwd-missing') return result;
+  const folder = isFolder(machine.workspaceDir) ? machine.workspaceDir : (homeFolder() ?? '/');
+  const message = `Hook "${hook.name}" ran in ${folder}, since ${cwd} is gone.`;
+  report({ level: 'warning', code: 'cwd-missing', message, hook: hook.name });
+  return run(folder);
+}

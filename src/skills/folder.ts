@@ -1,0 +1,169 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { replaceTexts } from '../internal/placeholder.js';
+import type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
+import { problemsText } from '../internal/problem.js';
+import { readText } from '../process/file-bytes.js';
+import { isThere, resolveInside } from '../process/relative-path.js';
+import { SkillUnavailableError } from './error.js';
+import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './file.js';
+import type { GatedFolder, OpenedFolder } from './gated-folder.js';
+import type { ExtensionScope, SkillEntry } from './skill.js';
+
+/** The variable in which a plugin of Claude Code finds its data folder. */
+export const DATA_VARIABLE = 'CLAUDE_PLUGIN_DATA';
+
+const MAX_BYTES = 512 * 1024;
+/** What stands for all that a user writes behind the name of a skill. */
+const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
+
+/** A file that is a skill by itself, and what it goes by. */
+interface CommandFile {
+  /** Relative to the gated folder. */
+  readonly file: string;
+  readonly name: string;
+}
+
+/** A folder with a SKILL.md, or a command, in a folder that is gated as a whole. */
+export interface SkillPlace {
+  readonly gated: GatedFolder;
+  /** The folder of the skill, relative to the gated one; `.` where it is the same. */
+  readonly path: string;
+  /** The folder of the skill, absolute. */
+  readonly folder: string;
+  /** The file, where it is a command, which has no folder of its own. */
+  readonly command?: CommandFile | undefined;
+  readonly scope: ExtensionScope;
+  readonly extension?: string | undefined;
+  /** The folder for what a plugin of Claude Code keeps. */
+  readonly data?: string | undefined;
+  /** Finds the references to settings of its extension in a string. */
+  readonly findSettings?: ((text: string) => readonly { readonly text: string }[]) | undefined;
+}
+
+/**
+ * The folder itself where it holds a SKILL.md, else those in it that do, sorted; also where a link leads out, which whoever
+ * reads it refuses. A folder that is missing or cannot be read has none.
+ */
+export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
+  const folder = path === '.' ? root : await resolveInside(root, path);
+  if (folder === undefined) return [];
+  if (await isThere(join(folder, SKILL_FILE))) return [path];
+  const names = await readdir(folder).catch(() => []);
+  const found = await Promise.all(
+    names.sort().map(async (name) => ((await isThere(join(folder, name, SKILL_FILE))) ? [name] : [])),
+  );
+  return found.flat().map((name) => (path === '.' ? name : join(path, name)));
+}
+
+/** The file itself, or those in the folder and the folders in there, whose names go before their own; sorted. */
+export async function findCommands(root: string, path: string): Promise<readonly CommandFile[]> {
+  const found = await resolveInside(root, path);
+  if (found === undefined) return [];
+  const entries = await readdir(found, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return commandsAt(path);
+  const inner = entries
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(async (entry) => {
+      const inside = join(path, entry.name);
+      // No link is taken for a folder: it might lead in a circle.
+      if (!entry.isDirectory()) return commandsAt(inside);
+      return (await findCommands(root, inside)).map((it) => ({ ...it, name: `${entry.name}-${it.name}` }));
+    });
+  return (await Promise.all(inner)).flat();
+}
+
+function commandsAt(path: string): readonly CommandFile[] {
+  return path.endsWith('.md') ? [{ file: path, name: basename(path, '.md') }] : [];
+}
+
+/** Opens a skill: its catalogue entry now, from a folder that may be open already, and its text when it is used. */
+export async function loadFolderSkill(
+  place: SkillPlace,
+  folder?: OpenedFolder,
+): Promise<{
+  readonly entry?: SkillEntry;
+  readonly isDenied?: boolean;
+  readonly diagnostics: readonly ManifestDiagnostic[];
+}> {
+  const opened = await read(place, folder ?? (await place.gated.open()));
+  if ('problem' in opened) {
+    const level = opened.isDenied ? 'warning' : 'error';
+    return {
+      isDenied: opened.isDenied,
+      diagnostics: [diagnose(level, place, [{ path: '', message: opened.problem }])],
+    };
+  }
+  const { skill: file, problems } = parse(opened.text, place);
+  if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
+  const told = [...problems, ...settingsIn(file, place)];
+  const diagnostics = told.length === 0 ? [] : [diagnose('warning', place, told)];
+  return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
+}
+
+function settingsIn({ body }: SkillFile, { findSettings }: SkillPlace): readonly ManifestProblem[] {
+  const texts = new Set(findSettings?.(body).map(({ text }) => text));
+  return [...texts].map((text) => ({
+    path: '',
+    message: `${text} stays as it is: no setting is put before the model`,
+  }));
+}
+
+function parse(text: string, { folder, command }: SkillPlace) {
+  return command === undefined ? readSkillFile(text, basename(folder)) : readCommandFile(text, command.name);
+}
+
+async function read(
+  { path, command }: SkillPlace,
+  opened: OpenedFolder,
+): Promise<SkillText | { problem: string; isDenied: boolean }> {
+  if ('problem' in opened) return opened;
+  const folder = path === '.' ? opened.root : await resolveInside(opened.root, path);
+  const name = command === undefined ? SKILL_FILE : basename(command.file);
+  const file = folder === undefined ? undefined : await resolveInside(folder, name);
+  if (folder === undefined || file === undefined) {
+    return { problem: `its ${name} is gone, or a link leads out of the folder`, isDenied: false };
+  }
+  const text = await readText(file, MAX_BYTES);
+  return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder, root: opened.root };
+}
+
+interface SkillText {
+  readonly text: string;
+  readonly folder: string;
+  /** What it was approved with. */
+  readonly root: string;
+}
+
+async function activate(place: SkillPlace, name: string) {
+  const opened = await read(place, await place.gated.open());
+  if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
+  const { skill } = parse(opened.text, place);
+  if (skill === undefined) throw new SkillUnavailableError(name, 'its file is not valid any more');
+  const { folder, root } = opened;
+  const folders = {
+    CLAUDE_SKILL_DIR: folder,
+    ...(place.extension !== undefined && { CLAUDE_PLUGIN_ROOT: root, extensionPath: root }),
+    ...(place.data !== undefined && { [DATA_VARIABLE]: place.data }),
+  };
+  const prompt = replaceTexts(skill.body.replace(ARGUMENTS, '{{arguments}}'), folders);
+  return place.command === undefined ? { prompt, folder } : { prompt };
+}
+
+function describe({ body, ...file }: SkillFile, place: SkillPlace) {
+  const { extension, scope } = place;
+  const id = extension === undefined ? file.name : `${extension}:${file.name}`;
+  const parameters = body.search(ARGUMENTS) < 0 ? [] : [{ name: 'arguments' }];
+  return { ...file, id, parameters, extension, scope, source: sourceOf(place) };
+}
+
+function sourceOf({ folder, command }: SkillPlace): string {
+  return join(folder, command === undefined ? SKILL_FILE : basename(command.file));
+}
+
+function diagnose(level: 'error' | 'warning', place: SkillPlace, problems: readonly ManifestProblem[]) {
+  const { folder, command, extension } = place;
+  const source = command === undefined ? folder : sourceOf(place);
+  const message = `The skill in ${source}: ${problemsText(problems)}`;
+  return { level, message, source, problems, ...(extension !== undefined && { extension }) };
+}

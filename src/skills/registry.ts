@@ -1,0 +1,78 @@
+import type { UserMessage } from '../model/message.js';
+import { SkillUnknownError } from './error.js';
+import { fillPrompt, type SkillArguments } from './prompt.js';
+import { listSkillFiles } from './resource.js';
+import type { Skill, SkillBody, SkillEntry } from './skill.js';
+
+/** The skills that can be used now. */
+export interface Skills {
+  /** All of them; those of extensions first, in the order of loading. */
+  list(): readonly Skill[];
+  /** The skill of this id, or of this bare name where only one has it. Throws a SkillUnknownError otherwise. */
+  get(nameOrId: string): Skill;
+  /**
+   * The message to run with: the skill's text with the values of its parameters. Rejects with a SkillUnknownError that
+   * lists candidates where several skills have the name, with a SkillParametersError where a required parameter is
+   * missing, and with a SkillUnavailableError where it may not be used any more.
+   *
+   * @example
+   * await agent.run(await extensions.skills.invoke('review', { file: 'a.ts' }));
+   */
+  invoke(nameOrId: string, parameters?: SkillArguments): Promise<UserMessage>;
+}
+
+/** Holds the skills of all extensions, and those that belong to none. */
+export class SkillRegistry implements Skills {
+  private entries: ReadonlyMap<string, SkillEntry> = new Map();
+  /** Changes with the list. */
+  revision = 0;
+
+  list(): readonly Skill[] {
+    return [...this.entries.values()].map(({ skill }) => skill);
+  }
+
+  get(nameOrId: string): Skill {
+    return this.find(nameOrId).skill;
+  }
+
+  async invoke(nameOrId: string, parameters: SkillArguments = {}): Promise<UserMessage> {
+    const { text, body } = await this.read(nameOrId, parameters);
+    const files = body.folder === undefined ? [] : await listSkillFiles(body.folder);
+    if (files.length === 0) return { role: 'user', content: text };
+    return { role: 'user', content: `${text}\n\nFiles of this skill, in ${body.folder}:\n${files.join('\n')}` };
+  }
+
+  /** The text of a skill with its parameters filled in. */
+  async read(nameOrId: string, parameters: SkillArguments): Promise<{ skill: Skill; text: string; body: SkillBody }> {
+    const entry = this.find(nameOrId);
+    const { skill } = entry;
+    // Before anything is read or asked: what is wrong with the call is wrong anyway.
+    fillPrompt({ name: skill.id, prompt: '', parameters: skill.parameters }, parameters);
+    const body = await entry.open();
+    const text = fillPrompt({ name: skill.id, prompt: body.prompt, parameters: skill.parameters }, parameters);
+    return { skill, text, body };
+  }
+
+  /** The folder and text of a skill, for its files. */
+  open(nameOrId: string): Promise<SkillBody> {
+    return this.find(nameOrId).open();
+  }
+
+  /** Puts a list in the place of the one before. Of two with one id the first stays. */
+  replace(entries: readonly SkillEntry[]): void {
+    const byId = new Map<string, SkillEntry>();
+    for (const entry of entries) if (!byId.has(entry.skill.id)) byId.set(entry.skill.id, entry);
+    this.entries = byId;
+    this.revision += 1;
+  }
+
+  private find(nameOrId: string): SkillEntry {
+    const exact = this.entries.get(nameOrId);
+    if (exact) return exact;
+    const named = [...this.entries.values()].filter(({ skill }) => skill.name === nameOrId);
+    const [only] = named;
+    if (only && named.length === 1) return only;
+    const candidates = (named.length > 0 ? named : [...this.entries.values()]).map(({ skill }) => skill.id);
+    throw new SkillUnknownError(nameOrId, candidates, named.length > 1);
+  }
+}

@@ -1,0 +1,113 @@
+import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
+import { defineTool } from '../tools/define-tool.js';
+import type { LiveToolSet, Tool, ToolResult } from '../tools/tool.js';
+import { SkillUnavailableError } from './error.js';
+import type { SkillArguments } from './prompt.js';
+import type { SkillRegistry } from './registry.js';
+import { listSkillFiles, readSkillResource } from './resource.js';
+import type { Skill } from './skill.js';
+
+interface SkillCall {
+  readonly name: string;
+  readonly parameters?: SkillArguments;
+  readonly file?: string;
+}
+
+/**
+ * The model's way to the skills: one tool whose description is the catalogue, which gives the text of a skill, and the
+ * files that lie with it. There is no tool while there is no skill.
+ */
+export function skillLifecycle(registry: SkillRegistry, toolName: string): AgentLifecycle {
+  const tools = new SkillToolSet(registry, toolName);
+  return {
+    name: 'skills',
+    tools,
+    wrapToolCall: (call, next) => (tools.isOwn(call.tool) ? once(call, next) : next(call)),
+  };
+}
+
+/** A text that the conversation holds already is not put into it again. */
+async function once(call: ToolCallRequest<unknown>, next: ToolInvoke): Promise<ToolResult> {
+  const result = await next(call);
+  const isThere = call.run.messages.some(
+    (message) =>
+      message.role === 'tool' &&
+      message.content.some(({ content, name }) => name === call.name && content === result.content),
+  );
+  return isThere && !result.isError
+    ? { content: 'This is in the conversation already: see the earlier result.' }
+    : result;
+}
+
+/** Read at every turn; made anew when the skills have changed. */
+class SkillToolSet implements LiveToolSet {
+  private made: { readonly revision: number; readonly tools: readonly Tool[] } = { revision: -1, tools: [] };
+
+  constructor(
+    private readonly registry: SkillRegistry,
+    private readonly toolName: string,
+  ) {}
+
+  get revision(): number {
+    return this.registry.revision;
+  }
+
+  list(): readonly Tool[] {
+    const { revision } = this;
+    if (this.made.revision !== revision) this.made = { revision, tools: this.make() };
+    return this.made.tools;
+  }
+
+  isOwn(tool: Tool | undefined): boolean {
+    return tool !== undefined && this.made.tools.includes(tool);
+  }
+
+  private make(): readonly Tool[] {
+    const skills = this.registry.list().filter(({ userOnly }) => userOnly !== true);
+    if (skills.length === 0) return [];
+    const tool = defineTool({
+      name: this.toolName,
+      description: `Gives the instructions of a skill. Call it before you do what a skill is for.\n\n${skills.map(lineOf).join('\n')}`,
+      input: schemaOf(skills),
+      origin: 'skills',
+      annotations: { readOnly: true },
+      execute: (input) => this.answer(input as SkillCall),
+    });
+    return [tool];
+  }
+
+  private async answer({ name, parameters = {}, file }: SkillCall): Promise<string> {
+    if (file !== undefined) return this.fileOf(name, file);
+    const { skill, text, body } = await this.registry.read(name, parameters);
+    const files = body.folder === undefined ? [] : await listSkillFiles(body.folder);
+    const more = files.length === 0 ? '' : `\nFiles, to be read with \`file\`:\n${files.join('\n')}\n`;
+    return `<skill name=${JSON.stringify(skill.id)}>\n${text.replace(/<(?=\/?skill\b)/gi, '&lt;')}\n</skill>${more}`;
+  }
+
+  private async fileOf(name: string, file: string): Promise<string> {
+    const { folder } = await this.registry.open(name);
+    const read = folder === undefined ? { problem: 'it has no files' } : await readSkillResource(folder, file);
+    if ('problem' in read) throw new SkillUnavailableError(name, `${file}: ${read.problem}`);
+    return read.text;
+  }
+}
+
+/** One line, whatever the description holds. */
+function lineOf({ id, description, parameters }: Skill): string {
+  const names = parameters.map(({ name, required }) => (required ? `${name} (required)` : name));
+  const takes = names.length === 0 ? '' : ` Parameters: ${names.join(', ')}.`;
+  return `- ${id}: ${description.replace(/[\s\p{Cc}]+/gu, ' ').trim()}${takes}`;
+}
+
+function schemaOf(skills: readonly Skill[]) {
+  return {
+    type: 'object',
+    properties: {
+      name: { type: 'string', enum: skills.map(({ id }) => id) },
+      parameters: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+      file: { type: 'string', description: 'A file of the skill, by its path in there, in place of the instructions.' },
+    },
+    required: ['name'],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { hasCode, StoreCorruptError } from '../store-error.js';
+import { encodeLine, type ParsedLines, parseLines } from './line.js';
+import { syncFolder, TEMPORARY } from './lock.js';
+
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+/** A log is written anew when it is twice as long as what it says, and this much. */
+const SLACK_BYTES = 65_536;
+/** A checksum, a tab and the generation: the start of each log, different in each. */
+const MARK_BYTES = 8 + 1 + 34;
+
+/** What a log is of: how its lines become a state, and a state lines. */
+export interface LogForm<State> {
+  readonly kind: string;
+  create(): State;
+  apply(state: State, fields: readonly string[]): void;
+  /** Lines that give this state to one that was just created. */
+  dump(state: State): Iterable<readonly string[]>;
+}
+
+/** What lines are added to a log. */
+export interface LogAddition {
+  readonly text: string;
+  /** Whether they must have reached the disk. */
+  readonly durable: boolean;
+}
+
+/**
+ * A file of lines that a state is made from by reading them in order. Only the holder of the folder's lock may use it. It
+ * reads what others added since it last looked, and starts over where they wrote the file anew.
+ */
+export class LogFile<State> {
+  state: State;
+  readonly path: string;
+  private readonly form: LogForm<State>;
+  private mark: Buffer | undefined = undefined;
+  private bytes = 0;
+  private rewriteAt = 0;
+
+  constructor(folder: string, form: LogForm<State>) {
+    this.path = join(folder, 'log');
+    this.form = form;
+    this.state = form.create();
+  }
+
+  /** How long the file is. */
+  get size(): number {
+    return this.bytes;
+  }
+
+  /** Brings the state up to date with the file, and drops a last line that was never finished. */
+  async read(): Promise<void> {
+    const handle = await openLog(this.path, constants.O_RDWR);
+    if (handle === undefined) return this.restart();
+    try {
+      const { size } = await handle.stat();
+      const mark = await readBytes(handle, 0, Math.min(MARK_BYTES, size));
+      if (this.mark === undefined || !mark.equals(this.mark) || size < this.bytes) this.restart();
+      const isNew = this.bytes === 0;
+      const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
+      this.replay(isNew ? lines.slice(1) : lines);
+      this.bytes += bytes;
+      if (isNew && bytes === 0 && size > 0) throw new StoreCorruptError(this.path, 'it has no whole line');
+      if (this.bytes < size) await handle.truncate(this.bytes);
+      this.mark = this.bytes === 0 ? undefined : mark;
+      if (isNew) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Adds lines. Where that fails, the file is cut back to what it was. */
+  async append({ text, durable }: LogAddition): Promise<void> {
+    if (this.bytes === 0 || this.bytes > this.rewriteAt) return this.rewrite();
+    const handle = await openLog(this.path, constants.O_WRONLY | constants.O_APPEND);
+    if (handle === undefined) throw new StoreCorruptError(this.path, 'it was removed while it was in use');
+    try {
+      await handle.writeFile(text);
+      if (durable) await handle.datasync();
+    } catch (error) {
+      await handle.truncate(this.bytes).catch(() => {});
+      throw error;
+    } finally {
+      await handle.close();
+    }
+    this.bytes += Buffer.byteLength(text);
+  }
+
+  /** Forgets what the file holds: it is replaced by the next write. */
+  restart(): void {
+    this.state = this.form.create();
+    this.mark = undefined;
+    this.bytes = 0;
+  }
+
+  /** Writes the file anew, beside the old one, and puts it in its place in one step. */
+  async rewrite(): Promise<void> {
+    const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
+    const text = header + dumpText(this.form, this.state);
+    const temporary = join(dirname(this.path), TEMPORARY);
+    await rm(temporary, { force: true });
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle
+        .writeFile(text)
+        .then(() => handle.sync())
+        .finally(() => handle.close());
+      await rename(temporary, this.path);
+    } catch (error) {
+      // On a full disk, others need its room.
+      await rm(temporary, { force: true }).catch(() => {});
+      throw error;
+    }
+    await syncFolder(dirname(this.path));
+    this.mark = Buffer.from(text.slice(0, MARK_BYTES));
+    this.bytes = Buffer.byteLength(text);
+    this.rewriteAt = rewriteSize(text);
+  }
+
+  private parse(bytes: Buffer): ParsedLines {
+    const parsed = parseLines(bytes);
+    const isFirst = this.bytes === 0;
+    if (parsed === undefined) throw new StoreCorruptError(this.path, 'a line does not match its checksum');
+    const [header] = parsed.lines;
+    if (isFirst && header !== undefined && header[1] !== JSON.stringify(this.form.kind)) {
+      throw new StoreCorruptError(this.path, `it does not begin as a log of ${this.form.kind}`);
+    }
+    return parsed;
+  }
+
+  private replay(lines: readonly (readonly string[])[]): void {
+    try {
+      for (const fields of lines) this.form.apply(this.state, fields);
+    } catch {
+      throw new StoreCorruptError(this.path, 'a line has a form that is not known');
+    }
+  }
+}
+
+/** Undefined where there is no such file. */
+async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, flags | NO_FOLLOW, 0o600);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ELOOP', 'EISDIR')) throw new StoreCorruptError(path, 'it is no plain file');
+    throw error;
+  }
+}
+
+async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await handle.read(buffer, done, length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return buffer.subarray(0, done);
+}
+
+function dumpText<State>(form: LogForm<State>, state: State): string {
+  let text = '';
+  for (const fields of form.dump(state)) text += encodeLine(fields);
+  return text;
+}
+
+function rewriteSize(text: string): number {
+  return 2 * Buffer.byteLength(text) + SLACK_BYTES;
+}

@@ -1,0 +1,168 @@
+import { consoleLogger, type Logger } from '../../internal/logger.js';
+import type { StateValue } from '../../state/scope-state.js';
+import { SessionState } from '../../state/session-state.js';
+import { checkStateKey, utf8Bytes } from '../../state/state-key.js';
+import { checkStatePolicy } from '../../state/state-policy.js';
+import type {
+  StateChange,
+  StateEntry,
+  StatePolicy,
+  StateScope,
+  StateStats,
+  StateStore,
+} from '../../state/state-store.js';
+import { type FileOptions, resolveFileOptions } from './options.js';
+import { FileVault, type VaultForm, type VaultStep } from './vault.js';
+
+/** What a FileStateStore is given. */
+export interface FileStateStoreOptions extends FileOptions {
+  /** Is told where a damaged file was put. Default: the console. */
+  readonly logger?: Logger | undefined;
+}
+
+/**
+ * State on disk. What a call acknowledged is there after a kill at any moment, and any number of processes may use the
+ * folder at once. A damaged file is put aside with a warning, and its session begins anew.
+ */
+export class FileStateStore implements StateStore {
+  private readonly vault: FileVault<SessionState>;
+
+  constructor(options: FileStateStoreOptions) {
+    const resolved = resolveFileOptions(options, ['logger']);
+    const { logger = consoleLogger } = options;
+    this.vault = new FileVault({
+      ...resolved,
+      form,
+      onDamage: ({ file }, backup) =>
+        logger.warn(`State of extensions begins anew: ${file} was damaged, and is now ${backup}.`),
+    });
+  }
+
+  async get({ session, extension }: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {
+    checkStateKey(key);
+    checkStatePolicy(policy);
+    return this.vault.run(session, {
+      run: ({ state, now, write }) => {
+        const text = state.get(extension, key, { now, policy });
+        const value = state.peek(extension, key);
+        if (value !== undefined) write(useLine({ extension, value, end: state.end }), false);
+        return text;
+      },
+    });
+  }
+
+  async set({ session, extension }: StateScope, entry: StateEntry, policy: StatePolicy): Promise<StateChange> {
+    checkStateKey(entry.key);
+    checkStatePolicy(policy);
+    return this.vault.run(session, {
+      creates: true,
+      run: ({ state, now, write }) => {
+        const change = state.set(extension, entry, { now, policy });
+        const value = state.peek(extension, entry.key);
+        if (!change.stored || value === undefined) return change;
+        const evicted = change.evicted.map(({ key }) => key);
+        write([...setLine({ extension, value, end: state.end }), JSON.stringify(evicted)], true);
+        return change;
+      },
+    });
+  }
+
+  async clear({ session, extension }: StateScope, key?: string): Promise<number> {
+    if (key !== undefined) checkStateKey(key);
+    return this.vault.run(session, clearing(extension, key));
+  }
+
+  async clearExtension(extension: string): Promise<number> {
+    const counts = await this.vault.runAll(clearing(extension));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async clearSession(session: string): Promise<number> {
+    return this.vault.run(session, clearing());
+  }
+
+  async touch(session: string, policy: StatePolicy): Promise<void> {
+    checkStatePolicy(policy);
+    await this.vault.run(session, {
+      run: ({ state, now, write }) => {
+        state.purge(now);
+        state.touch({ now, policy });
+        write([JSON.stringify(['end', state.end])], false);
+      },
+    });
+  }
+
+  async stats(session: string): Promise<StateStats> {
+    return this.vault.run(session, {
+      run: ({ state, now }) => {
+        state.purge(now);
+        return state.stats();
+      },
+    });
+  }
+}
+
+/** A value that a line tells of, and the end of its session. */
+interface Told {
+  readonly extension: string;
+  readonly value: StateValue;
+  readonly end: number;
+}
+
+function setLine({ extension, value, end }: Told): string[] {
+  const { key, usedAt, ttlMs, text } = value;
+  return [JSON.stringify(['set', extension, key, usedAt, ttlMs, end]), JSON.stringify(text)];
+}
+
+function useLine({ extension, value: { key, usedAt, ttlMs }, end }: Told): string[] {
+  return [JSON.stringify(['use', extension, key, usedAt, ttlMs, end])];
+}
+
+function clearLine(extension?: string, key?: string): string[] {
+  return [JSON.stringify(['clear', extension, key])];
+}
+
+function clearing(extension?: string, key?: string): VaultStep<SessionState, number> {
+  return {
+    run: ({ state, now, write }) => {
+      state.purge(now);
+      const count = state.clear(extension, key);
+      if (count > 0) write(clearLine(extension, key), true);
+      return count;
+    },
+  };
+}
+
+/** JSON has no Infinity: it says null. */
+type Time = number | null;
+type ValueLine = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];
+type Line = ValueLine | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];
+
+const form: VaultForm<SessionState> = {
+  kind: 'state',
+  create: () => new SessionState(),
+  apply: applyLine,
+  *dump(state) {
+    for (const [extension, value] of state.list()) yield setLine({ extension, value, end: state.end });
+  },
+  isEmpty: (state, now) => {
+    state.purge(now);
+    return state.isEmpty;
+  },
+  endOf: (state) => state.end,
+};
+
+function applyLine(state: SessionState, [head = '', json, evicted = '[]']: readonly string[]): void {
+  const line: Line = JSON.parse(head);
+  if (line[0] === 'clear') return void state.clear(line[1] ?? undefined, line[2] ?? undefined);
+  for (const key of JSON.parse(evicted)) state.clear(String(line[1]), key);
+  if (line[0] !== 'end') applyValue(state, line, json);
+  state.end = (line.at(-1) as Time) ?? Number.POSITIVE_INFINITY;
+}
+
+function applyValue(state: SessionState, [, extension, key, usedAt, ttlMs]: ValueLine, json: string | undefined): void {
+  const text = json === undefined ? state.peek(extension, key)?.text : String(JSON.parse(json));
+  if (text === undefined) return;
+  const value = { key, text, bytes: utf8Bytes(text), usedAt, ttlMs: ttlMs ?? Number.POSITIVE_INFINITY };
+  state.put(extension, value);
+}

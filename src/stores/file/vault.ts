@@ -1,0 +1,242 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, rename, utimes } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { KeelsonError, OptionInvalidError } from '../../errors.js';
+import type { Clock } from '../../internal/clock.js';
+import { mapConcurrent } from '../../internal/map-concurrent.js';
+import { hasCode, StoreCorruptError, StoreFailedError } from '../store-error.js';
+import { LogCache } from './cache.js';
+import { type Job, KeyedQueue } from './keyed-queue.js';
+import { encodeLine } from './line.js';
+import { type FolderLock, lockFolder } from './lock.js';
+import { LogFile, type LogForm } from './log.js';
+import { FolderSweep } from './sweep.js';
+
+/** The latest time that every file system can keep. */
+const LAST_TIME_MS = 2 ** 31 * 1000 - 1000;
+
+/** What the logs of a vault are of, and when they are over. */
+export interface VaultForm<State> extends LogForm<State> {
+  /** Whether nothing is left at that time. Drops what expired. */
+  isEmpty(state: State, now: number): boolean;
+  /** When all of it is over. */
+  endOf(state: State): number;
+}
+
+/** What a vault is given. */
+export interface VaultOptions<State> {
+  readonly folder: string;
+  readonly form: VaultForm<State>;
+  readonly clock: Clock;
+  readonly lockTimeoutMs: number;
+  /** Where given, a damaged log is put aside and its state begins anew; otherwise the call fails. */
+  readonly onDamage?: (error: StoreCorruptError, backup: string) => void;
+}
+
+/** A state that a step may read, and change if it writes down what it changed. */
+interface Draft<State> {
+  readonly state: State;
+  readonly now: number;
+  /** `durable` is false for what a power cut may undo. */
+  readonly write: (fields: readonly string[], durable: boolean) => void;
+}
+
+/** A look at one state, or a change of it. Many are done under one lock. */
+export interface VaultStep<State, Result> {
+  /** Makes the state where there is none. */
+  readonly creates?: boolean;
+  run(draft: Draft<State>): Result;
+}
+
+interface Task<State> {
+  readonly step: VaultStep<State, unknown> | 'remove';
+  readonly timeoutMs: number;
+}
+
+/** A folder with a folder for each id, in which a log holds its state. Any number of processes may use it at once. */
+export class FileVault<State> {
+  private readonly options: VaultOptions<State>;
+  private readonly folder: string;
+  private readonly prefix: string;
+  private readonly lanes: KeyedQueue<Task<State>>;
+  private readonly cache: LogCache<State> = new LogCache();
+  private readonly sweep: FolderSweep;
+  private isTidying = false;
+
+  constructor(options: VaultOptions<State>) {
+    this.options = options;
+    this.folder = resolve(options.folder);
+    this.prefix = `${options.form.kind}-`;
+    this.sweep = new FolderSweep(this.folder, this.prefix);
+    this.lanes = new KeyedQueue(
+      (name, jobs) => this.work(name, jobs),
+      ({ step }) => step === 'remove',
+    );
+  }
+
+  /** Does a step on the state of an id. What it wrote is on disk when the promise resolves. */
+  async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
+    const result = await this.push(this.nameOf(id), step);
+    await this.tidy();
+    return result as Result;
+  }
+
+  /** Does a step on every state there is. */
+  async runAll<Result>(step: VaultStep<State, Result>): Promise<Result[]> {
+    const names = await readdir(this.folder).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return [];
+      throw new StoreFailedError(this.folder, error);
+    });
+    const ours = names.filter((name) => name.startsWith(this.prefix));
+    return mapConcurrent(ours, async (name) => (await this.push(name, step)) as Result);
+  }
+
+  /** Removes the state of an id without a look at it. */
+  async remove(id: string): Promise<void> {
+    await this.push(this.nameOf(id), 'remove');
+  }
+
+  /** The same for no two ids, whatever they hold, also where a disk takes `A` for `a`. */
+  private nameOf(id: string): string {
+    if (typeof id !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof id}.`);
+    // JSON writes each lone surrogate as an escape of its own; in UTF-8 they would all be the same.
+    return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
+  }
+
+  private async push(name: string, step: Task<State>['step'], timeoutMs?: number): Promise<unknown> {
+    try {
+      return await this.lanes.push(name, { step, timeoutMs: timeoutMs ?? this.options.lockTimeoutMs });
+    } catch (error) {
+      throw error instanceof KeelsonError ? error : new StoreFailedError(this.folder, error);
+    }
+  }
+
+  /** Where the disk refuses what many wrote, each is tried alone: a read does not fail with the write beside it. */
+  private async work(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
+    try {
+      await this.workAtOnce(name, jobs);
+    } catch (error) {
+      if (jobs.length === 1 || error instanceof KeelsonError) throw error;
+      for (const job of jobs) await this.workAtOnce(name, [job]).catch(job.reject);
+    }
+  }
+
+  private async workAtOnce(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
+    const { form, clock } = this.options;
+    const cached = this.cache.take(name);
+    const lock = await lockFolder(join(this.folder, name), {
+      create: jobs.some(({ task }) => task.step !== 'remove' && task.step.creates === true),
+      timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs)),
+    });
+    if (lock === undefined) return settle(runSteps(jobs, new LogDraft(form.create(), clock.now())));
+
+    let log: LogFile<State> | undefined;
+    let outcomes: Outcome[];
+    let isWritten = false;
+    try {
+      log = isRemoval(jobs) ? undefined : await this.read(name, cached);
+      const now = clock.now();
+      if (log !== undefined && form.isEmpty(log.state, now)) log.restart();
+      const draft = new LogDraft(log?.state ?? form.create(), now);
+      outcomes = runSteps(jobs, draft);
+      if (log === undefined || form.isEmpty(draft.state, draft.now)) await lock.remove();
+      else isWritten = await this.write(lock, log, draft);
+    } finally {
+      if (!lock.isRemoved) await lock.release();
+    }
+    if (log !== undefined && isWritten) this.cache.put(name, log);
+    settle(outcomes);
+  }
+
+  /** The log as it is on disk. One that is damaged is put aside, if it may be. */
+  private async read(name: string, cached: LogFile<State> | undefined): Promise<LogFile<State>> {
+    const { form, onDamage } = this.options;
+    const folder = join(this.folder, name);
+    const log = cached ?? new LogFile(folder, form);
+    try {
+      await log.read();
+      return log;
+    } catch (error) {
+      if (!(error instanceof StoreCorruptError) || onDamage === undefined) throw error;
+      const backup = join(this.folder, `damaged-${name}-${randomBytes(8).toString('hex')}`);
+      await rename(log.path, backup);
+      onDamage(error, backup);
+      return new LogFile(folder, form);
+    }
+  }
+
+  /** Whether the log says what the state is: where a full disk keeps the time of a mere read out, the read still counts. */
+  private async write(
+    lock: FolderLock,
+    log: LogFile<State>,
+    { text, durable, now }: LogDraft<State>,
+  ): Promise<boolean> {
+    if (text === '') return true;
+    await lock.check();
+    try {
+      await log.append({ text, durable });
+    } catch (error) {
+      if (durable || error instanceof KeelsonError) throw error;
+      return false;
+    }
+    const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
+    // Only the sweep reads it, to know where to look.
+    await utimes(log.path, now / 1000, end / 1000).catch(() => {});
+    return true;
+  }
+
+  /** Takes the sweep a step on. What fails there is not the caller's failure. */
+  private async tidy(): Promise<void> {
+    if (this.isTidying) return;
+    this.isTidying = true;
+    try {
+      for (const name of await this.sweep.step(this.options.clock.now())) {
+        if (!this.lanes.isBusy(name)) await this.push(name, { run: () => {} }, 0);
+      }
+    } catch {
+      // Somebody else is at it, or the disk refuses: the next round comes by again.
+    } finally {
+      this.isTidying = false;
+    }
+  }
+}
+
+type Outcome = () => void;
+
+/** What the steps of one batch write. */
+class LogDraft<State> implements Draft<State> {
+  readonly state: State;
+  readonly now: number;
+  text = '';
+  durable = false;
+
+  constructor(state: State, now: number) {
+    this.state = state;
+    this.now = now;
+  }
+
+  readonly write = (fields: readonly string[], durable: boolean): void => {
+    this.text += encodeLine(fields);
+    this.durable ||= durable;
+  };
+}
+
+function isRemoval<State>(jobs: readonly Job<Task<State>>[]): boolean {
+  return jobs.every(({ task }) => task.step === 'remove');
+}
+
+/** Does every step; a step that throws fails alone. Nobody hears of it before `settle`. */
+function runSteps<State>(jobs: readonly Job<Task<State>>[], draft: LogDraft<State>): Outcome[] {
+  return jobs.map(({ task: { step }, resolve, reject }) => {
+    try {
+      const result = step === 'remove' ? undefined : step.run(draft);
+      return () => resolve(result);
+    } catch (error) {
+      return () => reject(error);
+    }
+  });
+}
+
+function settle(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) outcome();
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { TimeoutExceededError } from '../../errors.js';
+import { type SendCommand, sendCommandOf } from './client.js';
+import { RedisUnavailableError } from './error.js';
+import type { RedisSettings } from './options.js';
+
+/** A script in Lua, which Redis runs as one atomic step. */
+export class RedisScript {
+  readonly text: string;
+  readonly sha: string;
+
+  constructor(text: string) {
+    this.text = text;
+    this.sha = createHash('sha1').update(text).digest('hex');
+  }
+}
+
+/** Runs a script. Rejects with a RedisUnavailableError, at the latest when the time of the call is over. */
+export type RunScript = (script: RedisScript, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+
+/** Redis, as the stores use it. */
+export class RedisConnection {
+  private readonly send: SendCommand;
+  private readonly timeoutMs: number;
+
+  constructor({ client, timeoutMs }: RedisSettings) {
+    this.send = sendCommandOf(client);
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** Begins one call of a store: all scripts that it runs share its time. */
+  begin(): RunScript {
+    const end = performance.now() + this.timeoutMs;
+    return (script, keys, args) =>
+      this.within(end, (signal) => this.evaluate(script, [`${keys.length}`, ...keys, ...args], signal));
+  }
+
+  private async within<T>(end: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const expire = () => {
+        reject(new TimeoutExceededError('call to Redis', this.timeoutMs));
+        abort.abort();
+      };
+      timer = setTimeout(expire, Math.max(0, end - performance.now()));
+    });
+    try {
+      return await Promise.race([work(abort.signal), late]);
+    } catch (cause) {
+      throw new RedisUnavailableError(cause);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async evaluate({ sha, text }: RedisScript, args: readonly string[], signal: AbortSignal): Promise<unknown> {
+    const firstKey = args[1] ?? '';
+    try {
+      return await this.send(firstKey, ['EVALSHA', sha, ...args], signal);
+    } catch (error) {
+      if (!isUnknownScript(error) || signal.aborted) throw error;
+      return await this.send(firstKey, ['EVAL', text, ...args], signal);
+    }
+  }
+}
+
+function isUnknownScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+}
+
+const decoder = new TextDecoder();
+
+/** A reply as a list of texts: whatever a client makes of numbers, and also where it was told to give bytes. */
+export function textsOf(reply: unknown): string[] {
+  return (reply as readonly unknown[]).map((item) => textOf(item));
+}
+
+/** A reply as text. */
+export function textOf(reply: unknown): string {
+  return reply instanceof Uint8Array ? decoder.decode(reply) : String(reply);
+}

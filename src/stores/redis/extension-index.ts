@@ -1,0 +1,51 @@
+import { RedisScript, type RunScript, textsOf } from './connection.js';
+
+const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
+
+/** The score grows with every write, by a part of a millisecond at least: an entry that was written anew is not taken for the one before it. */
+const writeScript = new RedisScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now))
+local before = tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0)
+local score = math.max(tonumber(ARGV[2]), before + 1 / 1024)
+redis.call('ZADD', KEYS[1], string.format('%.17g', score), ARGV[1])
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(tonumber(last))))
+return false
+`);
+
+const removeScript = new RedisScript(`
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end
+return false
+`);
+
+/** A session in the index of an extension, as it was read. */
+export interface IndexedSession {
+  readonly session: string;
+  readonly score: string;
+}
+
+/** The sessions in which an extension may have state. They lie in many slots of a cluster, so no script sees both them and this list. */
+export class RedisExtensionIndex {
+  private readonly key: string;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  async read(run: RunScript): Promise<IndexedSession[]> {
+    const found = textsOf((await run(readScript, [this.key], [])) as unknown[]);
+    return found.flatMap((session, at) => (at % 2 === 0 ? [{ session, score: found[at + 1] ?? '' }] : []));
+  }
+
+  /** Keeps the session in the list until `end`, in milliseconds since the epoch. */
+  async write(run: RunScript, session: string, end: string): Promise<void> {
+    await run(writeScript, [this.key], [session, end]);
+  }
+
+  /** Takes an entry off, unless it was written anew since it was read. */
+  async remove(run: RunScript, { session, score }: IndexedSession): Promise<void> {
+    await run(removeScript, [this.key], [session, score]);
+  }
+}

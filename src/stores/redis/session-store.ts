@@ -1,0 +1,79 @@
+import type { Message } from '../../model/message.js';
+import { messageFromJson, messageToJson } from '../../state/message-json.js';
+import type { SessionChange, SessionStore, StoredSession } from '../../state/session-store.js';
+import { keyPrefixOf } from './client.js';
+import { RedisConnection, textOf, textsOf } from './connection.js';
+import { RedisDataError } from './error.js';
+import { RedisKeys } from './keys.js';
+import { type RedisSessionStoreOptions, resolveRedisOptions } from './options.js';
+import { deleteScript, loadScript, saveScript } from './session-script.js';
+
+/**
+ * Sessions in Redis 6 or newer: shared by all processes on it, each save compared and set in one atomic script, and at the cost of
+ * what it adds. Rejects with a RedisUnavailableError where Redis does not answer within `timeoutMs`, with a RedisDataError
+ * where what is stored cannot be read.
+ *
+ * @example
+ * const store = new RedisSessionStore({ client: await createClient({ url }).connect(), ttlMs: 7 * 24 * 3600 * 1000 });
+ */
+export class RedisSessionStore implements SessionStore {
+  private readonly connection: RedisConnection;
+  private readonly keys: RedisKeys;
+  /** As the scripts take it: 0 is for ever. */
+  private readonly ttl: string;
+
+  constructor(options: RedisSessionStoreOptions) {
+    const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs', 'ttlMs']);
+    this.connection = new RedisConnection(settings);
+    this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
+    this.ttl = Number.isFinite(settings.ttlMs) ? `${settings.ttlMs}` : '0';
+  }
+
+  async load(id: string): Promise<StoredSession | undefined> {
+    const keys = this.keys.session(id);
+    const reply = (await this.connection.begin()(loadScript, keys, [this.ttl])) as readonly unknown[] | null;
+    if (reply === null) return undefined;
+    const [revision, length, list] = reply;
+    const messages = textsOf(list);
+    if (messages.length !== Number(textOf(length))) throw messagesMissing(keys[1]);
+    return { messages: messages.map((json, at) => readMessage(json, keys[1], at)), revision: Number(textOf(revision)) };
+  }
+
+  async save(id: string, { keep, append }: SessionChange, expected: number): Promise<number | undefined> {
+    const keys = this.keys.session(id);
+    const added = append.map((message, at) => writeMessage(message, keys[1], keep + at));
+    const args = [this.ttl, `${expected}`, crypto.randomUUID(), `${keep}`, ...added];
+    const revision = await this.connection.begin()(saveScript, keys, args);
+    if (revision === null) return undefined;
+    if (Number(revision) === 0) throw messagesMissing(keys[1]);
+    return Number(revision);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.connection.begin()(deleteScript, this.keys.session(id), []);
+  }
+}
+
+function readMessage(json: string, key: string, at: number): Message {
+  try {
+    return messageFromJson(json);
+  } catch (cause) {
+    const shown = json.length > 60 ? `${json.slice(0, 60)}…` : json;
+    throw new RedisDataError(key, `message ${at} is none: ${shown} Mend it, or delete the session.`, cause);
+  }
+}
+
+function writeMessage(message: Message, key: string, at: number): string {
+  try {
+    return messageToJson(message);
+  } catch (cause) {
+    throw new RedisDataError(key, `message ${at} cannot be written as JSON. Keep to what JSON can hold.`, cause);
+  }
+}
+
+function messagesMissing(key: string): RedisDataError {
+  return new RedisDataError(
+    key,
+    'messages are missing, or too many. Redis may evict keys: set `maxmemory-policy noeviction`.',
+  );
+}

@@ -1,0 +1,246 @@
+import { RedisScript } from './connection.js';
+
+/**
+ * What the scripts share. A session's state is five keys, and one for each value that lives for a shorter time than it:
+ * `head` (hash: end, order, indexed, bytes, and bytes and number of keys of each extension), `entries` (hash: bytes and
+ * order of each value), `used` (values of each extension by order), `due` (values by their own end, `inf` where that is
+ * the session's), `long` (hash: the values that live as long as the session, so that one expiry moves them all).
+ * A member is `extension:key`, a value in `used` is `extension:order:key`.
+ */
+const common = `
+local head, entries, used, due, long = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local call = redis.call
+local time = call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Whole and never '-0', which HINCRBY refuses.
+local function int(number) return string.format('%.0f', number + 0) end
+local function count(field) return tonumber(call('HGET', head, field) or 0) end
+local function own(member) return head .. ':value:' .. member end
+
+local function entry(member)
+  local found = call('HGET', entries, member)
+  if not found then return nil end
+  local bytes, order = found:match('^(%d+) (%d+)$')
+  return tonumber(bytes), order
+end
+
+local function account(extension, bytes, keys)
+  call('HINCRBY', head, 'bytes', int(bytes))
+  call('HINCRBY', head, 'bytes:' .. extension, int(bytes))
+  if call('HINCRBY', head, 'keys:' .. extension, int(keys)) <= 0 then
+    call('HDEL', head, 'keys:' .. extension, 'bytes:' .. extension)
+  end
+end
+
+local function inUse(member, order)
+  local extension, key = member:match('^([^:]*):([^:]*)$')
+  return extension .. ':' .. order .. ':' .. key, extension
+end
+
+local function remove(member)
+  local bytes, order = entry(member)
+  call('UNLINK', own(member))
+  call('HDEL', long, member)
+  call('HDEL', entries, member)
+  call('ZREM', due, member)
+  if not bytes then return end
+  local place, extension = inUse(member, order)
+  call('ZREM', used, place)
+  account(extension, -bytes, -1)
+end
+
+local function forget() call('UNLINK', head, entries, used, due, long) end
+local function tidy() if call('HLEN', entries) == 0 then forget() end end
+
+-- What expired leaves the account first. A session of which Redis dropped a part is gone.
+local function open()
+  local there = call('EXISTS', head, entries, used, due)
+  if there > 0 and there < 4 then forget() end
+  for _, member in ipairs(call('ZRANGEBYSCORE', due, '-inf', int(now))) do remove(member) end
+  tidy()
+end
+open()
+`;
+
+/** For the scripts that move the end of a session. ARGV: ttl, session's ttl, end and names of what was written to the index. */
+const sliding = `${common}
+local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
+local sessionEnd = now + sessionTtl
+
+-- A full Redis refuses the first command that takes room, but none after one that takes none: what only renews a time goes on.
+local function renew() call('HDEL', head, '') end
+
+-- When the last value goes, and all that is kept about it.
+local function stateEnd()
+  local last = call('ZRANGE', due, -1, -1, 'WITHSCORES')[2]
+  return math.min(sessionEnd, tonumber(last or 0))
+end
+
+-- No state outlives its entry in the index of its extension: where that is to be written first, the reply says so.
+local function unindexed(newcomer)
+  local latest = math.max(stateEnd(), math.min(sessionEnd, now + ttl))
+  local late = latest > count('indexed')
+  local names = {}
+  if late then
+    for _, field in ipairs(call('HKEYS', head)) do names[#names + 1] = field:match('^keys:(.*)$') end
+  end
+  if newcomer and call('HEXISTS', head, 'keys:' .. newcomer) == 0 then names[#names + 1] = newcomer end
+  if #names == 0 then return nil end
+  for _, name in ipairs(names) do
+    if not ARGV[4]:find(':' .. name .. ':', 1, true) then
+      return { 'index', int(latest + math.min(math.max((latest - now) / 8, 100), 60000)), unpack(names) }
+    end
+  end
+  local indexed = tonumber(ARGV[3])
+  call('HSET', head, 'indexed', int(late and indexed or math.min(indexed, count('indexed'))))
+end
+
+local function place(member, value, score, isNew)
+  if ttl >= sessionTtl then
+    if isNew or score ~= 'inf' then
+      call('HSET', long, member, value)
+      call('UNLINK', own(member))
+    end
+    call('ZADD', due, 'inf', member)
+  else
+    if isNew or score == 'inf' then
+      call('HDEL', long, member)
+      call('SET', own(member), value, 'PX', int(ttl))
+    end
+    call('ZADD', due, int(now + ttl), member)
+    call('PEXPIREAT', own(member), int(now + ttl))
+  end
+end
+
+local function use(member, bytes)
+  local _, order = entry(member)
+  if order then call('ZREM', used, (inUse(member, order))) end
+  local latest = string.format('%016.0f', call('HINCRBY', head, 'order', 1))
+  call('ZADD', used, 0, (inUse(member, latest)))
+  call('HSET', entries, member, int(bytes) .. ' ' .. latest)
+end
+
+-- Only values whose end is that of the session, before or after, change theirs.
+local function slide()
+  local before = tonumber(call('HGET', head, 'end') or sessionEnd)
+  local cut = call('ZRANGEBYSCORE', due, '(' .. int(math.min(before, sessionEnd)), '(inf', 'WITHSCORES')
+  for at = 1, #cut, 2 do
+    call('PEXPIREAT', own(cut[at]), int(math.min(tonumber(cut[at + 1]), sessionEnd)))
+  end
+  call('HSET', head, 'end', int(sessionEnd))
+  local last = int(stateEnd())
+  for at = 1, 5 do call('PEXPIREAT', KEYS[at], last) end
+end
+`;
+
+/** ARGV further: member. Replies nil, or `value` and the value. */
+export const getScript = new RedisScript(`${sliding}
+local member = ARGV[5]
+local score = call('ZSCORE', due, member)
+if not score then return false end
+local value
+if score == 'inf' then value = call('HGET', long, member) else value = call('GET', own(member)) end
+local bytes = entry(member)
+if not value or not bytes then
+  remove(member)
+  tidy()
+  return false
+end
+renew()
+local missing = unindexed()
+if missing then return missing end
+place(member, value, score)
+use(member, bytes)
+slide()
+return { 'value', value }
+`);
+
+/** ARGV further: member, value, most bytes of the extension, of the session, most keys. Replies 0 or 1 for `stored`, bytes before and after, and what was evicted. */
+export const setScript = new RedisScript(`${sliding}
+local member, value, size = ARGV[5], ARGV[6], #ARGV[6]
+local extension = member:match('^[^:]*')
+local mostOfExtension, mostOfSession, mostKeys = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local before, ofExtension = count('bytes'), count('bytes:' .. extension)
+if size > mostOfExtension or before - ofExtension + size > mostOfSession then
+  return { '0', int(before), int(before) }
+end
+local missing = unindexed(extension)
+if missing then return missing end
+
+local old = entry(member)
+local keys = count('keys:' .. extension) + (old and 0 or 1)
+local session = before - (old or 0) + size
+ofExtension = ofExtension - (old or 0) + size
+local evicted, skipped = {}, 0
+while ofExtension > mostOfExtension or session > mostOfSession or keys > mostKeys do
+  local found = call('ZRANGEBYLEX', used, '[' .. extension .. ':', '(' .. extension .. ';', 'LIMIT', skipped, 1)[1]
+  if not found then break end
+  local key = found:match('[^:]*$')
+  local oldest = extension .. ':' .. key
+  if oldest == member then
+    skipped = 1
+  else
+    local bytes = entry(oldest) or 0
+    remove(oldest)
+    session, ofExtension, keys = session - bytes, ofExtension - bytes, keys - 1
+    evicted[#evicted + 1] = key
+    evicted[#evicted + 1] = int(bytes)
+  end
+end
+place(member, value, false, true)
+use(member, size)
+account(extension, size - (old or 0), old and 0 or 1)
+slide()
+local reply = { '1', int(before), int(count('bytes')) }
+for at = 1, #evicted do reply[at + 3] = evicted[at] end
+return reply
+`);
+
+/** Replies nil. */
+export const touchScript = new RedisScript(`${sliding}
+if call('EXISTS', head) == 0 then return false end
+renew()
+local missing = unindexed()
+if missing then return missing end
+slide()
+return false
+`);
+
+/** ARGV: extension, and a member where only that is meant. Replies how many values went. */
+export const clearScript = new RedisScript(`${common}
+local members = { ARGV[2] }
+if not ARGV[2] then
+  for at, found in ipairs(call('ZRANGEBYLEX', used, '[' .. ARGV[1] .. ':', '(' .. ARGV[1] .. ';')) do
+    members[at] = ARGV[1] .. ':' .. found:match('[^:]*$')
+  end
+end
+local cleared = 0
+for _, member in ipairs(members) do
+  if entry(member) then cleared = cleared + 1 end
+  remove(member)
+end
+tidy()
+return cleared
+`);
+
+/** Replies how many values went. */
+export const clearSessionScript = new RedisScript(`${common}
+local cleared = call('HLEN', entries)
+for _, member in ipairs(call('ZRANGEBYSCORE', due, '-inf', '(inf')) do call('UNLINK', own(member)) end
+forget()
+return cleared
+`);
+
+/** Replies the bytes of the session, then each extension and its bytes. */
+export const statsScript = new RedisScript(`${common}
+local reply = { int(count('bytes')) }
+for _, field in ipairs(call('HKEYS', head)) do
+  local extension = field:match('^keys:(.*)$')
+  if extension then
+    reply[#reply + 1] = extension
+    reply[#reply + 1] = int(count('bytes:' .. extension))
+  end
+end
+return reply
+`);

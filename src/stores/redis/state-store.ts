@@ -1,0 +1,144 @@
+import { mapConcurrent } from '../../internal/map-concurrent.js';
+import { checkStateKey, MAX_SCOPE_KEYS } from '../../state/state-key.js';
+import { checkStatePolicy } from '../../state/state-policy.js';
+import type {
+  EvictedState,
+  StateChange,
+  StateEntry,
+  StatePolicy,
+  StateScope,
+  StateStats,
+  StateStore,
+} from '../../state/state-store.js';
+import { keyPrefixOf } from './client.js';
+import { RedisConnection, type RedisScript, textsOf } from './connection.js';
+import { RedisExtensionIndex } from './extension-index.js';
+import { fromKeyPiece, RedisKeys, toKeyPiece } from './keys.js';
+import { type RedisStoreOptions, resolveRedisOptions } from './options.js';
+import { clearScript, clearSessionScript, getScript, setScript, statsScript, touchScript } from './state-script.js';
+
+/**
+ * State of extensions in Redis 6 or newer: shared by all processes on it, each call one atomic script by the clock of Redis, and nothing left after its time.
+ * Rejects with a RedisUnavailableError where Redis does not answer within `timeoutMs`.
+ *
+ * @example
+ * const store = new RedisStateStore({ client: await createClient({ url }).connect() });
+ */
+export class RedisStateStore implements StateStore {
+  private readonly connection: RedisConnection;
+  private readonly keys: RedisKeys;
+
+  constructor(options: RedisStoreOptions) {
+    const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs']);
+    this.connection = new RedisConnection(settings);
+    this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
+  }
+
+  async get(scope: StateScope, key: string, policy: StatePolicy): Promise<string | undefined> {
+    checkStateKey(key);
+    const { session, keys, member } = this.locate(scope, key);
+    const [, value] = await this.slide({ script: getScript, session, keys, args: [member], policy });
+    return value;
+  }
+
+  async set(scope: StateScope, { key, value }: StateEntry, policy: StatePolicy): Promise<StateChange> {
+    checkStateKey(key);
+    const { session, keys, member } = this.locate(scope, key);
+    const limits = [policy.extensionBytes, policy.sessionBytes, MAX_SCOPE_KEYS].map(toWhole);
+    const args = [member, value, ...limits];
+    const [stored, before, after, ...evicted] = await this.slide({ script: setScript, session, keys, args, policy });
+    return {
+      stored: stored === '1',
+      evicted: pairsOf(evicted).map(([name, bytes]): EvictedState => ({ key: name, bytes })),
+      bytesBefore: Number(before),
+      bytesAfter: Number(after),
+    };
+  }
+
+  async clear(scope: StateScope, key?: string): Promise<number> {
+    if (key === undefined) return this.clearScope(toKeyPiece(scope.extension), toKeyPiece(scope.session));
+    checkStateKey(key);
+    const { keys, member } = this.locate(scope, key);
+    return Number(await this.connection.begin()(clearScript, keys, ['', member]));
+  }
+
+  async clearExtension(extension: string): Promise<number> {
+    const piece = toKeyPiece(extension);
+    const index = new RedisExtensionIndex(this.keys.sessions(piece));
+    const counts = await mapConcurrent(await index.read(this.connection.begin()), async (entry) => {
+      const count = await this.clearScope(piece, entry.session);
+      await index.remove(this.connection.begin(), entry);
+      return count;
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async clearSession(session: string): Promise<number> {
+    return Number(await this.connection.begin()(clearSessionScript, this.keys.state(toKeyPiece(session)), []));
+  }
+
+  async touch(session: string, policy: StatePolicy): Promise<void> {
+    const piece = toKeyPiece(session);
+    await this.slide({ script: touchScript, session: piece, keys: this.keys.state(piece), args: [], policy });
+  }
+
+  async stats(session: string): Promise<StateStats> {
+    const reply = await this.connection.begin()(statsScript, this.keys.state(toKeyPiece(session)), []);
+    const [bytes, ...extensions] = textsOf(reply);
+    return { bytes: Number(bytes), extensions: Object.fromEntries(pairsOf(extensions)) };
+  }
+
+  private async clearScope(extension: string, session: string): Promise<number> {
+    return Number(await this.connection.begin()(clearScript, this.keys.state(session), [extension]));
+  }
+
+  private locate({ extension, session: id }: StateScope, key: string) {
+    const session = toKeyPiece(id);
+    const member = `${toKeyPiece(extension)}:${toKeyPiece(key)}`;
+    return { session, member, keys: [...this.keys.state(session), this.keys.value(session, member)] };
+  }
+
+  /**
+   * Runs a script that moves the end of a session. Where it asks for entries in the indexes of extensions, these are
+   * written first, and once more after it: whoever clears an extension meanwhile may have taken them off.
+   */
+  private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
+    checkStatePolicy(policy);
+    const run = this.connection.begin();
+    const times = [policy.ttlMs, policy.sessionTtlMs].map(toWhole);
+    const claimed = new Set<string>();
+    let end = '0';
+    const index = () =>
+      Promise.all([...claimed].map((it) => new RedisExtensionIndex(this.keys.sessions(it)).write(run, session, end)));
+    for (;;) {
+      const found = await run(script, keys, [...times, end, `:${[...claimed].join(':')}:`, ...args]);
+      const reply = textsOf(found ?? []);
+      if (reply[0] !== 'index') {
+        await index();
+        return reply;
+      }
+      end = reply[1] ?? end;
+      for (const extension of reply.slice(2)) claimed.add(extension);
+      await index();
+    }
+  }
+}
+
+interface Slide {
+  readonly script: RedisScript;
+  readonly session: string;
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+  readonly policy: StatePolicy;
+}
+
+/** A number as the scripts read it: whole, and small enough that Lua counts with it exactly, also together with the time. */
+function toWhole(number: number): string {
+  return `${Math.floor(Math.min(number, 2 ** 52))}`;
+}
+
+function pairsOf(flat: readonly string[]): [text: string, count: number][] {
+  return flat.flatMap((piece, at) =>
+    at % 2 === 0 ? [[fromKeyPiece(piece), Number(flat[at + 1])] as [string, number]] : [],
+  );
+}

@@ -1,0 +1,79 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+import { OptionInvalidError, validateNames } from '../../errors.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { errorType } from './attributes.js';
+import { Backend } from './backend.js';
+import { traceModelCall, traceToolCall } from './calls.js';
+import { assertProvider } from './options.js';
+import { isSuspended, TracedRun } from './run.js';
+
+/** Where spans and metrics go, and how much they say. */
+export interface OpenTelemetryOptions {
+  /** Default: the global one, as it is at each span. */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** Default: the global one, as it is at each measurement. */
+  readonly meterProvider?: MeterProvider | undefined;
+  /**
+   * Whether spans hold what was said: messages, instructions, tools with their arguments and results, and the messages and
+   * stacks of errors. Default: false.
+   */
+  readonly content?: boolean | undefined;
+  /** The longest attribute with content, in characters. Default: 32,768. */
+  readonly contentLimit?: number | undefined;
+}
+
+const OPTIONS = ['tracerProvider', 'meterProvider', 'content', 'contentLimit'];
+const DEFAULT_CONTENT_LIMIT = 32_768;
+const MIN_CONTENT_LIMIT = 64;
+
+/**
+ * Makes a lifecycle that writes a span and a duration for every run, model call and tool call, by the GenAI semantic
+ * conventions, and the tokens of every model call. It changes nothing, and whatever fails in OpenTelemetry is logged
+ * once and passed over. One may serve several agents.
+ *
+ * It is outermost (priority 100): a retry by another part is inside one span. `{ ...openTelemetry(), priority: 0 }` is
+ * innermost and sees each attempt, with the request that the model is sent.
+ *
+ * @example
+ * const agent = new Agent({ model, lifecycle: [openTelemetry()] });
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycle {
+  const backend = new Backend(resolveOptions(options));
+  const runs = new WeakMap<RunContext, TracedRun>();
+  return {
+    name: 'open-telemetry',
+    priority: 100,
+    onFailure: 'continue',
+    beforeAgent(input, run) {
+      runs.set(run, new TracedRun(backend, run, input));
+    },
+    wrapModelCall(request, next) {
+      const traced = runs.get(request.run);
+      return traced === undefined ? next() : traceModelCall({ backend, traced, next }, request);
+    },
+    wrapToolCall(call, next) {
+      const traced = runs.get(call.run);
+      return traced === undefined ? next() : traceToolCall({ backend, traced, next }, call);
+    },
+    afterAgent(text, run) {
+      runs.get(run)?.end({ status: isSuspended(run) ? 'suspended' : 'completed', text });
+    },
+    onError(error, run) {
+      runs.get(run)?.end({ status: 'failed', errorType: errorType(error), error });
+    },
+  };
+}
+
+function resolveOptions(options: OpenTelemetryOptions) {
+  validateNames(options, OPTIONS);
+  assertProvider('tracerProvider', options.tracerProvider, 'getTracer');
+  assertProvider('meterProvider', options.meterProvider, 'getMeter');
+  const { tracerProvider, meterProvider, content = false, contentLimit = DEFAULT_CONTENT_LIMIT } = options;
+  if (typeof content !== 'boolean') throw new OptionInvalidError('content', `it is ${typeof content}, no boolean`);
+  if (!(Number.isInteger(contentLimit) && contentLimit >= MIN_CONTENT_LIMIT)) {
+    const given = String(contentLimit);
+    throw new OptionInvalidError('contentLimit', `it is ${given}; it is a whole number, ${MIN_CONTENT_LIMIT} or more`);
+  }
+  return { tracerProvider, meterProvider, content, contentLimit };
+}

@@ -1,0 +1,106 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Span,
+  type SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { describeError } from '../../errors.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
+import { errorName } from './attributes.js';
+import type { Backend } from './backend.js';
+import { cut } from './content.js';
+import { ATTRIBUTE, type HistogramSpec } from './conventions.js';
+
+/** What an operation is, as it begins. */
+export interface OperationStart {
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly parent: Context;
+  readonly attributes: () => Attributes;
+  /** The histogram that its duration goes to, with the attributes there. */
+  readonly duration: { readonly spec: HistogramSpec; readonly attributes: () => Attributes };
+}
+
+/** How an operation ended. All of it is optional: a plain end is a good one. */
+export interface OperationEnd {
+  readonly attributes?: () => Attributes;
+  /** Set where it failed. */
+  readonly errorType?: string | undefined;
+  /** What was thrown. */
+  readonly error?: unknown;
+  /** Its time says nothing: it is not measured. */
+  readonly isUntimed?: boolean;
+}
+
+/** Something that takes time: a span, and its duration. Ends once; whatever OpenTelemetry throws is passed over. */
+export class Operation {
+  /** The context in which the span is the active one. */
+  readonly context: Context;
+  private readonly backend: Backend;
+  private readonly run: RunContext;
+  private readonly span: Span | undefined;
+  private readonly startedAt: number;
+  private readonly duration: OperationStart['duration'];
+  private isOpen = true;
+
+  constructor(backend: Backend, run: RunContext, { name, kind, parent, attributes, duration }: OperationStart) {
+    this.duration = duration;
+    this.backend = backend;
+    this.run = run;
+    this.startedAt = run.clock.now();
+    this.span = backend.attempt(run, () =>
+      backend.tracer().startSpan(name, { kind, attributes: attributes() }, parent),
+    );
+    this.context = this.span === undefined ? parent : trace.setSpan(parent, this.span);
+  }
+
+  /** Calls `next` once, with the span active; without it, where the context manager fails. */
+  within<T>(next: () => Promise<T>): Promise<T> {
+    let result = undefined as Promise<T> | undefined;
+    this.backend.attempt(this.run, () =>
+      context.with(this.context, () => {
+        result = next();
+      }),
+    );
+    return result ?? next();
+  }
+
+  end({ attributes, errorType, error, isUntimed }: OperationEnd): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    if (!isUntimed) this.measure(errorType);
+    const { backend, run, span } = this;
+    if (span === undefined) return;
+    backend.attempt(run, () => {
+      if (!span.isRecording()) return;
+      if (attributes !== undefined) span.setAttributes(attributes());
+      if (errorType !== undefined) this.markFailed(span, errorType, error);
+    });
+    backend.attempt(run, () => span.end());
+  }
+
+  private measure(errorType: string | undefined): void {
+    const { spec, attributes } = this.duration;
+    const seconds = Math.max(0, this.run.clock.now() - this.startedAt) / 1000;
+    const failure = errorType === undefined ? {} : { [ATTRIBUTE.errorType]: errorType };
+    this.backend.record(this.run, spec, { value: seconds, attributes: { ...attributes(), ...failure } });
+  }
+
+  /** A message may hold anything that was said, so it counts as content, and so does the stack that repeats it. */
+  private markFailed(span: Span, errorType: string, error: unknown): void {
+    const { content, contentLimit } = this.backend;
+    const message = content && error !== undefined ? cut(describeError(error), contentLimit) : undefined;
+    span.setAttribute(ATTRIBUTE.errorType, errorType);
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
+    if (error === undefined) return;
+    const stack = content && error instanceof Error && error.stack ? cut(error.stack, contentLimit) : undefined;
+    span.recordException({
+      name: errorName(error),
+      ...(message !== undefined && { message }),
+      ...(stack !== undefined && { stack }),
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { calls, delays, says } from '../script/step.js';
+import { differenceOf } from '../trial/difference.js';
+import { type Outcome, shapeOf } from '../trial/outcome.js';
+import { sequence } from '../trial/scenarios.js';
+import type { Scenario } from '../trial/trial.js';
+import type { Bench } from './bench.js';
+
+/** Runs one agent many times at once, each run with a mark of its own in every text, and looks for marks of others. */
+export async function checkConcurrency({ trial, report, runs, input }: Bench): Promise<void> {
+  const alone = await trial.run({ ...markedScenario(0, input), name: 'a run alone, before many at once' });
+  const name = `${runs} runs at once`;
+  const scenarios = Array.from({ length: runs }, (_, at) => ({ ...markedScenario(at + 1, input), name }));
+  const outcomes = await trial.runTogether(scenarios);
+  const leaks = outcomes.flatMap((outcome, at) => leakProblem(outcome, at + 1) ?? []);
+  const strays = outcomes.flatMap((outcome, at) => {
+    const difference = differenceOf(shapeOf(outcome), shapeOf(alone));
+    return difference === undefined ? [] : [`in run ${at + 1}, ${difference}`];
+  });
+  for (const found of [leaks, strays]) {
+    const what = found === leaks ? 'held what belongs to another run' : 'went otherwise than a run alone';
+    if (found.length > 0) report(`${found.length} of the runs ${what}, such as: ${found[0]}`);
+  }
+}
+
+/** Delays differ from run to run, so that the runs overtake one another. */
+function markedScenario(run: number, input: string): Scenario {
+  const mark = markOf(run);
+  return {
+    name: '',
+    input: `${input} ${mark}`,
+    script: sequence(
+      delays((run * 3) % 7, calls('trial_echo', { mark })),
+      delays((run * 5) % 7, says(`This is the answer to ${mark}.`)),
+    ),
+  };
+}
+
+function markOf(run: number): string {
+  return `<run-${run}>`;
+}
+
+function leakProblem({ text, history, messages, requests }: Outcome, run: number): string | undefined {
+  const asked = requests.map((request) => request.messages);
+  const marks = JSON.stringify([text, history, messages, asked]).match(/<run-\d+>/g) ?? [];
+  const foreign = marks.find((mark) => mark !== markOf(run));
+  return foreign === undefined ? undefined : `run ${run} has ${foreign}`;
+}

@@ -1,0 +1,97 @@
+import { describeError } from '../../errors.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import { nameOf } from '../trial/observed-lifecycle.js';
+import { createTrial, type Trial, type TrialOptions } from '../trial/trial.js';
+import { CHECKS } from './lifecycle-checks.js';
+import { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError, type Report } from './lifecycle-fault.js';
+import { pause } from './time-limit.js';
+
+/** A lifecycle under test, or a function that makes it. */
+export type SubjectSource = AgentLifecycle<never> | (() => AgentLifecycle<never>);
+
+/** What the checks are made with. */
+export interface LabOptions extends Omit<TrialOptions, 'enter' | 'report' | 'giveUp'> {
+  readonly runs: number;
+}
+
+/** Time for what a hook left behind to come out, after each check. */
+const GRACE_MS = 10;
+
+/** Performs checks on a lifecycle, and keeps what they found. */
+export class Lab {
+  /** The lifecycle's name, once there is one. */
+  name = 'lifecycle';
+  private readonly source: SubjectSource;
+  private readonly options: LabOptions;
+  private readonly found = new Map<string, LifecycleFault>();
+  private check: LifecycleCheck = 'shape';
+  private run = 'no run yet';
+  private shared: Trial | undefined = undefined;
+
+  constructor(source: SubjectSource, options: LabOptions) {
+    this.source = source;
+    this.options = options;
+  }
+
+  get faults(): readonly LifecycleFault[] {
+    return [...this.found.values()];
+  }
+
+  /** Takes note of something that is broken. What is found again is counted. */
+  readonly report: Report = (problem, kind = problem) => {
+    const { check, run } = this;
+    const known = this.found.get(kind);
+    this.found.set(kind, known ? { ...known, count: known.count + 1 } : { check, run, problem, count: 1 });
+  };
+
+  /** Makes one check. Whether others can follow it: not where the lifecycle is not valid, or something hangs. */
+  async perform(check: LifecycleCheck): Promise<boolean> {
+    this.check = check;
+    this.run = 'outside any run';
+    try {
+      await this.conduct(check);
+    } catch (error) {
+      if (error instanceof LifecycleFaultyError) return false;
+      this.report(describeError(error));
+      if (check === 'shape') return false;
+    }
+    await pause(GRACE_MS);
+    return true;
+  }
+
+  /** Closes the agent that all checks share, where there is one. */
+  async close(): Promise<void> {
+    await this.shared?.close();
+    await pause(GRACE_MS);
+  }
+
+  private async conduct(check: LifecycleCheck): Promise<void> {
+    const { runs, input, limitMs } = this.options;
+    const trial = this.open();
+    const bare = () => createTrial([], this.trialOptions());
+    await CHECKS[check]({ trial, bare, runs, input, limitMs, report: this.report, giveUp: this.giveUp });
+    if (trial !== this.shared) await trial.close();
+  }
+
+  private open(): Trial {
+    if (this.shared !== undefined) return this.shared;
+    const subject = typeof this.source === 'function' ? this.source() : this.source;
+    if (typeof subject === 'object' && subject !== null) this.name = nameOf(subject);
+    const trial = createTrial([subject], this.trialOptions());
+    if (typeof this.source !== 'function') this.shared = trial;
+    return trial;
+  }
+
+  private trialOptions(): TrialOptions {
+    const enter = (run: string) => {
+      this.run = run;
+    };
+    return { ...this.options, enter, report: this.report, giveUp: this.giveUp };
+  }
+
+  /** Something hangs. To wait as long at every later check would tell nothing new. */
+  private readonly giveUp = (problem: string): never => {
+    this.report(`${problem}; the checks after this one were not made`);
+    throw new LifecycleFaultyError(this.name, this.faults);
+  };
+}

@@ -1,0 +1,68 @@
+import { differenceOf } from '../trial/difference.js';
+import { comparable, shapeOf, streamProblem } from '../trial/outcome.js';
+import {
+  ALL_SCENARIOS,
+  answerScenario,
+  modelErrorScenario,
+  modelTimeoutScenario,
+  partsScenario,
+  rubbishScenario,
+  toolErrorScenario,
+  toolScenario,
+  toolTimeoutScenario,
+} from '../trial/scenarios.js';
+import type { Scenario } from '../trial/trial.js';
+import { checkAbort } from './abort-check.js';
+import type { Bench, MakeScenario } from './bench.js';
+import { checkConcurrency } from './concurrency-check.js';
+import type { LifecycleCheck } from './lifecycle-fault.js';
+import { checkSession } from './session-check.js';
+
+/** The checks, in the order in which they run. Each reports what it finds, and never throws. */
+export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<void>>> = {
+  shape: async ({ trial }) => trial.agent.ready(),
+  answer: (bench) => runEach(bench, [answerScenario, partsScenario]),
+  'tool-calls': (bench) => runEach(bench, [toolScenario]),
+  'tool-errors': (bench) => runEach(bench, [toolErrorScenario]),
+  'model-errors': (bench) => runEach(bench, [modelErrorScenario, rubbishScenario]),
+  'time-outs': (bench) => runEach(bench, [toolTimeoutScenario, modelTimeoutScenario]),
+  streaming: checkStreaming,
+  passive: checkPassive,
+  abort: checkAbort,
+  concurrency: checkConcurrency,
+  session: checkSession,
+  shutdown: ({ trial }) => trial.close(),
+};
+
+async function runEach({ trial }: Bench, scenarios: readonly MakeScenario[]): Promise<void> {
+  for (const make of scenarios) await trial.run(make());
+}
+
+async function checkStreaming({ trial, report }: Bench): Promise<void> {
+  for (const make of ALL_SCENARIOS) {
+    const once = await trial.run(make());
+    const again = await trial.run(make());
+    const streamed = await trial.run(asStream(make()));
+    // A lifecycle that dates its texts, or learns from run to run, gives no two runs alike.
+    const view = differenceOf(comparable(once), comparable(again)) === undefined ? comparable : shapeOf;
+    const difference = differenceOf(view(streamed), view(once));
+    if (difference !== undefined) report(`a stream gives what a run does not: ${difference}`, 'stream result');
+    const problem = streamProblem(streamed);
+    if (problem !== undefined) report(problem, 'stream text');
+  }
+}
+
+async function checkPassive({ trial, bare, report }: Bench): Promise<void> {
+  const without = bare();
+  for (const make of ALL_SCENARIOS) {
+    for (const prepare of [make, () => asStream(make())]) {
+      const expected = comparable(await without.run(prepare()));
+      const difference = differenceOf(comparable(await trial.run(prepare())), expected);
+      if (difference !== undefined) report(`it is not as it is without the lifecycle: ${difference}`);
+    }
+  }
+}
+
+function asStream(scenario: Scenario): Scenario {
+  return { ...scenario, name: `${scenario.name}, as a stream`, stream: true };
+}

@@ -1,0 +1,48 @@
+import { KeelsonError } from '../../errors.js';
+
+/** What `assertLifecycle` checks. The option `skip` leaves one out. */
+export type LifecycleCheck =
+  | 'shape'
+  | 'answer'
+  | 'tool-calls'
+  | 'tool-errors'
+  | 'model-errors'
+  | 'time-outs'
+  | 'streaming'
+  | 'passive'
+  | 'abort'
+  | 'concurrency'
+  | 'session'
+  | 'shutdown';
+
+/** Takes what is broken. What is of one kind is listed once, with the text of the first, and counted. */
+export type Report = (problem: string, kind?: string) => void;
+
+/** One thing that is wrong with a lifecycle. */
+export interface LifecycleFault {
+  /** The check that found it first. */
+  readonly check: LifecycleCheck;
+  /** The run in which that was, such as `a run that calls tools`. */
+  readonly run: string;
+  readonly problem: string;
+  /** How often it was found. */
+  readonly count: number;
+}
+
+/** A lifecycle breaks its contract. Lists everything that is wrong with it, each with the check that found it. */
+export class LifecycleFaultyError extends KeelsonError {
+  readonly code = 'ERR_LIFECYCLE_FAULTY';
+  readonly lifecycle: string;
+  readonly faults: readonly LifecycleFault[];
+
+  constructor(lifecycle: string, faults: readonly LifecycleFault[]) {
+    super(`Lifecycle "${lifecycle}" breaks its contract:${faults.map(describeFault).join('')}`);
+    this.lifecycle = lifecycle;
+    this.faults = faults;
+  }
+}
+
+function describeFault({ check, run, problem, count }: LifecycleFault): string {
+  const times = count > 1 ? ` (${count} times)` : '';
+  return `\n- ${check} (${run}): ${problem}${times}`;
+}

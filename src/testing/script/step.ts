@@ -1,0 +1,214 @@
+import type { Clock } from '../../internal/clock.js';
+import type { Awaitable } from '../../internal/promise.js';
+import type { AssistantPart, ToolCallPart } from '../../model/message.js';
+import type { FinishReason, ModelPart, ModelRequest, ModelResponse, Usage } from '../../model/model.js';
+import { quote } from './describe-messages.js';
+import { ScriptedFailureError } from './error.js';
+
+/** What a scripted model does at one call. The builders make them; a function is the way to a step of one's own. */
+export interface ScriptStep {
+  /** How errors name the step, such as `says("done")`. */
+  readonly label: string;
+  /** Answers one call. */
+  readonly play: (call: ScriptCall) => Promise<ModelResponse>;
+}
+
+/** One call of a scripted model, as its step sees it. */
+export interface ScriptCall {
+  readonly request: ModelRequest;
+  readonly clock: Clock;
+  /** The usage of a step that names none. */
+  readonly usage: Usage;
+  /** A tool call id that the script has not used yet. */
+  nextId(): string;
+}
+
+/** A step, a text that the model says, or a function that computes either of them, or a whole response. */
+export type ScriptEntry = ScriptStep | string | ((request: ModelRequest) => Awaitable<ScriptEntry | ModelResponse>);
+
+/** Tokens of one step; the total is summed where it is left out. */
+export type ScriptedUsage = Omit<Usage, 'totalTokens'> & { readonly totalTokens?: number | undefined };
+
+/** A tool call that a model makes. The id is made up (`call_1`, `call_2` …) where it is left out. */
+export type ScriptedCall = Omit<ToolCallPart, 'type' | 'id' | 'input'> & {
+  readonly id?: string | undefined;
+  /** Default: `{}`. */
+  readonly input?: unknown;
+};
+
+/** What an answer has besides its text. */
+export interface AnswerOptions {
+  /** Thought before the text. */
+  readonly reasoning?: string | undefined;
+  /** Tool calls after the text. */
+  readonly calls?: readonly ScriptedCall[] | undefined;
+  /** Default: the model's, 10 tokens in and 5 out. */
+  readonly usage?: ScriptedUsage | undefined;
+  /** Default: `tool-calls` where there are calls, `stop` otherwise. */
+  readonly finishReason?: FinishReason | undefined;
+}
+
+/** The model answers with this text. Where somebody listens, it comes in up to three deltas first. */
+export function says(text: string, options: AnswerOptions = {}): ScriptStep {
+  return {
+    label: `says(${quote(text)})`,
+    play: async (call) => {
+      const { reasoning = '' } = options;
+      const parts = [...reasoningDeltas(thirds(reasoning)), ...textDeltas(thirds(text))];
+      await push(parts, call.request);
+      return answer({ ...options, reasoning, text }, call);
+    },
+  };
+}
+
+/**
+ * The model calls tools: one by name and arguments, or several at once. For calls beside a text, or with a usage of
+ * their own, see the `calls` option of {@link says}.
+ *
+ * @example
+ * calls('add', { a: 1, b: 2 });
+ * calls({ name: 'add', input: { a: 1, b: 2 } }, { name: 'add', input: { a: 3, b: 4 } });
+ */
+export function calls(name: string, input?: unknown): ScriptStep;
+export function calls(call: ScriptedCall, ...more: readonly ScriptedCall[]): ScriptStep;
+export function calls(first: string | ScriptedCall, ...rest: readonly unknown[]): ScriptStep {
+  const list =
+    typeof first === 'string' ? [{ name: first, input: rest[0] }] : [first, ...(rest as readonly ScriptedCall[])];
+  return { ...says('', { calls: list }), label: `calls(${list.map((call) => call.name).join(', ')})` };
+}
+
+/**
+ * The call rejects with this value: a text becomes the message of a ScriptedFailureError. An error with a `status` and a
+ * `retryAfterMs` is what a provider's client would throw.
+ */
+export function fails(error: unknown = new ScriptedFailureError()): ScriptStep {
+  const reason = typeof error === 'string' ? new ScriptedFailureError(error) : error;
+  return { label: 'fails()', play: () => Promise.reject(reason) };
+}
+
+/** Waits by the script's clock, then plays the step. An abort of the request ends the wait and rejects. */
+export function delays(ms: number, entry: ScriptEntry): ScriptStep {
+  return {
+    label: `delays(${ms}, ${labelOf(entry)})`,
+    play: async (call) => {
+      await wait(ms, call);
+      return playEntry(entry, call);
+    },
+  };
+}
+
+/**
+ * Pushes exactly these parts, texts as text deltas, then answers with what they add up to. With a step, that is what
+ * happens after the parts instead, and pushes none itself: `streams(['Hel'], fails())` is a stream that breaks off.
+ */
+export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEntry): ScriptStep {
+  const deltas = parts.map((part): ModelPart => (typeof part === 'string' ? { type: 'text-delta', text: part } : part));
+  const joined = (type: ModelPart['type']) => deltas.map((part) => (part.type === type ? part.text : '')).join('');
+  const shown = quote(joined('text-delta'));
+  return {
+    label: entry === undefined ? `streams(${shown})` : `streams(${shown}, ${labelOf(entry)})`,
+    play: async (call) => {
+      await push(deltas, call.request);
+      if (entry !== undefined) return playEntry(entry, { ...call, request: { ...call.request, onPart: undefined } });
+      return answer({ reasoning: joined('reasoning-delta'), text: joined('text-delta') }, call);
+    },
+  };
+}
+
+/** Never answers. Rejects when the request is aborted, unless it is deaf to that. */
+export function hangs(options: { readonly deaf?: boolean } = {}): ScriptStep {
+  return {
+    label: 'hangs()',
+    play: ({ request }) =>
+      new Promise((_, reject) => {
+        const { signal } = request;
+        if (options.deaf || signal === undefined) return;
+        if (signal.aborted) reject(signal.reason);
+        else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      }),
+  };
+}
+
+/** Resolves with exactly this value, also where it is no response: for tests of what a bad model does to a run. */
+export function responds(response: unknown): ScriptStep {
+  return { label: 'responds()', play: () => Promise.resolve(response as ModelResponse) };
+}
+
+/** Plays what an entry stands for. */
+export async function playEntry(entry: ScriptEntry | ModelResponse, call: ScriptCall): Promise<ModelResponse> {
+  if (typeof entry === 'string') return says(entry).play(call);
+  if (typeof entry === 'function') return playEntry(await entry(call.request), call);
+  return isStep(entry) ? entry.play(call) : entry;
+}
+
+/** How errors name an entry. */
+export function labelOf(entry: ScriptEntry): string {
+  if (typeof entry === 'string') return `says(${quote(entry)})`;
+  return typeof entry === 'function' ? 'a function' : entry.label;
+}
+
+/** Adds up the total where a usage has none. */
+export function resolveUsage(usage: ScriptedUsage): Usage {
+  return { ...usage, totalTokens: usage.totalTokens ?? usage.inputTokens + usage.outputTokens };
+}
+
+function isStep(entry: ScriptStep | ModelResponse): entry is ScriptStep {
+  return typeof (entry as ScriptStep | undefined)?.play === 'function';
+}
+
+function answer(options: AnswerOptions & { readonly text: string }, call: ScriptCall): ModelResponse {
+  const { reasoning, text, calls: toolCalls = [], usage, finishReason } = options;
+  const content: AssistantPart[] = [];
+  if (reasoning) content.push({ type: 'reasoning', text: reasoning });
+  if (text !== '' || toolCalls.length === 0) content.push({ type: 'text', text });
+  for (const { id, input, ...rest } of toolCalls) {
+    content.push({ type: 'tool-call', id: id ?? call.nextId(), input: input ?? {}, ...rest });
+  }
+  return {
+    content,
+    finishReason: finishReason ?? (toolCalls.length > 0 ? 'tool-calls' : 'stop'),
+    usage: usage === undefined ? call.usage : resolveUsage(usage),
+  };
+}
+
+async function push(parts: readonly ModelPart[], { onPart, signal }: ModelRequest): Promise<void> {
+  if (onPart === undefined) return;
+  for (const part of parts) {
+    onPart(part);
+    // Lets a consumer act on each part, and abort between two of them.
+    await Promise.resolve();
+    signal?.throwIfAborted();
+  }
+}
+
+function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    const onAbort = () => {
+      clock.clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** Cut between code points, so that no delta holds half a character. */
+function thirds(text: string): readonly string[] {
+  const characters = Array.from(text);
+  const size = Math.ceil(characters.length / 3);
+  const pieces: string[] = [];
+  for (let at = 0; at < characters.length; at += size) pieces.push(characters.slice(at, at + size).join(''));
+  return pieces;
+}
+
+function textDeltas(texts: readonly string[]): readonly ModelPart[] {
+  return texts.map((text) => ({ type: 'text-delta', text }));
+}
+
+function reasoningDeltas(texts: readonly string[]): readonly ModelPart[] {
+  return texts.map((text) => ({ type: 'reasoning-delta', text }));
+}

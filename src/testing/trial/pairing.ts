@@ -1,0 +1,25 @@
+import { describeError } from '../../errors.js';
+import { checkMessages } from '../../model/check-messages.js';
+import { type Message, toolCallsOf } from '../../model/message.js';
+
+/**
+ * What keeps a provider from taking a conversation: a tool call without its one result, a result without its call, or
+ * results in another order than the calls. Calls that are open at the end pass only where they may wait.
+ */
+export function pairingProblem(messages: readonly Message[], mayWait = false): string | undefined {
+  try {
+    const open = checkMessages(messages);
+    if (open !== undefined && !mayWait) return `tool call "${open.open[0]?.id}" has no result`;
+  } catch (error) {
+    return describeError(error);
+  }
+  const index = messages.findIndex((message, at) => isOutOfOrder(message, messages[at - 1]));
+  return index < 0 ? undefined : `message ${index} has its results in another order than the calls`;
+}
+
+function isOutOfOrder(message: Message, before: Message | undefined): boolean {
+  if (message.role !== 'tool' || before === undefined) return false;
+  const ids = toolCallsOf(before).map((call) => call.id);
+  const places = message.content.map((result) => ids.indexOf(result.id));
+  return places.some((place, at) => at > 0 && place < (places[at - 1] as number));
+}

@@ -1,0 +1,196 @@
+import { Agent } from '../../agent/agent.js';
+import type { AgentEvent } from '../../agent/agent-event.js';
+import type { Timeouts } from '../../agent/run/run-config.js';
+import type { Session } from '../../agent/session.js';
+import type { Logger } from '../../internal/logger.js';
+import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
+import type { UserMessage } from '../../model/message.js';
+import type { Tool } from '../../tools/tool.js';
+import type { Report } from '../assert/lifecycle-fault.js';
+import { type CountedSignal, createCountedSignal } from '../assert/listener-count.js';
+import { LATE, pause, within } from '../assert/time-limit.js';
+import { faultyTool } from '../script/faulty-tool.js';
+import { type ScriptedModel, scriptedModel } from '../script/scripted-model.js';
+import type { ScriptEntry } from '../script/step.js';
+import { nameOf, type Observer, observeLifecycle } from './observed-lifecycle.js';
+import { errorOutcome, type Outcome, outcomeProblems, resultOutcome } from './outcome.js';
+import { createProbe, type Probe } from './probe.js';
+
+/** One run to try a lifecycle with. */
+export interface Scenario {
+  /** Says where a problem was found, such as `a run that calls tools`. */
+  readonly name: string;
+  readonly script: readonly ScriptEntry[] | ScriptEntry;
+  readonly input?: string | undefined;
+  /** The user sends a picture along. */
+  readonly picture?: boolean | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  readonly stream?: boolean | undefined;
+  /** Where it runs, if not on the agent itself. */
+  readonly session?: Session | undefined;
+  /** What aborts the run. Default: nothing does. */
+  readonly abort?: CountedSignal | undefined;
+}
+
+/** What all trials of one assertion share. */
+export interface TrialOptions {
+  readonly input: string;
+  readonly context: unknown;
+  readonly limitMs: number;
+  /** Told what runs, before it does. */
+  readonly enter: (run: string) => void;
+  /** Takes what is broken. */
+  readonly report: Report;
+  /** Takes what hangs, and throws. */
+  readonly giveUp: (problem: string) => never;
+}
+
+/** An agent with the lifecycle under test, a probe on each side of it, and tools that fail in every way. */
+export interface Trial {
+  readonly agent: Agent;
+  /** Absent in a trial without a lifecycle. */
+  readonly observer: Observer | undefined;
+  /** Runs one scenario, reports what is wrong with it, and waits until nothing of it is left running. */
+  run(scenario: Scenario): Promise<Outcome>;
+  /** The same for several at once. */
+  runTogether(scenarios: readonly Scenario[]): Promise<readonly Outcome[]>;
+  close(): Promise<void>;
+}
+
+/** Makes a trial of one lifecycle, or of none. Throws where an agent does not take it. */
+export function createTrial(subjects: readonly [AgentLifecycle<never>?], options: TrialOptions): Trial {
+  // The observer shows an agent the known members alone, so an agent looks at the lifecycle itself first.
+  new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
+  const [subject] = subjects;
+  const observer = subject && observeLifecycle(subject, options.report);
+  const probes = [createProbe('outer-probe', 100), createProbe('inner-probe', 0)] as const;
+  const agent = new Agent({
+    name: 'trial',
+    model: scriptedModel([]),
+    tools: trialTools(),
+    lifecycle: [probes[0].lifecycle, ...(observer ? [observer.lifecycle] : []), probes[1].lifecycle],
+    logger: failureLogger(subject && nameOf(subject), options.report),
+    // A lifecycle that caches answers may call a tool that hangs where no time-out or abort was to come.
+    timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
+  });
+  const parts: TrialParts = { agent, observer, probes, options };
+  const runTogether = async (scenarios: readonly Scenario[]) => {
+    options.enter(scenarios[0]?.name ?? 'no run');
+    const outcomes = await Promise.all(scenarios.map((scenario) => watchRun(parts, scenario)));
+    await settle(parts);
+    return outcomes;
+  };
+  return {
+    agent,
+    observer,
+    runTogether,
+    run: async (scenario) => (await runTogether([scenario]))[0] as Outcome,
+    close: () => closeAgent(parts),
+  };
+}
+
+interface TrialParts {
+  readonly agent: Agent;
+  readonly observer: Observer | undefined;
+  readonly probes: readonly Probe[];
+  readonly options: TrialOptions;
+}
+
+function trialTools(): readonly Tool[] {
+  const executed = new Set<string>();
+  const echo: Tool = {
+    name: 'trial_echo',
+    description: 'Gives its arguments back.',
+    inputSchema: { type: 'object' },
+    check: (input) => ({ value: input }),
+    async execute(input, { run, callId }) {
+      const call = `${run.id} ${callId}`;
+      const again = executed.has(call) ? 'again ' : '';
+      executed.add(call);
+      return `${again}echo ${JSON.stringify(input)}`;
+    },
+  };
+  const faults = ['throws', 'hangs', 'deaf', 'gives-nothing'] as const;
+  return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replace('-', '_')}`))];
+}
+
+/** Takes what the loop logs of a failure that it passed over. What a lifecycle logs for itself goes nowhere. */
+function failureLogger(name: string | undefined, report: Report): Logger {
+  return {
+    debug() {},
+    info() {},
+    warn() {},
+    error(message) {
+      if (name !== undefined && message.includes(`"${name}" failed`)) report(message);
+    },
+  };
+}
+
+async function watchRun(parts: TrialParts, scenario: Scenario): Promise<Outcome> {
+  const { limitMs, report, giveUp } = parts.options;
+  const abort = scenario.abort ?? createCountedSignal();
+  const model = scriptedModel(scenario.script);
+  const events: AgentEvent[] = [];
+  const witness = () => ({ requests: model.requests, events, aborted: abort.signal.aborted });
+  const running = startRun(parts, scenario, { model, signal: abort.signal, events }).then(
+    (result) => resultOutcome(result, witness()),
+    (error: unknown) => errorOutcome(error, witness()),
+  );
+  const outcome = await within(running, limitMs);
+  if (outcome === LATE) {
+    const problem = `the run did not end within ${limitMs} ms${abort.signal.aborted ? ', though it was aborted' : ''}`;
+    abort.abort();
+    return giveUp(problem + hooksAtWork(parts));
+  }
+  for (const { problem, kind } of outcomeProblems(outcome)) report(problem, kind);
+  if (abort.listeners() > 0) report(`the run left ${abort.listeners()} listener on its caller's signal`);
+  return outcome;
+}
+
+interface RunStart {
+  readonly model: ScriptedModel;
+  readonly signal: AbortSignal;
+  readonly events: AgentEvent[];
+}
+
+async function startRun({ agent, options }: TrialParts, scenario: Scenario, { model, signal, events }: RunStart) {
+  const text = scenario.input ?? options.input;
+  const input = scenario.picture ? pictureMessage(text) : text;
+  const runOptions = { model, signal, context: options.context, timeouts: scenario.timeouts ?? {} };
+  const host = scenario.session ?? agent;
+  if (!scenario.stream) return host.run(input, runOptions);
+  const stream = host.stream(input, runOptions);
+  for await (const event of stream) events.push(event);
+  return stream.result;
+}
+
+function pictureMessage(text: string): UserMessage {
+  const picture = { type: 'image', image: 'data:image/gif;base64,R0lGODlhAQABAAAAACw=' } as const;
+  return { role: 'user', content: [{ type: 'text', text }, picture] };
+}
+
+/** Waits for the hooks: one that is still at work when its run is over has missed the abort, or was not awaited. */
+async function settle(parts: TrialParts): Promise<void> {
+  const { observer, probes, options } = parts;
+  await pause();
+  for (const probe of probes) for (const problem of probe.takeProblems()) options.report(problem);
+  for (let waitedMs = 0; observer !== undefined && observer.running().length > 0; waitedMs += 1) {
+    if (waitedMs > options.limitMs)
+      options.giveUp(`${options.limitMs} ms after the run had ended${hooksAtWork(parts)}`);
+    await pause(1);
+  }
+}
+
+async function closeAgent(parts: TrialParts): Promise<void> {
+  const { enter, limitMs, giveUp } = parts.options;
+  enter('as the agent is closed');
+  if ((await within(parts.agent.close(), limitMs)) === LATE) {
+    giveUp(`\`close\` did not end within ${limitMs} ms${hooksAtWork(parts)}`);
+  }
+  await settle(parts);
+}
+
+function hooksAtWork({ observer }: TrialParts): string {
+  const hooks = [...new Set(observer?.running())];
+  return hooks.length === 0 ? '' : `, ${hooks.join(' and ')} ${hooks.length === 1 ? 'was' : 'were'} still at work`;
+}

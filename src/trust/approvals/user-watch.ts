@@ -1,0 +1,45 @@
+import { readFile, stat } from 'node:fs/promises';
+import { sha256Of } from '../fingerprint/bound-file.js';
+import { fingerprintItem } from '../fingerprint/fingerprint.js';
+import type { TrustItem, TrustPlace } from '../item.js';
+import { identityOf, identityText } from './approval.js';
+import type { TrustStore } from './store.js';
+
+/** Something of the user's own is not what it was when it last ran. It runs all the same. */
+export interface UserHooksChange {
+  readonly type: 'userHooksChanged';
+  /** The file of definitions, where it is that which changed, or the item in it. */
+  readonly source: string | undefined;
+  readonly name: string;
+  /** The file of definitions, or the item with all that is bound to it. */
+  readonly what: 'file' | 'item';
+}
+
+/** Notices, once each, what of the user's own changed since it last ran. */
+export class UserWatch {
+  private readonly noted = new Set<string>();
+
+  constructor(
+    private readonly store: TrustStore,
+    private readonly place: TrustPlace,
+  ) {}
+
+  async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
+    const itemKey = identityText(identityOf(item, '', item.source));
+    if (this.noted.has(itemKey)) return [];
+    this.noted.add(itemKey);
+    const { digest, source } = await fingerprintItem(item, this.place);
+    const current = new Map([[itemKey, digest]]);
+    const fileKey = `file ${source}`;
+    // A pipe would be waited for, and was read by whoever loaded it.
+    if (source !== undefined && !this.noted.has(fileKey) && (await stat(source)).isFile()) {
+      this.noted.add(fileKey);
+      current.set(fileKey, `sha256:${sha256Of(await readFile(source))}`);
+    }
+    const before = await this.store.noteSeen(current);
+    return [...before].flatMap(([key, previous]): UserHooksChange[] => {
+      const what = key === fileKey ? 'file' : 'item';
+      return previous === undefined ? [] : [{ type: 'userHooksChanged', source, name: item.name, what }];
+    });
+  }
+}

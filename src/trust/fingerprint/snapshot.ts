@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, lstat, mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { TrustPlace } from '../item.js';
+import { BindingBudget, type BoundFile, BoundFolder } from './bound-file.js';
+import { canonicalJson } from './canonical-json.js';
+import { copiesIn, copyPath, type Fingerprint, fingerprintItem } from './fingerprint.js';
+
+/**
+ * The folder that holds the bytes of an extension as they were approved, and that runs in its place. It is made of the
+ * very bytes that are hashed, and compared again each time. Undefined where the extension has changed meanwhile.
+ */
+export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace): Promise<string | undefined> {
+  const folder = copyPath(fingerprint.digest, place.stateDir);
+  if (await isIntact(folder, fingerprint, place)) return inUse(folder);
+  const draft = join(dirname(folder), `new-${randomUUID()}`);
+  try {
+    await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+    const { digest } = await fingerprintItem(fingerprint.item, place, (file, bytes) => copy(draft, file, bytes));
+    if (digest !== fingerprint.digest) return undefined;
+    await lockFolders(draft);
+    // Another call may have been quicker, and what it made may run already: only a copy that is damaged makes room.
+    if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) await replace(folder, draft);
+    return (await isIntact(folder, fingerprint, place)) ? await inUse(folder) : undefined;
+  } finally {
+    await removeFolder(draft);
+  }
+}
+
+async function replace(folder: string, draft: string): Promise<void> {
+  const damaged = `${draft}-damaged`;
+  await isMoved(folder, damaged);
+  await isMoved(draft, folder);
+  await removeFolder(damaged);
+}
+
+function isMoved(from: string, to: string): Promise<boolean> {
+  return rename(from, to).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Removes what was kept for an approval. */
+export async function removeSnapshot(digest: string, stateDir: string): Promise<void> {
+  await removeFolder(copyPath(digest, stateDir));
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Removes what nothing was started from for a week where no approval names it any more, and for a quarter of a year where
+ * one does: it is made anew. Until then a server may still run from it.
+ */
+export async function sweepSnapshots(stateDir: string, approved: ReadonlySet<string>): Promise<void> {
+  const folder = copiesIn(stateDir);
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^(new-|[0-9a-f]{64}$)/.test(name)) continue;
+    const path = join(folder, name);
+    const days = approved.has(`sha256:${name}`) ? 90 : 7;
+    const isOld = await lstat(path).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs > days * DAY_MS,
+      () => false,
+    );
+    if (isOld) await removeFolder(path);
+  }
+}
+
+/** What the sweep goes by. */
+async function inUse(folder: string): Promise<string> {
+  const now = new Date();
+  await utimes(folder, now, now).catch(() => {});
+  return folder;
+}
+
+async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {
+  const path = join(draft, file.path);
+  // What a link leads to may come before the folder that it lies in.
+  await mkdir(file.type === 'directory' ? path : dirname(path), { recursive: true, mode: 0o700 });
+  if (file.type === 'directory') return;
+  if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: file.executable ? 0o500 : 0o400 });
+  else await symlink(relative(dirname(path), join(draft, file.target ?? '')) || '.', path);
+}
+
+async function isIntact(folder: string, fingerprint: Fingerprint, { limits }: TrustPlace): Promise<boolean> {
+  const copied = new BoundFolder('extension', folder, { budget: new BindingBudget(limits) });
+  try {
+    await copied.add(folder);
+  } catch {
+    return false;
+  }
+  const expected = fingerprint.files.filter((file) => file.in === 'extension');
+  return textOf(copied.list()) === textOf(expected);
+}
+
+/** What a copy has in common with what it is a copy of: a link to a file has become the file. */
+function textOf(files: readonly BoundFile[]): string {
+  const lines = files.map(({ path, sha256, executable, target }) =>
+    canonicalJson(sha256 === undefined ? { path, target } : { path, sha256, executable }),
+  );
+  return lines.sort().join('\n');
+}
+
+async function lockFolders(folder: string): Promise<void> {
+  await eachFolder(folder, (path) => chmod(path, 0o500));
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  // What may not be written to cannot be emptied.
+  await eachFolder(
+    folder,
+    () => Promise.resolve(),
+    (path) => chmod(path, 0o700),
+  ).catch(() => {});
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function eachFolder(
+  folder: string,
+  after: (path: string) => Promise<void>,
+  before: (path: string) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  if (!(await lstat(folder)).isDirectory()) return;
+  await before(folder);
+  for (const name of await readdir(folder)) await eachFolder(join(folder, name), after, before);
+  await after(folder);
+}

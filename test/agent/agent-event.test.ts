@@ -1,0 +1,280 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentEvent, type AgentLifecycle, HookAction } from '../../src/index.js';
+import { calls, fails, type ScriptEntry, says, scriptedModel, streams } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+
+const TYPES = [
+  ...(['run-start', 'run-error', 'run-end', 'turn-start', 'turn-end', 'model-start', 'text-delta'] as const),
+  ...(['reasoning-delta', 'model-end', 'tool-start', 'tool-delta', 'tool-end', 'decision'] as const),
+];
+
+/** Every event of an agent, in order. */
+function listenTo(agent: Agent): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  for (const type of TYPES) agent.on(type, (event) => void events.push(event));
+  return events;
+}
+
+const working = toolOf('work', (_input, context) => {
+  context.progress('half');
+  return 'worked';
+});
+const round = [says('Let me see.', { reasoning: 'Hm', calls: [{ name: 'work', input: { n: 1 } }] }), 'done'];
+const withTool = (script: readonly ScriptEntry[] = round) =>
+  new Agent({ name: 'a', model: scriptedModel(script), tools: [working] });
+const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+
+describe('the events of a run', () => {
+  const expected = (runId: string, result: unknown) => [
+    { type: 'run-start', runId, agent: 'a', input: 'go' },
+    { type: 'turn-start', runId, turn: 1 },
+    { type: 'model-start', runId, turn: 1, model: 'scripted' },
+    { type: 'reasoning-delta', runId, turn: 1, attempt: 1, text: 'H' },
+    { type: 'reasoning-delta', runId, turn: 1, attempt: 1, text: 'm' },
+    { type: 'text-delta', runId, turn: 1, attempt: 1, text: 'Let ' },
+    { type: 'text-delta', runId, turn: 1, attempt: 1, text: 'me s' },
+    { type: 'text-delta', runId, turn: 1, attempt: 1, text: 'ee.' },
+    {
+      type: 'model-end',
+      runId,
+      turn: 1,
+      response: {
+        content: [
+          { type: 'reasoning', text: 'Hm' },
+          { type: 'text', text: 'Let me see.' },
+          { type: 'tool-call', id: 'call_1', name: 'work', input: { n: 1 } },
+        ],
+        finishReason: 'tool-calls',
+        usage,
+      },
+    },
+    { type: 'tool-start', runId, turn: 1, callId: 'call_1', name: 'work', input: { n: 1 } },
+    { type: 'tool-delta', runId, turn: 1, callId: 'call_1', name: 'work', data: 'half' },
+    { type: 'tool-end', runId, turn: 1, callId: 'call_1', name: 'work', result: { content: 'worked' } },
+    { type: 'turn-end', runId, turn: 1 },
+    { type: 'turn-start', runId, turn: 2 },
+    { type: 'model-start', runId, turn: 2, model: 'scripted' },
+    { type: 'text-delta', runId, turn: 2, attempt: 1, text: 'do' },
+    { type: 'text-delta', runId, turn: 2, attempt: 1, text: 'ne' },
+    {
+      type: 'model-end',
+      runId,
+      turn: 2,
+      response: { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage },
+    },
+    { type: 'turn-end', runId, turn: 2 },
+    { type: 'run-end', runId, result },
+  ];
+
+  test('come through on() in exactly this order', async () => {
+    const agent = withTool();
+    const events = listenTo(agent);
+
+    const result = await agent.run('go');
+
+    expect(events).toEqual(expected(events[0]?.runId as string, result));
+  });
+
+  test('come through stream() in exactly the same order', async () => {
+    const events: AgentEvent[] = [];
+    const stream = withTool().stream('go');
+
+    for await (const event of stream) events.push(event);
+
+    expect(events).toEqual(expected(events[0]?.runId as string, await stream.result));
+  });
+
+  test('come through both at once, and a session has the same', async () => {
+    const agent = withTool();
+    const heard = listenTo(agent);
+    const events: AgentEvent[] = [];
+
+    for await (const event of (await agent.session()).stream('go')) events.push(event);
+
+    expect(events).toEqual(heard);
+    expect(events.map(({ type }) => type)).toEqual(expected('', '').map(({ type }) => type));
+  });
+
+  const endings: Readonly<
+    Record<string, { script?: readonly ScriptEntry[]; lifecycle?: AgentLifecycle; types: string }>
+  > = {
+    'the model fails': {
+      script: [fails()],
+      types: 'run-start turn-start model-start model-end turn-end run-error run-end',
+    },
+    'beforeAgent throws': {
+      lifecycle: { beforeAgent: () => Promise.reject(new Error('x')) },
+      types: 'run-start run-error run-end',
+    },
+    'beforeAgent responds': {
+      lifecycle: { beforeAgent: () => HookAction.respond('x') },
+      types: 'run-start decision run-end',
+    },
+    'beforeModel rejects': {
+      lifecycle: { beforeModel: () => HookAction.reject('x') },
+      types: 'run-start turn-start decision turn-end run-error run-end',
+    },
+    'beforeToolSelection throws': {
+      lifecycle: { beforeToolSelection: () => Promise.reject(new Error('x')) },
+      types: 'run-start turn-start turn-end run-error run-end',
+    },
+    'afterModel throws': {
+      lifecycle: { afterModel: () => Promise.reject(new Error('x')) },
+      types: 'run-start turn-start model-start model-end turn-end run-error run-end',
+    },
+    'wrapToolCall throws': {
+      lifecycle: { wrapToolCall: () => Promise.reject(new Error('x')) },
+      types: 'run-start turn-start model-start model-end tool-start tool-end turn-end run-error run-end',
+    },
+    'a call is suspended': {
+      lifecycle: { wrapToolCall: () => HookAction.suspend('x') },
+      types: 'run-start turn-start model-start model-end tool-start decision tool-end turn-end run-end',
+    },
+    'afterAgent throws': {
+      script: ['done'],
+      lifecycle: { afterAgent: () => Promise.reject(new Error('x')) },
+      types: 'run-start turn-start model-start model-end turn-end run-error run-end',
+    },
+  };
+
+  test.each(Object.entries(endings))(
+    'pair each start with one end where %s',
+    async (_title, { script, lifecycle, types }) => {
+      const agent = withTool(script);
+      if (lifecycle !== undefined) agent.use(lifecycle);
+      const events = listenTo(agent);
+
+      await agent.run('go').catch(() => {});
+
+      const seen = events.map(({ type }) => type).filter((type) => !type.endsWith('-delta'));
+      expect(seen.join(' ')).toBe(types);
+    },
+  );
+
+  test('of a tool that throws pair as well, and its end carries the error result', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls('bad'), 'done']),
+      tools: [toolOf('bad', () => Promise.reject(new Error('broken')))],
+    });
+    const events = listenTo(agent);
+
+    await agent.run('go');
+
+    expect(events.filter(({ type }) => type.startsWith('tool-'))).toMatchObject([
+      { type: 'tool-start', callId: 'call_1' },
+      { type: 'tool-end', callId: 'call_1', result: { content: 'broken', isError: true } },
+    ]);
+  });
+
+  test('of calls that were never begun are none: no start, no end', async () => {
+    const agent = new Agent({
+      model: scriptedModel([calls({ name: 'work' }, { name: 'work' })]),
+      tools: [working],
+      parallelToolCalls: false,
+      lifecycle: [{ wrapToolCall: () => Promise.reject(new Error('x')) }],
+    });
+    const events = listenTo(agent);
+
+    await rejectionOf(agent.run('go'));
+
+    const seen = events.flatMap((event) => ('callId' in event ? [`${event.type} ${event.callId}`] : []));
+    expect(seen).toEqual(['tool-start call_1', 'tool-end call_1']);
+  });
+
+  test('of a run that is refused before it begins are none', async () => {
+    const agent = withTool();
+    const events = listenTo(agent);
+
+    await rejectionOf(agent.run('go', { maxTurns: 0 }));
+    await rejectionOf(agent.run('go', { messages: [null as never] }));
+
+    expect(events).toEqual([]);
+  });
+
+  test('count up the attempts where a hook calls the model again, and drop what comes late', async () => {
+    const agent = withTool([streams(['first '], fails()), 'second']);
+    agent.use({ wrapModelCall: (_request, next) => next().catch(() => next()) });
+    const events = listenTo(agent);
+
+    await agent.run('go');
+
+    const deltas = events.flatMap((event) => (event.type === 'text-delta' ? [`${event.attempt} ${event.text}`] : []));
+    expect(deltas).toEqual(['1 first ', '2 se', '2 co', '2 nd']);
+  });
+
+  test('of a resumed run have its calls in a turn 0', async () => {
+    const agent = withTool(['done']);
+    const call = { type: 'tool-call', id: 'c1', name: 'work', input: {} } as const;
+    const events = listenTo(agent);
+
+    await agent.run('', { messages: [{ role: 'assistant', content: [call] }], resume: { c1: 'approve' } });
+
+    const turns = events.flatMap((event) => ('turn' in event ? [`${event.turn} ${event.type}`] : []));
+    expect(turns.slice(0, 5)).toEqual(['0 turn-start', '0 tool-start', '0 tool-delta', '0 tool-end', '0 turn-end']);
+  });
+});
+
+describe('a listener', () => {
+  test.each([
+    ['throws', () => expect.fail('listener')],
+    ['rejects', () => Promise.reject(new Error('listener'))],
+  ])('that %s is logged, and changes neither the run nor the other listeners', async (_title, listener) => {
+    const logger = keepingLogger();
+    const agent = new Agent({ model: scriptedModel(['done']), logger });
+    const heard: string[] = [];
+    agent.on('model-end', listener).on('model-end', () => void heard.push('second'));
+
+    const unhandled = await unhandledDuring(async () => {
+      expect((await agent.run('go')).text).toBe('done');
+    });
+
+    expect(heard).toEqual(['second']);
+    expect(logger.lines).toEqual(['error: A listener of "model-end" failed.']);
+    expect(unhandled).toEqual([]);
+  });
+
+  test('that is taken off hears nothing more, and the others still do', async () => {
+    const agent = new Agent({ model: scriptedModel(['one', 'two']) });
+    const heard: string[] = [];
+    const first = () => void heard.push('first');
+    agent.on('run-end', first);
+    agent.on('run-end', () => void heard.push('second'));
+
+    await agent.run('go');
+    agent.off('run-end', first);
+    await agent.run('go');
+
+    expect(heard).toEqual(['first', 'second', 'second']);
+  });
+
+  test('of deltas makes the model stream, and one of other events does not', async () => {
+    const model = scriptedModel('done');
+    const agent = new Agent({ model });
+
+    agent.on('run-end', () => {});
+    await agent.run('go');
+    agent.on('text-delta', () => {});
+    await agent.run('go');
+
+    expect(model.requests.map(({ onPart }) => typeof onPart)).toEqual(['undefined', 'function']);
+  });
+
+  test('is what events are made for: without one no event is made, and no id', async () => {
+    const kinds: string[] = [];
+    const ids = { next: (kind: string) => `${kind}${kinds.push(kind)}` };
+    const agent = new Agent({
+      model: scriptedModel(round),
+      tools: [working],
+      ids,
+      lifecycle: [{ afterModel: () => HookAction.Approve }],
+    });
+    const listener = () => {};
+    agent.on('run-end', listener).off('run-end', listener);
+
+    await agent.run('go');
+
+    expect(kinds).toEqual([]);
+  });
+});

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentOptions, type RunOptions } from '../../src/index.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { echo } from '../support/agent/sample-tools.js';
+import { rejectionOf } from '../support/agent/settle.js';
+
+const model = scriptedModel('done');
+const make = (options: object) => () => new Agent({ model, ...options } as AgentOptions);
+
+describe('an agent with an option that it cannot have is not made', () => {
+  test.each<[string, object, string]>([
+    ['no model', { model: undefined }, 'model'],
+    ['null as model', { model: null }, 'model'],
+    ['a model that is a text', { model: 'gpt' }, 'model'],
+    ['a model without generate', { model: { id: 'm' } }, 'model'],
+    ['a model without id', { model: { generate: async () => {} } }, 'model'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name that is a number', { name: 5 }, 'name'],
+    ['instructions that are no text', { instructions: ['x'] }, 'instructions'],
+    ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
+    ['maxTurns -1', { maxTurns: -1 }, 'maxTurns'],
+    ['maxTurns 1.5', { maxTurns: 1.5 }, 'maxTurns'],
+    ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
+    ['maxTurns Infinity', { maxTurns: Number.POSITIVE_INFINITY }, 'maxTurns'],
+    ['maxTurns as text', { maxTurns: '5' }, 'maxTurns'],
+    ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns'],
+    ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns'],
+    ['maxTurns with an unknown atLimit', { maxTurns: { limit: 5, atLimit: 'stop' } }, 'maxTurns.atLimit'],
+    ['parallelToolCalls 0', { parallelToolCalls: 0 }, 'parallelToolCalls'],
+    ['parallelToolCalls -1', { parallelToolCalls: -1 }, 'parallelToolCalls'],
+    ['parallelToolCalls 1.5', { parallelToolCalls: 1.5 }, 'parallelToolCalls'],
+    ['parallelToolCalls NaN', { parallelToolCalls: Number.NaN }, 'parallelToolCalls'],
+    ['parallelToolCalls as text', { parallelToolCalls: 'yes' }, 'parallelToolCalls'],
+    ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
+    ['a hook among the options', { beforeAgent: () => {} }, 'beforeAgent'],
+    ['an unknown time-out', { timeouts: { totalMs: 5 } }, 'timeouts.totalMs'],
+    ['null as time-outs', { timeouts: null }, 'timeouts'],
+    ['an unknown setting', { settings: { temprature: 1 } }, 'settings.temprature'],
+    ['null as settings', { settings: null }, 'settings'],
+    ['settings that are a number', { settings: 5 }, 'settings'],
+    ['a number as time-outs', { timeouts: 5_000 }, 'timeouts'],
+    ['a text as settings', { settings: 'fast' }, 'settings'],
+    ['tools that are a text', { tools: 'echo' }, 'tools'],
+    ['tools that are a number', { tools: 5 }, 'tools'],
+    ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],
+    ['null among the tools', { tools: [null] }, 'tools'],
+    ['a text among the tools', { tools: ['echo'] }, 'tools'],
+    ['a tool without name', { tools: [{ ...echo, name: undefined }] }, 'tools'],
+    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools'],
+    ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools'],
+    ['a lifecycle whose tools are none', { lifecycle: [{ tools: [{}] }] }, 'tools'],
+    ['a lifecycle that stands in no array', { lifecycle: {} }, 'lifecycle'],
+    ['loaders that are no array', { loaders: { load() {} } }, 'loaders'],
+    ['a loader without load', { loaders: [{ name: 'x' }] }, 'loaders'],
+    ['null as a loader', { loaders: [null] }, 'loaders'],
+    ['a clock without timers', { clock: { now: () => 0 } }, 'clock'],
+    ['ids that are a function', { ids: () => 'x' }, 'ids'],
+    ['a logger without methods', { logger: {} }, 'logger'],
+    ['a logger that is a text', { logger: 'console' }, 'logger'],
+    ['a store without save', { store: { load() {}, delete() {} } }, 'store'],
+  ])('%s', (_title, options, option) => {
+    expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
+  });
+
+  test.each(['runMs', 'modelMs', 'firstPartMs', 'toolMs'])('a time-out %s that no timer keeps', (key) => {
+    for (const ms of [0, 0.5, -1, Number.NaN, 1e12, 2 ** 31, Number.POSITIVE_INFINITY, '5', null]) {
+      const invalid = {
+        code: 'ERR_OPTION_INVALID',
+        option: `timeouts.${key}`,
+        message: expect.stringContaining(String(ms)),
+      };
+      expect(make({ timeouts: { [key]: ms } })).toThrow(expect.objectContaining(invalid));
+    }
+    expect(make({ timeouts: { [key]: 2 ** 31 - 1 } })).not.toThrow();
+    expect(make({ timeouts: { [key]: undefined } })).not.toThrow();
+  });
+
+  test('and what has the wrong shape is told with what to give', () => {
+    expect(make({ tools: { add: 1 } as never })).toThrow('it is an object; give an array of tools');
+  });
+
+  test('and a text is told from a number', () => {
+    expect(make({ maxTurns: '5' })).toThrow('it is "5"');
+    expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow('`priority` is "5"');
+    expect(make({ timeouts: { runMs: '5' } })).toThrow('it is "5"');
+  });
+
+  test('and it is said what to give', () => {
+    expect(make({ instructions: 5 })).toThrow('it is 5; give a text');
+    expect(make({ settings: null })).toThrow('it is null; give an object');
+  });
+
+  test('no options at all', () => {
+    expect(() => new Agent(undefined as unknown as AgentOptions)).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }),
+    );
+  });
+
+  test('two tools with one name, in the tools or in a lifecycle', () => {
+    const conflict = expect.objectContaining({ code: 'ERR_TOOL_CONFLICT', tool: 'echo' });
+
+    expect(make({ tools: [echo, { ...echo }] })).toThrow(conflict);
+    expect(make({ tools: [echo], lifecycle: [{ tools: [{ ...echo }] }] })).toThrow(conflict);
+    expect(make({ lifecycle: [{ tools: [echo] }, { tools: [echo] }] })).toThrow(conflict);
+  });
+
+  test('a lifecycle that is none', () => {
+    expect(make({ lifecycle: [null] })).toThrow(expect.objectContaining({ code: 'ERR_LIFECYCLE_INVALID' }));
+  });
+
+  test('and undefined stands for every default', async () => {
+    const keys = ['name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls', 'settings'];
+    const more = ['timeouts', 'store', 'logger', 'clock', 'ids'];
+    const options = Object.fromEntries([...keys, ...more].map((key) => [key, undefined]));
+
+    const agent = make(options)();
+
+    expect([agent.name, (await agent.run('go')).text]).toEqual(['agent', 'done']);
+  });
+});
+
+describe('a run with an option that it cannot have is not begun', () => {
+  test.each<[string, object, string]>([
+    ['an unknown one', { maxSteps: 5 }, 'maxSteps'],
+    ['one of the agent alone', { instructions: 'x' }, 'instructions'],
+    ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
+    ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
+    ['a model that is none', { model: {} }, 'model'],
+    ['a time-out of 0', { timeouts: { runMs: 0 } }, 'timeouts.runMs'],
+    ['a time-out of NaN', { timeouts: { toolMs: Number.NaN } }, 'timeouts.toolMs'],
+    ['an output that is no schema', { output: 'json' }, 'output'],
+    ['an output that is a list', { output: [] }, 'output'],
+    ['tools that are none', { tools: [{ name: 'x' }] }, 'tools'],
+    ['a signal that is none', { signal: { aborted: false } }, 'signal'],
+    ['null as signal', { signal: null }, 'signal'],
+    ['time-outs that are a number', { timeouts: 5 }, 'timeouts'],
+    ['settings that are a text', { settings: 'hot' }, 'settings'],
+    ['an unknown setting', { settings: { max_tokens: 5 } }, 'settings.max_tokens'],
+    ['a parent that is none', { parent: {} }, 'parent'],
+    ['null as parent', { parent: null }, 'parent'],
+    ['null in their place', null as unknown as object, 'options'],
+    ['a text in their place', 'fast' as unknown as object, 'options'],
+  ])('%s', async (_title, options, option) => {
+    const touched: string[] = [];
+    const agent = new Agent({ model, lifecycle: [{ beforeAgent: () => void touched.push('run') }] });
+
+    const error = await rejectionOf(agent.run('go', options as RunOptions));
+
+    expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option });
+    expect(touched).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ['a number', 5],
+    ['nothing', undefined],
+    ['null', null],
+    ['a message of the assistant', { role: 'assistant', content: [{ type: 'text', text: 'x' }] }],
+    ['a message of a tool', { role: 'tool', content: [] }],
+    ['a message without content', { role: 'user' }],
+    ['a list of messages', [{ role: 'user', content: 'x' }]],
+  ])('an input that is %s', async (_title, input) => {
+    const error = await rejectionOf(new Agent({ model }).run(input as string));
+
+    expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
+  });
+
+  test('tools that share a name with those of a lifecycle', async () => {
+    const agent = new Agent({ model, lifecycle: [{ tools: [echo] }] });
+
+    expect(await rejectionOf(agent.run('go', { tools: [echo] }))).toMatchObject({ code: 'ERR_TOOL_CONFLICT' });
+  });
+
+  test('nor does it wait for loaders', async () => {
+    const agent = new Agent({ model, loaders: [{ name: 'slow', load: () => new Promise(() => {}) }] });
+
+    for (const options of [null, { signal: {} }, { maxTurns: 0 }]) {
+      expect(await rejectionOf(agent.run('go', options as RunOptions))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+
+  test('a session whose store is none', async () => {
+    const opening = new Agent({ model }).session({ store: { load() {} } as never });
+
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store' });
+  });
+
+  test('a session with an id that is no text', async () => {
+    for (const id of ['', 5 as unknown as string]) {
+      expect(await rejectionOf(new Agent({ model }).session({ id }))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+
+  test('a session whose options are none, or have a member that nobody reads', async () => {
+    for (const options of [null, 5, 'mine', { name: 'mine' }]) {
+      const opening = new Agent({ model }).session(options as object);
+
+      expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID' });
+    }
+  });
+});
+
+describe('what is given to an agent beside its runs is checked', () => {
+  test.each([[undefined], [null], [5], [{}]])('an agent is no tool with the options %j', (options) => {
+    const asTool = () => new Agent({ model }).asTool(options as never);
+
+    expect(asTool).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID', tool: 'agent' }));
+  });
+
+  test.each([[undefined], [null], ['log'], [{}]])('a listener is not %j', (listener) => {
+    const agent = new Agent({ model });
+
+    const listen = () => agent.on('run-start', listener as never);
+
+    expect(listen).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'listener' }));
+  });
+
+  test.each(['run-started', 'text-deltas', 'run-delta', 'Decision', '', undefined])(
+    'nobody listens to an event %j, which there is not',
+    (type) => {
+      const listen = () => new Agent({ model }).on(type as never, () => {});
+
+      expect(listen).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'type' }));
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../../src/agent/agent.js';
+import { HookAction } from '../../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle, ToolInvoke } from '../../../src/lifecycle/lifecycle.js';
+import type { LifecycleError } from '../../../src/lifecycle/run-failure.js';
+import type { ModelRequest, ModelResponse } from '../../../src/model/model.js';
+import { calls, recorder, scriptedModel } from '../../../src/testing/testing.js';
+import type { ToolResult } from '../../../src/tools/tool.js';
+import { settled } from '../../support/lifecycle/manual-clock.js';
+import { keepingLogger } from '../../support/lifecycle/sample-agent.js';
+
+/** What a wrap does late, when its call has its result already. */
+const lates: Readonly<Record<string, (next: ToolInvoke) => Promise<ToolResult>>> = {
+  'calls `next`': (next) => next(),
+  'rewrites the arguments': (next) => next({ id: 'call_1', name: 'slow', input: { n: 2 }, run: undefined as never }),
+  'gives a result': async () => ({ content: 'late' }),
+  throws: () => Promise.reject(new RangeError('late')),
+};
+
+/** What ends the run meanwhile, in the wrap of a second call. */
+const ends: Readonly<Record<string, AgentLifecycle['wrapToolCall']>> = {
+  'ended by `run.end`': (call) => {
+    call.run.end(HookAction.reject('over'));
+    return { content: 'ended' };
+  },
+  'failed in a hook': () => Promise.reject(new TypeError('boom')),
+};
+
+/** A run of two calls: the wrap of the first waits for the run to be over, the wrap of the second ends it. */
+async function lateRun(
+  late: (next: ToolInvoke) => Promise<ToolResult>,
+  end: NonNullable<AgentLifecycle['wrapToolCall']>,
+) {
+  const executed: unknown[] = [];
+  const tool = (name: string) => ({
+    ...{ name, description: name, inputSchema: { type: 'object' } },
+    check: (value: unknown) => ({ value }),
+    execute: (input: unknown) => String(executed.push(input)),
+  });
+  let go = () => {};
+  const waiting: AgentLifecycle = {
+    ...{ name: 'waiting', onFailure: 'continue' as const },
+    wrapToolCall: (call, next) =>
+      call.name === 'slow' ? new Promise<void>((resolve) => (go = resolve)).then(() => late(next)) : next(),
+  };
+  const ending: AgentLifecycle = {
+    priority: 0,
+    wrapToolCall: (call, next) => (call.name === 'fast' ? end(call, next) : next()),
+  };
+  const logger = keepingLogger();
+  const agent = new Agent({
+    model: scriptedModel([calls({ name: 'slow' }, { name: 'fast' })]),
+    tools: [tool('slow'), tool('fast')],
+    ...{ lifecycle: [waiting, ending], logger },
+  });
+  const record = recorder();
+  record.listenTo(agent, { deltas: true });
+  const [outcome] = await Promise.allSettled([agent.run('Hello')]);
+  const before = JSON.stringify([record.events, outcome, executed]);
+  go();
+  await settled();
+  await settled();
+  return { before, after: JSON.stringify([record.events, outcome, executed]), executed, outcome };
+}
+
+describe('rule 7: a wrap that is still at work when its call has its result', () => {
+  const cases = Object.keys(ends).flatMap((how) => Object.keys(lates).map((what) => ({ how, what })));
+
+  it.each(cases)(
+    'in a run that was $how: what it does late ($what) has no effect, and runs no tool',
+    async ({ how, what }) => {
+      const [late, end] = [lates[what], ends[how]];
+      if (late === undefined || end === undefined) return expect.fail('there is no such case');
+      const { before, after, executed, outcome } = await lateRun(late, end);
+
+      expect(executed).toEqual([]);
+      expect(after).toBe(before);
+      const content = [
+        { id: 'call_1', isError: true },
+        { id: 'call_2', isError: true },
+      ];
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { messages: [{}, {}, { role: 'tool', content }] } });
+    },
+  );
+});
+
+describe('rule 11: a model call that a hook let go of', () => {
+  it('goes nowhere once the run is over: no delta, no further call, no usage', async () => {
+    const told: string[] = [];
+    const gates: (() => void)[] = [];
+    const gate = () => new Promise<void>((resolve) => gates.push(resolve));
+    const model = {
+      id: 'slow',
+      async generate({ onPart }: ModelRequest): Promise<ModelResponse> {
+        told.push('asked');
+        await gate();
+        onPart?.({ type: 'text-delta', text: 'late' });
+        return { content: [], finishReason: 'stop', usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } };
+      },
+    };
+    const hasty: AgentLifecycle = {
+      wrapModelCall: (_, next) => {
+        void next();
+        throw new RangeError('boom');
+      },
+    };
+    const twice: AgentLifecycle = {
+      wrapModelCall: async (_, next) => {
+        await next();
+        return next();
+      },
+    };
+    const agent = new Agent({ model, lifecycle: [hasty, twice] });
+    for (const type of ['text-delta', 'run-end'] as const) agent.on(type, () => void told.push(type));
+
+    const error = await agent.run('Hello').catch((thrown: LifecycleError) => thrown);
+    for (const open of gates) open();
+    await settled();
+    await settled();
+
+    expect(told).toEqual(['asked', 'run-end']);
+    expect(error).toMatchObject({ point: 'wrapModelCall', usage: { totalTokens: 0 } });
+  });
+});

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import { Agent } from '../../../src/agent/agent.js';
+import type { AgentEvent } from '../../../src/agent/agent-event.js';
+import { KeelsonError } from '../../../src/errors.js';
+import { HookAction } from '../../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
+import type { RunContext } from '../../../src/lifecycle/run-context.js';
+import { LifecycleError, RunAbortedError } from '../../../src/lifecycle/run-failure.js';
+import { watchRejections } from '../../../src/testing/assert/rejection-watch.js';
+import {
+  calls,
+  fails,
+  faultyTool,
+  recorder,
+  type ScriptEntry,
+  says,
+  scriptedModel,
+} from '../../../src/testing/testing.js';
+import { pairingProblem } from '../../../src/testing/trial/pairing.js';
+import { settled } from '../../support/lifecycle/manual-clock.js';
+import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
+
+const boom = new RangeError('boom');
+type Next = () => Promise<never>;
+type Act = (value: never, rest: never) => unknown;
+
+/** What a hook of a thread may do. */
+const threadActs: Record<string, Act> = {
+  passes: () => {},
+  'passes later': () => settled(),
+  throws: () => {
+    throw boom;
+  },
+  rejects: () => Promise.reject(boom),
+  approves: () => HookAction.Approve,
+  responds: () => HookAction.respond('no'),
+  refuses: async () => HookAction.reject('no'),
+  suspends: () => HookAction.suspend('ask'),
+  'gives a wrong value': () => 7,
+  adds: (_: unknown, run: RunContext) => run.add({ role: 'user', content: 'more' }),
+  'ends the run': async (_: unknown, run: RunContext) => run.end(HookAction.respond('over')),
+};
+
+/** What a wrap may do. */
+const wrapActs: Record<string, Act> = {
+  'hands on': (_: unknown, next: Next) => next(),
+  awaits: async (_: unknown, next: Next) => await next(),
+  'calls twice': async (_: unknown, next: Next) => [await next(), await next()][1],
+  floats: (_: unknown, next: Next) => {
+    void next();
+    return next();
+  },
+  'floats and throws': async (_: unknown, next: Next) => {
+    void next();
+    throw boom;
+  },
+  'throws before': () => {
+    throw boom;
+  },
+  'throws after': (_: unknown, next: Next) => next().then(() => Promise.reject(boom)),
+  recovers: (_: unknown, next: Next) => next().catch(() => next()),
+  // The first of three calls waits longest.
+  dawdles: async ({ id = 'call_1' }: { readonly id?: string }, next: Next) => {
+    for (let left = 4 - Number(id.slice('call_'.length)); left > 0; left -= 1) await settled();
+    return next();
+  },
+  suspends: () => HookAction.suspend('ask'),
+  'ends the run': async (request: { run: { end(action: HookAction): void } }, next: Next) => {
+    request.run.end(HookAction.respond('over'));
+    return next();
+  },
+};
+
+const threadAct = fc.option(fc.constantFrom(...Object.keys(threadActs)), { nil: undefined, freq: 2 });
+const wrapAct = fc.option(fc.constantFrom(...Object.keys(wrapActs)), { nil: undefined, freq: 2 });
+const part = fc.record({
+  onFailure: fc.constantFrom('throw', 'continue', 'block' as const),
+  timeoutMs: fc.constantFrom(undefined, 1_000),
+  ...{ beforeAgent: threadAct, beforeModel: threadAct, beforeToolSelection: threadAct, afterModel: threadAct },
+  ...{ wrapModelCall: wrapAct, wrapToolCall: wrapAct, afterAgent: threadAct },
+});
+type Part = typeof part extends fc.Arbitrary<infer T> ? T : never;
+
+const steps: Record<string, ScriptEntry> = {
+  'one call': calls('add', { a: 1, b: 2 }),
+  'three calls': calls({ name: 'add', input: { a: 1, b: 2 } }, { name: 'throws' }, { name: 'missing' }),
+  'a cut call': says('', { calls: [{ name: 'add' }], finishReason: 'length' }),
+  fails: fails(),
+  answers: 'done',
+};
+const scenario = fc.record({
+  parts: fc.array(part, { maxLength: 4 }),
+  script: fc.array(fc.constantFrom(...Object.keys(steps)), { maxLength: 4 }),
+  parallel: fc.constantFrom(true, false, 2),
+  /** After how many rounds of the event loop the run is aborted. */
+  abort: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 3 }),
+  how: fc.constantFrom('run', 'stream', 'session' as const),
+});
+
+/** The lifecycle of a part, which notes what it gets of the pair. */
+function lifecycleOf({ onFailure, timeoutMs, ...acts }: Part, got: string[]): AgentLifecycle {
+  const hooks = Object.entries(acts).flatMap(([point, name]) => {
+    const act = name === undefined ? undefined : (point.startsWith('wrap') ? wrapActs : threadActs)[name];
+    return act === undefined ? [] : [[point, act] as const];
+  });
+  const { afterAgent = () => {}, ...others } = Object.fromEntries(hooks);
+  const noted = (...given: [never, never]) => {
+    got.push('afterAgent');
+    return afterAgent(...given);
+  };
+  return {
+    onFailure,
+    timeoutMs,
+    ...others,
+    afterAgent: noted,
+    onError: () => void got.push('onError'),
+  } as object;
+}
+
+async function play({
+  parts,
+  script,
+  parallel,
+  abort,
+  how,
+}: typeof scenario extends fc.Arbitrary<infer T> ? T : never) {
+  const got = parts.map((): string[] => []);
+  const lifecycle = parts.map((it, at) => lifecycleOf(it, got[at] ?? []));
+  const controller = new AbortController();
+  const executed: string[] = [];
+  // Beyond its script the model goes on saying `done`.
+  const left = script.map((name) => steps[name] as ScriptEntry);
+  const agent = new Agent({
+    model: scriptedModel(() => left.shift() ?? 'done'),
+    tools: [{ ...add, execute: () => String(executed.push('add')) }, faultyTool('throws')],
+    ...{ lifecycle, parallelToolCalls: parallel, maxTurns: 4, logger: keepingLogger() },
+  });
+  const record = recorder();
+  record.listenTo(agent, { deltas: how === 'stream' });
+  const session = how === 'session' ? await agent.session() : undefined;
+  const options = abort === undefined ? {} : { signal: controller.signal };
+  const run = how === 'stream' ? agent.stream('Hello', options).result : (session ?? agent).run('Hello', options);
+  const ended = run.then(
+    (result) => ({ result, error: undefined }),
+    (error: unknown) => ({ result: undefined, error }),
+  );
+  for (let round = 0; round < (abort ?? 0); round += 1) await settled();
+  controller.abort('stop');
+  const { result, error } = await ended;
+  const atEnd = [executed.length, record.events.length, result?.decisions.length];
+  for (let round = 0; round < 4; round += 1) await settled();
+  const later = [executed.length, record.events.length, result?.decisions.length];
+  return { got, events: record.events, stored: session?.messages ?? [], result, error, atEnd, later };
+}
+
+/** A start without its end, or the other way round. */
+function unpaired(events: readonly AgentEvent[]): string[] {
+  const open = new Map<string, number>();
+  for (const event of events) {
+    const [what, when] = event.type.split('-');
+    if (when !== 'start' && when !== 'end') continue;
+    const id = `${what} ${'turn' in event ? event.turn : ''} ${'callId' in event ? event.callId : ''}`;
+    open.set(id, (open.get(id) ?? 0) + (when === 'start' ? 1 : -1));
+  }
+  return [...open].filter(([, count]) => count !== 0).map(([id]) => id);
+}
+
+it('whatever hooks do: the run settles, pairs its events, its calls and its hooks, and names who failed', async () => {
+  const unhandled: string[] = [];
+  onTestFinished(watchRejections((problem) => unhandled.push(problem)));
+  await fc.assert(
+    fc.asyncProperty(scenario, async (given) => {
+      const { got, events, stored, result, error, atEnd, later } = await play(given);
+      const history = result?.history ?? (error as LifecycleError).history;
+
+      expect(pairingProblem(history, result?.status === 'suspended')).toBeUndefined();
+      if (result !== undefined) expect(stored).toEqual(given.how === 'session' ? history : []);
+      expect(unpaired(events)).toEqual([]);
+      expect(later).toEqual(atEnd);
+      // A session that was aborted while it read its store has begun no run.
+      if (events.length === 0) expect(error).toBeInstanceOf(RunAbortedError);
+      else expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
+      expect(got.filter((hooks) => hooks.length > 1)).toEqual([]);
+      if (result !== undefined) {
+        expect(got.flat()).not.toContain('onError');
+        return;
+      }
+      expect(error).toBeInstanceOf(KeelsonError);
+      if (error instanceof LifecycleError) {
+        expect(given.parts[Number(error.lifecycle.split('#')[1]) - 1]?.onFailure).toBe('throw');
+        expect([boom.message, 'invalid']).toContain(error.cause === boom ? boom.message : kindOf(error.cause));
+      }
+      expect(unhandled).toEqual([]);
+    }),
+    { numRuns: 400 },
+  );
+}, 30_000);
+
+/** Apart from its own error, a hook of this test fails by what it gave in place of a value. */
+function kindOf(cause: unknown): unknown {
+  const { code } = cause as { readonly code?: string };
+  return code?.endsWith('_INVALID') || code === 'ERR_RUN_ENDED' ? 'invalid' : cause;
+}

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { calls, type HookName, recorder, scriptedModel } from '../../src/testing/testing.js';
+import { settled } from '../support/lifecycle/manual-clock.js';
+import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
+
+describe('the list of lifecycles', () => {
+  it('S4-FR3.1, S4-NFR2.4: is empty by default, and holds what was registered', () => {
+    const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [a] });
+
+    expect(new Agent({ model: scriptedModel([]) }).lifecycle).toEqual([]);
+    agent.use(b);
+    agent.withLifecycle(c);
+    expect(agent.lifecycle).toEqual([a, b, c]);
+    expect(agent.lifecycle[1]).toBe(b);
+  });
+
+  it('cannot be changed from outside', () => {
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [{ name: 'a' }] });
+    (agent.lifecycle as AgentLifecycle[]).pop();
+    const given: AgentLifecycle[] = [{ name: 'b' }];
+    const other = new Agent({ model: scriptedModel([]), lifecycle: given });
+    given.push({ name: 'late' });
+
+    expect([agent.lifecycle.length, other.lifecycle.length]).toEqual([1, 1]);
+  });
+});
+
+describe('the builder form', () => {
+  it('S4-FR3.2: withLifecycle adds a part that fires', async () => {
+    const record = recorder();
+    const agent = new Agent({ model: scriptedModel(['done']) });
+
+    await agent.withLifecycle(record.lifecycle('a', { only: ['beforeAgent'] })).run('Hello');
+
+    expect(record.log).toEqual(['a.beforeAgent']);
+  });
+
+  // covers: S4-FR3.3, S4-FR3.4, S4-FR3.AC, S4-AC1
+  it('can be chained, and mixed with other calls of its kind in any order', async () => {
+    const record = recorder();
+    const only = ['beforeAgent'] as const;
+    const agent = new Agent({ model: scriptedModel(['done']) });
+    const same = agent
+      .withLifecycle(record.lifecycle('a', { only }))
+      .on('run-start', record.listen)
+      .withLifecycle(record.lifecycle('b', { only }))
+      .withLifecycle(record.lifecycle('c', { only, priority: 60 }))
+      .off('run-end', record.listen);
+
+    await same.run('Hello');
+
+    expect(same).toBe(agent);
+    expect(record.log).toEqual(['run-start', 'c.beforeAgent', 'a.beforeAgent', 'b.beforeAgent']);
+  });
+});
+
+describe('a part that is added while a run is going on', () => {
+  it('takes part from the next run on, with its tools and its onInit', async () => {
+    const record = recorder();
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done', 'done']);
+    const agent = new Agent({ model, tools: [add] });
+    agent.use({
+      beforeModel: (_, run) => {
+        if (run.turn === 1 && agent.lifecycle.length === 1) {
+          agent.use(
+            record.lifecycle('late', {
+              only: ['onInit', 'beforeModel', 'afterAgent'],
+              tools: [{ ...add, name: 'more' }],
+            }),
+          );
+        }
+      },
+    });
+
+    await agent.run('Hello');
+    expect(record.log).toEqual([]);
+    await agent.run('Hello');
+
+    expect(record.log).toEqual(['late.onInit', 'late.beforeModel', 'late.afterAgent']);
+    expect(model.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['add'],
+      ['add'],
+      ['add', 'more'],
+    ]);
+  });
+});
+
+/** A run whose first part takes out the second as soon as it is at one point, for the first time. */
+async function takeOutAt(point: (typeof POINTS)[number]) {
+  const record = recorder();
+  const agent = new Agent({ model: addingModel(), tools: [add], logger: keepingLogger() });
+  let dispose: (() => void) | undefined;
+  const remover = (_: unknown, next: unknown) => {
+    dispose?.();
+    return typeof next === 'function' ? next() : undefined;
+  };
+  agent.use({ priority: 90, [point]: remover } as AgentLifecycle);
+  const only: readonly HookName[] = [...POINTS, 'onError'];
+  dispose = agent.use(record.lifecycle('gone', { only }));
+  agent.use(record.lifecycle('stays', { only }));
+  const { text } = await agent.run('Hello');
+  return { log: record.log, text, left: agent.lifecycle.length };
+}
+
+describe('a part that is taken out while a run is going on', () => {
+  const before: Record<(typeof POINTS)[number], readonly string[]> = {
+    beforeAgent: [],
+    beforeModel: ['beforeAgent'],
+    beforeToolSelection: ['beforeAgent', 'beforeModel'],
+    wrapModelCall: ['beforeAgent', 'beforeModel', 'beforeToolSelection'],
+    afterModel: ['beforeAgent', 'beforeModel', 'beforeToolSelection', 'wrapModelCall>', 'wrapModelCall'],
+    wrapToolCall: [
+      'beforeAgent',
+      'beforeModel',
+      'beforeToolSelection',
+      'wrapModelCall>',
+      'wrapModelCall',
+      'afterModel',
+    ],
+    afterAgent: [
+      ...['beforeAgent', 'beforeModel', 'beforeToolSelection', 'wrapModelCall>', 'wrapModelCall', 'afterModel'],
+      ...['wrapToolCall>', 'wrapToolCall'],
+      ...['beforeModel', 'beforeToolSelection', 'wrapModelCall>', 'wrapModelCall', 'afterModel'],
+    ],
+  };
+
+  it.each(POINTS)('is inert at once, from %s on; the others go on', async (point) => {
+    const { log, text, left } = await takeOutAt(point);
+
+    expect([text, left]).toEqual(['done', 2]);
+    expect(log.filter((line) => line.includes('gone.'))).toEqual(
+      before[point].map((hook) =>
+        hook === 'wrapModelCall' || hook === 'wrapToolCall' ? `<gone.${hook}` : `gone.${hook}`,
+      ),
+    );
+    expect(log.filter((line) => line.includes('stays.'))).toHaveLength(14);
+  });
+
+  it('finishes the hook that it is in, and `next` still works there', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']) });
+    const dispose = agent.use({
+      wrapModelCall: async (_, next) => {
+        dispose();
+        await settled();
+        const response = await next();
+        return { ...response, content: [{ type: 'text', text: 'finished' }] };
+      },
+      afterAgent: () => 'never',
+    });
+
+    expect((await agent.run('Hello')).text).toBe('finished');
+    expect(agent.lifecycle).toEqual([]);
+  });
+
+  it('gets no onError any more', async () => {
+    const record = recorder();
+    const agent = new Agent({
+      model: scriptedModel([
+        () => {
+          dispose();
+          throw new TypeError('boom');
+        },
+      ]),
+      logger: keepingLogger(),
+    });
+    const dispose = agent.use(record.lifecycle('gone', { only: ['beforeAgent', 'onError'] }));
+    agent.use(record.lifecycle('stays', { only: ['beforeAgent', 'onError'] }));
+
+    await agent.run('Hello').catch(() => {});
+
+    expect(record.log).toEqual(['gone.beforeAgent', 'stays.beforeAgent', 'stays.onError']);
+  });
+
+  it('may be taken out twice, and one of two registrations of an object leaves the other', async () => {
+    const record = recorder();
+    const part = record.lifecycle('twin', { only: ['beforeAgent'] });
+    const agent = new Agent({ model: scriptedModel(() => 'done') });
+    const dispose = agent.use(part);
+    agent.use(part);
+
+    await agent.run('Hello');
+    dispose();
+    dispose();
+    await agent.run('Hello');
+
+    expect(agent.lifecycle).toEqual([part]);
+    expect(record.log).toEqual(['twin.beforeAgent', 'twin.beforeAgent', 'twin.beforeAgent']);
+  });
+});

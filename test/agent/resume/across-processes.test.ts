@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { ResumeDecisions, RunResult } from '../../../src/index.js';
+import { transcript } from '../../support/agent/transcript.js';
+
+interface Outcome {
+  readonly result: RunResult;
+  readonly error?: string;
+  readonly ran: readonly string[];
+}
+
+const program = fileURLToPath(new URL('../../fixtures/agent/payment-process.ts', import.meta.url));
+
+/** Runs the fixture in a process of its own; all that it gets is JSON. */
+async function runProcess(state: object): Promise<Outcome> {
+  const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.end(JSON.stringify(state));
+  return JSON.parse(await text(child.stdout)) as Outcome;
+}
+
+describe('rule 8: a suspended run goes on in another process, from JSON alone,', () => {
+  let first: Outcome;
+  let approved: Outcome;
+  let denied: Outcome;
+  let undecided: Outcome;
+
+  beforeAll(async () => {
+    first = await runProcess({});
+    const goOn = (resume?: ResumeDecisions) => runProcess({ messages: first.result.history, resume });
+    [approved, denied, undecided] = await Promise.all([
+      goOn({ call_2: 'approve' }),
+      goOn({ call_2: { deny: 'too much' } }),
+      goOn(),
+    ]);
+  }, 60_000);
+
+  test('after the first process ran what was free to run', () => {
+    expect(first.ran).toEqual(['small 1', 'small 2']);
+    expect(first.result.status).toBe('suspended');
+    expect(first.result.pending).toMatchObject([{ id: 'call_2', name: 'large', input: { amount: 1000 } }]);
+    expect(transcript(first.result.history)).toEqual([
+      'user: pay',
+      'assistant: call call_1 small, call call_2 large, call call_3 small',
+      'tool: call_1={"paid":1}, call_3={"paid":2}',
+    ]);
+  });
+
+  test('where it was approved: that one call runs, and all three results stand in call order', () => {
+    expect(approved.ran).toEqual(['large 1000']);
+    expect(JSON.parse(approved.result.text)).toEqual({
+      role: 'tool',
+      content: [
+        { type: 'tool-result', id: 'call_1', name: 'small', content: '{"paid":1}', structured: { paid: 1 } },
+        { type: 'tool-result', id: 'call_2', name: 'large', content: '{"paid":1000}', structured: { paid: 1000 } },
+        { type: 'tool-result', id: 'call_3', name: 'small', content: '{"paid":2}', structured: { paid: 2 } },
+      ],
+    });
+    expect(approved.result.history).toHaveLength(4);
+  });
+
+  test('where it was denied: nothing runs, and the model reads the reason', () => {
+    expect(denied.ran).toEqual([]);
+    expect(transcript(denied.result.history)[2]).toBe(
+      'tool: call_1={"paid":1}, call_2!The call was denied: too much, call_3={"paid":2}',
+    );
+  });
+
+  test('and without a decision it runs nothing', () => {
+    expect(undecided).toEqual({ error: 'ERR_RESUME_INVALID', ran: [] });
+  });
+});

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Agent, HookAction, type Message, type ResumeDecision, type RunResult } from '../../../src/index.js';
+import { calls, scriptedModel } from '../../../src/testing/testing.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { pause } from '../../support/agent/settle.js';
+
+/** What becomes of one call: how often it is suspended, and what is decided in the end. */
+const fate = fc.record({
+  suspensions: fc.integer({ min: 0, max: 3 }),
+  decision: fc.constantFrom<ResumeDecision>('approve', 'deny', { deny: 'no' }),
+  late: fc.boolean(),
+});
+
+test('rule 8: however calls are suspended and decided on, each runs at most once, and has one result in its place', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fate, { minLength: 1, maxLength: 5 }),
+      fc.constantFrom(true, false, 2),
+      async (fates, parallelToolCalls) => {
+        const ids = fates.map((_, at) => `c${at}`);
+        const fateOf = (id: string) => fates[Number(id.slice(1))] as (typeof fates)[number];
+        const asked = new Map<string, number>();
+        const ran: string[] = [];
+        const [first, ...rest] = ids.map((id) => ({ id, name: 'work' }));
+        const agent = new Agent({
+          model: scriptedModel([calls(first as { id: string; name: string }, ...rest), 'done'], { perRun: true }),
+          parallelToolCalls,
+          tools: [
+            toolOf('work', async (_input, { callId }) => {
+              if (fateOf(callId).late) await pause();
+              ran.push(callId);
+              return `did ${callId}`;
+            }),
+          ],
+          lifecycle: [
+            {
+              wrapToolCall(call, next) {
+                const times = asked.get(call.id) ?? 0;
+                if (times >= fateOf(call.id).suspensions) return next();
+                asked.set(call.id, times + 1);
+                return HookAction.suspend('ask');
+              },
+            },
+          ],
+        });
+
+        let result: RunResult = await agent.run('go');
+        for (let rounds = 0; result.status === 'suspended'; rounds++) {
+          expect(rounds).toBeLessThan(5);
+          const messages = JSON.parse(JSON.stringify(result.history)) as Message[];
+          // A call that is to be denied is denied at the last of its suspensions.
+          const decide = (id: string) => (asked.get(id) === fateOf(id).suspensions ? fateOf(id).decision : 'approve');
+          const resume = Object.fromEntries(result.pending.map(({ id }) => [id, decide(id)]));
+          result = await agent.run('', { messages, resume });
+        }
+
+        const denied = (id: string) => fateOf(id).suspensions > 0 && fateOf(id).decision !== 'approve';
+        expect(result.text).toBe('done');
+        expect(result.history[2]).toMatchObject({
+          role: 'tool',
+          content: ids.map((id) => ({ id, content: denied(id) ? expect.stringContaining('denied') : `did ${id}` })),
+        });
+        expect(ran.sort()).toEqual(ids.filter((id) => !denied(id)));
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,293 @@
+import { getEventListeners } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, type Message, type ModelResponse, type RunContext } from '../../../src/index.js';
+import { calls, delays, scriptedModel } from '../../../src/testing/testing.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { pause, rejectionOf, within } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const answer: ModelResponse = { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
+
+/** A delay that differs from run to run, so that the runs overtake one another. */
+function delayOf([first]: readonly Message[], factor: number): number {
+  return (Number(/\d+/.exec(String(first?.content))?.[0]) * factor) % 5;
+}
+
+describe('rule 12: a hundred runs at once', () => {
+  test('of one agent share no message, usage, turn, decision or context', async () => {
+    const seen = new Map<unknown, string[]>();
+    const watch: AgentLifecycle = {
+      async beforeModel(messages, run) {
+        await pause(0);
+        seen.set(run.context, [...(seen.get(run.context) ?? []), `${run.turn} ${messages.length}`]);
+        return [...messages];
+      },
+    };
+    const model = scriptedModel(
+      [
+        ({ messages }) => delays(delayOf(messages, 3), calls('echo', { text: String(messages[0]?.content) })),
+        ({ messages }) => delays(delayOf(messages, 7), `answer to ${messages[0]?.content}`),
+      ],
+      { perRun: true },
+    );
+    const agent = new Agent({ model, tools: [echo], lifecycle: [watch] });
+
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => agent.run(`question ${at}`, { context: at })),
+    );
+
+    for (const [at, { messages, turns, usage, decisions, history }] of results.entries()) {
+      expect(transcript(messages)).toEqual([
+        `user: question ${at}`,
+        'assistant: call call_1 echo',
+        `tool: call_1=question ${at}`,
+        `assistant: answer to question ${at}`,
+      ]);
+      expect(transcript(history)).toEqual(transcript(messages));
+      expect([turns, usage.totalTokens, decisions.length]).toEqual([2, 30, 2]);
+      expect(seen.get(at)).toEqual(['1 1', '2 3']);
+    }
+    expect(agent.status().runs).toBe(0);
+  });
+
+  test('as streams have each its own events, from its run-start to its run-end', async () => {
+    const model = scriptedModel([({ messages }) => delays(1, `${messages[0]?.content}`)], { perRun: true });
+    const agent = new Agent({ model });
+
+    const streams = await Promise.all(
+      Array.from({ length: 100 }, async (_, at) => {
+        const texts: string[] = [];
+        const ids = new Set<string>();
+        for await (const event of agent.stream(`q${at}`)) {
+          ids.add(event.runId);
+          if (event.type === 'text-delta') texts.push(event.text);
+        }
+        return { text: texts.join(''), ids: [...ids] };
+      }),
+    );
+
+    expect(streams.map(({ text }) => text)).toEqual(streams.map((_, at) => `q${at}`));
+    expect(new Set(streams.flatMap(({ ids }) => ids)).size).toBe(100);
+  });
+
+  test('keep their errors apart, also where the model throws one and the same object', async () => {
+    const down = new Error('down');
+    const agent = new Agent({ model: { id: 'm', generate: () => pause(1).then(() => Promise.reject(down)) } });
+
+    const errors = await Promise.all(Array.from({ length: 10 }, (_, at) => rejectionOf(agent.run(`q${at}`))));
+
+    expect(errors.map((error) => (error as { messages: unknown }).messages)).toEqual(
+      errors.map((_, at) => [{ role: 'user', content: `q${at}` }]),
+    );
+  });
+
+  test('keep their errors apart, also where that object is a ModelError already', async () => {
+    const inner = new Agent({ model: scriptedModel([]) });
+    const shared = await rejectionOf(inner.run('inner'));
+    const agent = new Agent({ model: { id: 'm', generate: () => pause(1).then(() => Promise.reject(shared)) } });
+
+    const errors = await Promise.all(['one', 'two'].map((input) => rejectionOf(agent.run(input))));
+
+    expect(errors.map((error) => (error as { messages: unknown }).messages)).toEqual([
+      [{ role: 'user', content: 'one' }],
+      [{ role: 'user', content: 'two' }],
+    ]);
+  });
+});
+
+describe('rule 12: models that forget the listeners which they put on their signal', () => {
+  test('do not make an agent grow, nor share a signal from run to run', async () => {
+    const signals = new Set<AbortSignal>();
+    const agent = new Agent({
+      model: {
+        id: 'forgetful',
+        async generate({ signal }) {
+          if (signal === undefined) return answer;
+          signals.add(signal);
+          const bytes = new Uint8Array(100_000);
+          signal.addEventListener('abort', () => bytes);
+          return answer;
+        },
+      },
+    });
+    const warnings: string[] = [];
+    const listener = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', listener);
+
+    for (let at = 0; at < 50; at++) await agent.run('go');
+    await pause(5);
+    process.off('warning', listener);
+
+    expect(warnings).toEqual([]);
+    expect([...signals].filter((signal) => getEventListeners(signal, 'abort').length > 1)).toEqual([]);
+  });
+});
+
+describe('rule 12: a run inside a run', () => {
+  test('of the same agent is an ordinary run, from a hook and from a tool', async () => {
+    const model = scriptedModel(
+      [({ messages }) => (messages[0]?.content === 'outer' ? calls('ask', {}) : `re: ${messages[0]?.content}`), 'done'],
+      { perRun: true },
+    );
+    const agent: Agent = new Agent({
+      model,
+      tools: [toolOf('ask', async () => (await agent.run('from the tool')).text)],
+    });
+    const inner: string[] = [];
+    agent.use({
+      async beforeAgent(input, run) {
+        if (input !== 'outer') return;
+        inner.push((await agent.run('from the hook', { parent: run })).text);
+      },
+    });
+
+    const { text, messages } = await agent.run('outer');
+
+    expect([text, inner]).toEqual(['done', ['re: from the hook']]);
+    expect(transcript(messages)[2]).toBe('tool: call_1=re: from the tool');
+  });
+
+  test('is aborted with its parent, and knows it', async () => {
+    const controller = new AbortController();
+    const agent: Agent = new Agent({
+      model: { id: 'm', generate: () => new Promise(() => {}) },
+      lifecycle: [],
+    });
+    let child: Promise<unknown> | undefined;
+    agent.use({
+      beforeAgent(input, run) {
+        if (input === 'outer') child = rejectionOf(agent.run('inner', { parent: run }));
+      },
+    });
+
+    const outer = rejectionOf(agent.run('outer', { signal: controller.signal }));
+    await pause(2);
+    controller.abort('enough');
+
+    expect(await within(outer)).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+    expect(await within(child as Promise<unknown>)).toMatchObject({
+      code: 'ERR_RUN_ABORTED',
+      cause: { code: 'ERR_RUN_ABORTED', cause: 'enough' },
+    });
+  });
+
+  test('may have the run of a tool as its parent, and that of another copy of the library', async () => {
+    const controller = new AbortController();
+    const hanging = new Agent({ model: { id: 'm', generate: () => new Promise(() => {}) } });
+    const ends: unknown[] = [];
+    const foreign = { id: 'run_1', agent: 'other', turn: 1, context: undefined, signal: controller.signal };
+    const ask = toolOf('ask', async (_input, { run }) => {
+      for (const parent of [run, foreign]) ends.push(await rejectionOf(hanging.run('inner', { parent })));
+      return 'done';
+    });
+
+    const outer = new Agent({ model: scriptedModel([calls('ask', {})]), tools: [ask] });
+    const running = rejectionOf(outer.run('outer', { signal: controller.signal }));
+    await pause(2);
+    controller.abort('enough');
+    await within(running);
+    await pause(2);
+
+    expect(ends).toMatchObject([{ code: 'ERR_RUN_ABORTED' }, { code: 'ERR_RUN_ABORTED', cause: 'enough' }]);
+  });
+
+  test('whose parent has been aborted already does not begin', async () => {
+    const controller = new AbortController();
+    const parents: RunContext[] = [];
+    const model = scriptedModel(['never']);
+    const agent = new Agent({ model });
+    const off = agent.use({
+      beforeAgent(_input, run) {
+        parents.push(run);
+        controller.abort();
+      },
+    });
+    await rejectionOf(agent.run('outer', { signal: controller.signal }));
+    off();
+
+    expect(await rejectionOf(agent.run('inner', { parent: parents[0] }))).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(model.requests).toEqual([]);
+  });
+
+  test('that ends leaves nothing behind on its parent', async () => {
+    const agent: Agent = new Agent({ model: { id: 'm', generate: async () => answer } });
+    let held = 0;
+    agent.use({
+      async beforeAgent(input, parent) {
+        if (input !== 'outer') return;
+        const { arrayBuffers } = process.memoryUsage();
+        for (let at = 0; at < 300; at++) await agent.run('inner', { parent, context: new Uint8Array(100_000) });
+        collect();
+        await pause();
+        collect();
+        held = process.memoryUsage().arrayBuffers - arrayBuffers;
+      },
+    });
+
+    await agent.run('outer', { signal: new AbortController().signal });
+
+    // All of them would be 30 MB.
+    expect(held).toBeLessThan(15_000_000);
+  });
+});
+
+describe('rule 12: memory', () => {
+  /** Heap that a run of that many turns holds when its last model call begins. */
+  async function heapAt(turns: number, lifecycle: readonly AgentLifecycle[]): Promise<number> {
+    let before = 0;
+    let held = 0;
+    let call = 0;
+    const agent = new Agent({
+      maxTurns: turns,
+      tools: [echo],
+      lifecycle,
+      model: {
+        id: 'm',
+        async generate() {
+          call += 1;
+          if (call === 1 || call === turns) {
+            collect();
+            const { heapUsed } = process.memoryUsage();
+            if (call === 1) before = heapUsed;
+            else held = heapUsed - before;
+          }
+          if (call === turns) return answer;
+          const part = {
+            type: 'tool-call',
+            id: `c${call}`,
+            name: 'echo',
+            input: { text: 'x'.repeat(100) + call },
+          } as const;
+          return { content: [part], finishReason: 'tool-calls', usage };
+        },
+      },
+    });
+    await agent.run('go');
+    return held;
+  }
+
+  const touching: AgentLifecycle = {
+    beforeModel: (messages) => [...messages],
+    wrapModelCall: (request, next) => next({ ...request, settings: { seed: 1 } }),
+    wrapToolCall: (call, next) => next({ ...call, input: call.input }),
+  };
+
+  test.each<[string, readonly AgentLifecycle[]]>([
+    ['without hooks', []],
+    ['with hooks that copy the messages and the requests', [touching]],
+  ])('of a run grows with its turns, not with their square, %s', async (_title, lifecycle) => {
+    await heapAt(50, lifecycle);
+
+    const short = await heapAt(200, lifecycle);
+    const long = await heapAt(1_000, lifecycle);
+
+    // A list of messages kept in every turn would be 8 MB in the long run, and 0.3 MB in the short one.
+    expect(long).toBeLessThan(5 * short + 2_000_000);
+  });
+});

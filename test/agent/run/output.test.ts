@@ -1,0 +1,297 @@
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { z } from 'zod';
+import {
+  Agent,
+  HookAction,
+  type OutputOf,
+  type OutputSchema,
+  type RunError,
+  type Session,
+  type StandardSchema,
+} from '../../../src/index.js';
+import { calls, scriptedModel, streams } from '../../../src/testing/testing.js';
+import { echo } from '../../support/agent/sample-tools.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { transcript } from '../../support/agent/transcript.js';
+
+const jsonSchema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, degrees: { type: 'number' } },
+  required: ['city', 'degrees'],
+};
+const schemas: Readonly<Record<string, OutputSchema>> = {
+  zod: z.object({ city: z.string(), degrees: z.number() }),
+  arktype: type({ city: 'string', degrees: 'number' }),
+  valibot: v.object({ city: v.string(), degrees: v.number() }),
+  'valibot with a JSON Schema': { schema: v.object({ city: v.string(), degrees: v.number() }), jsonSchema },
+  'plain JSON Schema': jsonSchema,
+};
+const good = '{"city":"Oslo","degrees":-3}';
+const value = { city: 'Oslo', degrees: -3 };
+const weather = schemas.zod as OutputSchema;
+
+describe.each(Object.entries(schemas))('structured output by %s', (name, output) => {
+  test('gives the checked value, and leaves the text as it is', async () => {
+    const result = await new Agent({ model: scriptedModel([good]) }).run('go', { output });
+
+    expect([result.output, result.text, result.turns]).toEqual([value, good, 1]);
+  });
+
+  test('asks once more where the answer does not match, then gives the value', async () => {
+    const model = scriptedModel(['{"city":"Oslo"}', good]);
+
+    const result = await new Agent({ model }).run('go', { output });
+
+    expect([result.output, result.turns]).toEqual([value, 2]);
+    const [, answer, repair] = transcript(model.requests[1]?.messages ?? []);
+    expect(answer).toBe('assistant: {"city":"Oslo"}');
+    expect(repair).toMatch(/^user: The answer does not match what was asked for: .*degrees/);
+  });
+
+  test('ends with an OutputInvalidError the second time', async () => {
+    const model = scriptedModel(['nothing', '{"city":"Oslo","degrees":"cold"}']);
+
+    const error = await rejectionOf(new Agent({ model }).run('go', { output }));
+
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID', text: '{"city":"Oslo","degrees":"cold"}' });
+    expect((error as { issues: { path: unknown[] }[] }).issues[0]?.path).toBeDefined();
+    expect((error as RunError).messages).toHaveLength(4);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test('tells the model the JSON Schema, where the schema can give one', async () => {
+    const model = scriptedModel([good]);
+
+    await new Agent({ model }).run('go', { output });
+
+    const told = model.requests[0]?.output?.schema;
+    if (name === 'valibot') expect(told).toBe(undefined);
+    else expect(told).toMatchObject(jsonSchema);
+  });
+});
+
+describe('structured output', () => {
+  test.each([
+    ['```json\n{"a":1}\n```'],
+    ['```\n{"a":1}\n```'],
+    ['  ```JSON\n{"a":1}\n```  \n'],
+    ['```json\r\n{"a":1}\r\n```'],
+    ['```json {"a":1} ```'],
+    ['\ufeff{"a":1}'],
+    ['{"a":1}\n'],
+  ])('is read out of %j', async (text) => {
+    const { output } = await new Agent({ model: scriptedModel([text]) }).run('go', {
+      output: z.object({ a: z.number() }),
+    });
+
+    expect(output).toEqual({ a: 1 });
+  });
+
+  test('of a model that does nothing but begin new lines in a fence is refused in no time', async () => {
+    const lines = `\`\`\`json${'\n'.repeat(20_000)}`;
+    const started = performance.now();
+
+    const error = await rejectionOf(new Agent({ model: scriptedModel(lines) }).run('go', { output: weather }));
+
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID' });
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  test('tells the model of twenty faults, however many there are', async () => {
+    const model = scriptedModel([`[${'"x",'.repeat(5_000)}"x"]`, '[]']);
+
+    const { messages } = await new Agent({ model }).run('go', { output: z.array(z.number()) });
+
+    expect(transcript(messages)[2]).toMatch(/19: [^;]*; and 4981 more\n/);
+  });
+
+  test('has the type of what its schema gives; a plain JSON Schema says nothing, and no schema is the text', async () => {
+    const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
+    const host: Agent | Session = agent;
+    const due = z.object({ total: z.number().transform(String) });
+    const json = { type: 'object' } as const;
+
+    const { output } = await host.run('go', { output: due });
+    expectTypeOf(output).toEqualTypeOf<{ total: string }>();
+    expectTypeOf((await agent.run('go', { output: { schema: due, jsonSchema: json } })).output).toEqualTypeOf(output);
+    expectTypeOf((await agent.stream('go', { output: due }).result).output).toEqualTypeOf(output);
+    expectTypeOf((await agent.run('go', { output: due as OutputSchema<'x'> })).output).toEqualTypeOf<'x'>();
+    expectTypeOf((await agent.run('go', { output: json })).output).toEqualTypeOf<unknown>();
+    expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string>();
+    expectTypeOf((await agent.run('go', { output: JSON.parse('{}') })).output).toEqualTypeOf<unknown>();
+    expectTypeOf<OutputOf<typeof due | undefined>>().toEqualTypeOf<{ total: string } | string>();
+
+    expect(output).toEqual({ total: '3' });
+  });
+
+  test('has that type in a function that takes any schema as well', async () => {
+    const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
+    const ask = async <T>(schema: z.ZodType<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
+    const askAny = async <T>(schema: OutputSchema<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
+
+    const output = await ask(z.object({ total: z.number() }));
+
+    expectTypeOf(output).toEqualTypeOf<{ total: number }>();
+    expect(await askAny(z.object({ total: z.number() }))).toEqual(output);
+  });
+
+  test('names what is no JSON in the repair', async () => {
+    const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
+
+    await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
+
+    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is no JSON/);
+  });
+
+  test('is what the schema makes of the answer', async () => {
+    const output = z.object({ day: z.string().transform((day) => day.length) });
+
+    const result = await new Agent({ model: scriptedModel(['{"day":"Monday"}']) }).run('go', { output });
+
+    expect(result.output).toEqual({ day: 6 });
+  });
+
+  test('works with a schema that checks asynchronously', async () => {
+    const output = z.object({ a: z.number() }).refine(async ({ a }) => a > 1, 'too small');
+
+    const result = await new Agent({ model: scriptedModel(['{"a":1}', '{"a":2}']) }).run('go', { output });
+
+    expect([result.output, result.turns]).toEqual([{ a: 2 }, 2]);
+  });
+
+  test('works together with tools, and is told to the model in every turn', async () => {
+    const model = scriptedModel([calls('echo', { text: 'x' }), good]);
+
+    const result = await new Agent({ model, tools: [echo] }).run('go', { output: weather });
+
+    expect(result.output).toEqual(value);
+    expect(model.requests.map((request) => request.output !== undefined)).toEqual([true, true]);
+  });
+
+  test('works together with wrap hooks, and its repair is an ordinary turn, hooked and counted', async () => {
+    const log: string[] = [];
+    const agent = new Agent({
+      model: scriptedModel(['no', 'almost']),
+      lifecycle: [
+        {
+          beforeModel: (_messages, run) => void log.push(`beforeModel ${run.turn}`),
+          async wrapModelCall(request, next) {
+            log.push(`wrap ${request.output === undefined ? 'without' : 'with'} output`);
+            const response = await next({ ...request, settings: { temperature: 0 } });
+            if (request.run.turn === 1) return response;
+            return { ...response, content: [{ type: 'text', text: good }] };
+          },
+          afterModel: () => void log.push('afterModel'),
+          afterAgent: (text) => void log.push(`afterAgent ${text}`),
+        },
+      ],
+    });
+
+    const result = await agent.run('go', { output: weather });
+
+    expect([result.output, result.turns, result.usage.totalTokens]).toEqual([value, 2, 30]);
+    const turn = (at: number) => [`beforeModel ${at}`, 'wrap with output', 'afterModel'];
+    expect(log).toEqual([...turn(1), ...turn(2), `afterAgent ${good}`]);
+  });
+
+  test('is checked before afterAgent, whose text it does not touch', async () => {
+    const agent = new Agent({ model: scriptedModel([good]), lifecycle: [{ afterAgent: () => 'Brr.' }] });
+
+    const result = await agent.run('go', { output: weather });
+
+    expect([result.text, result.output]).toEqual(['Brr.', value]);
+  });
+
+  test('is checked after afterModel, as that left the answer', async () => {
+    const agent = new Agent({
+      model: scriptedModel(['no']),
+      lifecycle: [
+        { afterModel: (response) => HookAction.modify({ ...response, content: [{ type: 'text', text: good }] }) },
+      ],
+    });
+
+    expect((await agent.run('go', { output: weather })).output).toEqual(value);
+  });
+
+  test('is checked in the text of a respond as well', async () => {
+    const responding = (text: string) =>
+      new Agent({ model: scriptedModel([]), lifecycle: [{ beforeModel: () => HookAction.respond(text) }] });
+
+    expect((await responding(good).run('go', { output: weather })).output).toEqual(value);
+    expect(await rejectionOf(responding('no').run('go', { output: weather }))).toMatchObject({
+      code: 'ERR_OUTPUT_INVALID',
+    });
+  });
+
+  test('is what the last answer says, where a message that was added bought another turn', async () => {
+    const agent = new Agent({
+      model: scriptedModel([good, '{"city":"Rome","degrees":30}']),
+      lifecycle: [
+        {
+          afterModel: (_response, run) =>
+            run.turn === 1 ? run.add({ role: 'user', content: 'and in Rome?' }) : undefined,
+        },
+      ],
+    });
+
+    const { output, turns } = await agent.run('go', { output: weather });
+
+    expect([output, turns]).toEqual([{ city: 'Rome', degrees: 30 }, 2]);
+  });
+
+  test('is not repaired beyond the last turn', async () => {
+    const model = scriptedModel(['no', good]);
+
+    const error = await rejectionOf(new Agent({ model, maxTurns: 1 }).run('go', { output: weather }));
+
+    expect(error).toMatchObject({ code: 'ERR_OUTPUT_INVALID', text: 'no' });
+    expect(model.requests).toHaveLength(1);
+  });
+
+  test('works in a session and in a stream; the repair is remembered', async () => {
+    const session = await new Agent({ model: scriptedModel([streams(['n', 'o']), good]) }).session();
+
+    const { output } = await session.stream('go', { output: weather }).result;
+
+    expect(output).toEqual(value);
+    expect(session.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+  });
+
+  const broken: Readonly<Record<string, OutputSchema>> = {
+    'throws in its check': {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate() {
+          throw new Error('broken schema');
+        },
+      },
+    } satisfies StandardSchema,
+    'rejects in its check': {
+      '~standard': { version: 1, vendor: 'test', validate: () => Promise.reject(new Error('broken schema')) },
+    } satisfies StandardSchema,
+    'gives nothing in its check': {
+      '~standard': { version: 1, vendor: 'test', validate: () => undefined as never },
+    } satisfies StandardSchema,
+    'gives issues with odd paths': {
+      '~standard': {
+        version: 1,
+        vendor: 'test',
+        validate: () => ({ issues: [{ message: 'x', path: [null as never] }] }),
+      },
+    } satisfies StandardSchema,
+    'is a JSON Schema that cannot be read': { $ref: '#/$defs/nowhere' },
+    'has no JSON Schema for what it holds': z.object({ day: z.date() }),
+  };
+
+  test.each(Object.entries(broken))(
+    'by a schema that %s ends the run with an error of this library',
+    async (_title, output) => {
+      const error = await rejectionOf(new Agent({ model: scriptedModel('{}') }).run('go', { output }));
+
+      expect(error).toMatchObject({ code: expect.stringMatching(/^ERR_(OUTPUT|OPTION)_INVALID$/) });
+    },
+  );
+});

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type UserMessage } from '../../../src/index.js';
+import { scriptedModel } from '../../../src/testing/testing.js';
+
+const picture = { type: 'image', image: 'https://example.com/a.png' } as const;
+const bytes = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'image/png' } as const;
+const paper = { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' } as const;
+const said = (text: string) => ({ type: 'text', text }) as const;
+
+/** The first message that a model is sent, where the hook makes `to` of the input. */
+async function sent(message: UserMessage | string, to?: (input: string) => string | undefined): Promise<unknown> {
+  const model = scriptedModel(['done']);
+  const inputs: string[] = [];
+  const agent = new Agent({
+    model,
+    lifecycle: [
+      {
+        beforeAgent(input) {
+          inputs.push(input);
+          return to?.(input);
+        },
+      },
+    ],
+  });
+  const { messages } = await agent.run(message);
+  expect(messages[0]).toEqual(model.requests[0]?.messages[0]);
+  return { inputs, message: messages[0] };
+}
+
+describe('a user message with pictures and files', () => {
+  const content = [said('Look at '), picture, said('and'), bytes, paper];
+  const message: UserMessage = { role: 'user', content };
+
+  test('reaches the model as it is, and the hooks as its text', async () => {
+    expect(await sent(message)).toEqual({ inputs: ['Look at and'], message });
+  });
+
+  test('stays as it is where a hook gives the same text back', async () => {
+    expect(await sent(message, (input) => input)).toMatchObject({ message });
+  });
+
+  test('keeps its pictures and files where a hook rewrites its text', async () => {
+    expect(await sent(message, () => 'Describe')).toMatchObject({
+      message: { role: 'user', content: [said('Describe'), picture, bytes, paper] },
+    });
+  });
+
+  test('is not changed in place by that', async () => {
+    const before = structuredClone(message);
+
+    await sent(message, () => 'Describe');
+
+    expect(message).toEqual(before);
+  });
+
+  test('without any text gets one', async () => {
+    expect(await sent({ role: 'user', content: [picture] }, (input) => `${input}!`)).toEqual({
+      inputs: [''],
+      message: { role: 'user', content: [said('!'), picture] },
+    });
+  });
+});
+
+describe('a run without a message', () => {
+  const before = [{ role: 'user', content: 'before' }] as const;
+
+  test('gets one where a hook gives a text, and none where it gives nothing', async () => {
+    const model = scriptedModel('done');
+    const asking = (text: string | undefined) => new Agent({ model, lifecycle: [{ beforeAgent: () => text }] });
+
+    for (const text of ['now', '', undefined]) await asking(text).run('', { messages: before });
+
+    expect(model.requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+      ['before', 'now'],
+      ['before'],
+      ['before'],
+    ]);
+  });
+});
+
+describe('a user message of text', () => {
+  test('is the same given as a text, as a message, or as parts', async () => {
+    expect(await sent('hi', () => 'ho')).toMatchObject({ message: { role: 'user', content: 'ho' } });
+    expect(await sent({ role: 'user', content: 'hi' }, () => 'ho')).toMatchObject({
+      message: { role: 'user', content: 'ho' },
+    });
+    expect(await sent({ role: 'user', content: [said('h'), said('i')] }, () => 'ho')).toEqual({
+      inputs: ['hi'],
+      message: { role: 'user', content: [said('ho')] },
+    });
+  });
+
+  test('may be rewritten to nothing', async () => {
+    expect(await sent('hi', () => '')).toMatchObject({ message: { role: 'user', content: '' } });
+  });
+
+  test('is told in run-start as it came, before any hook', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ beforeAgent: () => 'rewritten' }] });
+    const inputs: string[] = [];
+    agent.on('run-start', ({ input }) => void inputs.push(input));
+
+    await agent.run({ role: 'user', content: [said('as it '), picture, said('came')] });
+
+    expect(inputs).toEqual(['as it came']);
+  });
+});

@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentOptions, type Model, type RunError, type Timeouts, type Tool } from '../../../src/index.js';
+import { calls, delays, hangs, scriptedModel, streams } from '../../../src/testing/testing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { pause, rejectionOf, until } from '../../support/agent/settle.js';
+import { resultsIn, transcript } from '../../support/agent/transcript.js';
+
+const never = () => new Promise<never>(() => {});
+
+/** An agent on a clock that stands still until a test moves it. */
+function arrange(options: Partial<AgentOptions> & { timeouts: Timeouts }) {
+  const clock = fakeClock();
+  const agent = new Agent({ model: scriptedModel([hangs({ deaf: true })]), clock, ...options });
+  return { agent, clock };
+}
+
+describe('timeouts.runMs', () => {
+  test('ends a run with a RunTimeoutError that carries what was done, and not before', async () => {
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls('echo', { text: 'x' }), hangs()]),
+      tools: [echo],
+      timeouts: { runMs: 1_000 },
+    });
+    const running = rejectionOf(agent.run('go'));
+    await pause(2);
+    clock.advance(999);
+    await pause(2);
+    expect(agent.status().runs).toBe(1);
+
+    clock.advance(1);
+    const error = (await running) as RunError;
+
+    expect(error).toMatchObject({ code: 'ERR_RUN_TIMEOUT', timeoutMs: 1_000, usage: { totalTokens: 15 } });
+    expect(transcript(error.messages).at(-1)).toBe('tool: call_1=x');
+  });
+
+  test('closes the calls that are running, and calls onError', async () => {
+    const seen: unknown[] = [];
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls('wait')]),
+      tools: [toolOf('wait', never)],
+      lifecycle: [{ onError: (error) => void seen.push(error) }],
+      timeouts: { runMs: 10 },
+    });
+    const running = rejectionOf(agent.run('go'));
+    await pause(2);
+
+    clock.advance(10);
+    const error = (await running) as RunError;
+
+    expect(resultsIn(error.messages).call_1).toMatch(/^!The call was aborted\. The run took longer than 10 ms/);
+    expect(seen).toEqual([error]);
+  });
+
+  test('does not count the time in which a session run waits for its turn', async () => {
+    const clock = fakeClock();
+    const agent = new Agent({
+      model: scriptedModel([delays(50, 'first'), 'second'], { clock }),
+      clock,
+      timeouts: { runMs: 60 },
+    });
+    const session = await agent.session();
+    const both = Promise.all([session.run('a'), session.run('b')]);
+    await until(() => clock.pending() === 2);
+
+    clock.advance(55);
+
+    expect((await both).map(({ text }) => text)).toEqual(['first', 'second']);
+  });
+});
+
+describe('timeouts.modelMs', () => {
+  test('ends a model call with a ModelError that may be retried', async () => {
+    const { agent, clock } = arrange({ timeouts: { modelMs: 100 } });
+    const running = rejectionOf(agent.run('go'));
+    await pause(2);
+    clock.advance(100);
+
+    expect(await running).toMatchObject({
+      code: 'ERR_MODEL_FAILED',
+      retryable: true,
+      cause: { code: 'ERR_TIMEOUT', what: 'model call', timeoutMs: 100 },
+    });
+  });
+
+  test('holds for each call of its own, and a hook may call again', async () => {
+    const clock = fakeClock();
+    const model = scriptedModel([hangs(), delays(90, 'done')], { clock });
+    const agent = new Agent({
+      model,
+      clock,
+      timeouts: { modelMs: 100 },
+      lifecycle: [{ wrapModelCall: (_request, next) => next().catch(() => next()) }],
+    });
+
+    const running = agent.run('go');
+    await until(() => clock.pending() === 1);
+    clock.advance(100);
+    await until(() => model.requests.length === 2 && clock.pending() === 2);
+    clock.advance(90);
+
+    expect((await running).text).toBe('done');
+    expect(model.requests[0]?.signal?.aborted).toBe(true);
+    expect(model.requests[1]?.signal?.aborted).toBe(false);
+  });
+
+  test('does not count the time of a hook', async () => {
+    const clock = fakeClock();
+    const agent = new Agent({
+      model: scriptedModel(['done']),
+      clock,
+      timeouts: { modelMs: 100 },
+      lifecycle: [
+        {
+          async wrapModelCall(_request, next) {
+            clock.advance(500);
+            return next();
+          },
+        },
+      ],
+    });
+
+    expect((await agent.run('go')).text).toBe('done');
+  });
+});
+
+describe('timeouts.firstPartMs', () => {
+  test('is kept by a model that streams nothing but a tool call, of which no listener hears', async () => {
+    const clock = fakeClock();
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    const model: Model = {
+      id: 'calls',
+      generate({ onPart }) {
+        onPart?.({ type: 'tool-call-delta', text: '{"a' });
+        clock.advance(500);
+        return Promise.resolve({ content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage });
+      },
+    };
+    const agent = new Agent({ model, clock, timeouts: { firstPartMs: 100 } });
+    const deltas: string[] = [];
+
+    for await (const event of agent.stream('go')) if (event.type.endsWith('delta')) deltas.push(event.type);
+
+    expect(deltas).toEqual(['text-delta']);
+  });
+
+  test('ends a model call that gives no part in time, also where nobody listens', async () => {
+    const { agent, clock } = arrange({ timeouts: { firstPartMs: 100, modelMs: 1_000 } });
+    const running = rejectionOf(agent.run('go'));
+    await pause(2);
+    clock.advance(100);
+
+    expect(await running).toMatchObject({
+      code: 'ERR_MODEL_FAILED',
+      retryable: true,
+      cause: { code: 'ERR_TIMEOUT', what: "model call's first part", timeoutMs: 100 },
+    });
+  });
+
+  test.each(['run', 'stream'] as const)('is over with the first part: %s', async (way) => {
+    const clock = fakeClock();
+    const model = scriptedModel([streams(['He'], delays(500, 'Hello'))], { clock });
+    const agent = new Agent({ model, clock, timeouts: { firstPartMs: 100, modelMs: 1_000 } });
+
+    const running = way === 'run' ? agent.run('go') : agent.stream('go').result;
+    await until(() => clock.delays.includes(500));
+    clock.advance(500);
+
+    expect((await running).text).toBe('Hello');
+  });
+});
+
+describe('timeouts.toolMs', () => {
+  const slow = toolOf('slow', never);
+
+  test('gives a call that takes longer an error result, and the run goes on', async () => {
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls({ name: 'slow' }, { name: 'echo', input: { text: 'x' } }), 'done']),
+      tools: [slow, echo],
+      timeouts: { toolMs: 100 },
+    });
+    const running = agent.run('go');
+    await until(() => clock.pending() === 1);
+    clock.advance(100);
+
+    const { text, messages } = await running;
+    expect(text).toBe('done');
+    expect(resultsIn(messages)).toEqual({ call_1: '!The tool "slow" took longer than 100 ms.', call_2: 'x' });
+  });
+
+  test('yields to the time of the tool itself', async () => {
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls('slow'), 'done']),
+      tools: [{ ...slow, timeoutMs: 7 }],
+      timeouts: { toolMs: 100 },
+    });
+    const running = agent.run('go');
+    await until(() => clock.pending() === 1);
+    clock.advance(7);
+
+    expect(resultsIn((await running).messages)).toEqual({ call_1: '!The tool "slow" took longer than 7 ms.' });
+  });
+
+  test.each(['before', 'after'])('aborts the signal of the call, read %s the time is over', async (when) => {
+    const signals: AbortSignal[] = [];
+    let read = () => {};
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls('slow'), 'done']),
+      tools: [
+        toolOf('slow', (_input, context) => {
+          read = () => void signals.push(context.signal);
+          if (when === 'before') read();
+          return never();
+        }),
+      ],
+      timeouts: { toolMs: 100 },
+    });
+    const running = agent.run('go');
+    await until(() => clock.pending() === 1);
+    clock.advance(100);
+    await running;
+    if (when === 'after') read();
+
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  test('lets a call that is quick enough be, and its signal is not aborted later', async () => {
+    const signals: AbortSignal[] = [];
+    const { agent, clock } = arrange({
+      model: scriptedModel([calls('quick'), 'done']),
+      tools: [
+        toolOf('quick', async (_input, { signal }) => {
+          signals.push(signal);
+          return 'ok';
+        }),
+      ],
+      timeouts: { toolMs: 100 },
+    });
+
+    const { messages } = await agent.run('go');
+    clock.advance(1_000);
+
+    expect(resultsIn(messages)).toEqual({ call_1: 'ok' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+});
+
+test('the time of a tool covers a check of its arguments that is asynchronous, and what comes later runs nothing', async () => {
+  const clock = fakeClock();
+  const ran: unknown[] = [];
+  let finish!: (value: { value: unknown }) => void;
+  const slow: Tool = {
+    ...toolOf('slow', (input) => void ran.push(input)),
+    check: () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  };
+  const agent = new Agent({
+    model: scriptedModel([calls('slow'), 'done']),
+    tools: [slow],
+    clock,
+    timeouts: { toolMs: 100 },
+  });
+
+  const running = agent.run('go');
+  await pause(1);
+  clock.advance(100);
+  const { messages } = await running;
+  finish({ value: {} });
+  await pause(1);
+
+  expect(Object.values(resultsIn(messages))).toEqual([expect.stringContaining('100 ms')]);
+  expect(ran).toEqual([]);
+});

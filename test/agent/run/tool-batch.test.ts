@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  Agent,
+  type AgentLifecycle,
+  HookAction,
+  type RunContext,
+  type RunError,
+  type ToolResult,
+} from '../../../src/index.js';
+import { calls, scriptedModel } from '../../../src/testing/testing.js';
+import { echo, toolOf } from '../../support/agent/sample-tools.js';
+import { pause, rejectionOf } from '../../support/agent/settle.js';
+import { resultsIn, transcript } from '../../support/agent/transcript.js';
+
+const three = [calls({ name: 'a' }, { name: 'b' }, { name: 'c' }), 'done'];
+const slow = (name: string, ms: number) =>
+  toolOf(name, async () => {
+    await pause(ms);
+    return name;
+  });
+
+describe('rule 7: every call has exactly one result, in call order,', () => {
+  test('however long each of them takes', async () => {
+    const agent = new Agent({ model: scriptedModel(three), tools: [slow('a', 6), slow('b', 3), slow('c', 0)] });
+
+    expect(transcript((await agent.run('go')).messages)).toEqual([
+      'user: go',
+      'assistant: call call_1 a, call call_2 b, call call_3 c',
+      'tool: call_1=a, call_2=b, call_3=c',
+      'assistant: done',
+    ]);
+  });
+
+  test('after a tool that throws, one that does not exist, and one whose arguments are wrong', async () => {
+    const model = scriptedModel([
+      calls(
+        { name: 'broken' },
+        { name: 'missing' },
+        { name: 'echo', input: { text: 5 } },
+        { name: 'echo', input: { text: 'fine' } },
+      ),
+      'done',
+    ]);
+    const agent = new Agent({
+      model,
+      tools: [
+        echo,
+        toolOf('broken', () => {
+          throw new Error('it broke');
+        }),
+      ],
+    });
+
+    expect(resultsIn((await agent.run('go')).messages)).toEqual({
+      call_1: '!it broke',
+      call_2: '!There is no tool "missing". Tools: echo, broken.',
+      call_3: '!The arguments of "echo" are not valid: text: Invalid input: expected string, received number',
+      call_4: 'fine',
+    });
+  });
+
+  test.each<[string, string, (resolve: (value: unknown) => void) => void]>([
+    ['calls back twice', 'one', (resolve) => [resolve('one'), resolve('two')]],
+    ['gives another promise', 'inner', (resolve) => resolve(Promise.resolve('inner'))],
+    [
+      'throws',
+      '!no then',
+      () => {
+        throw new Error('no then');
+      },
+    ],
+  ])('after a thenable that %s, and the calls beside it run on', async (_what, expected, then) => {
+    const tools = [toolOf('a', () => ({ then })), slow('b', 2), slow('c', 0)];
+    const { messages } = await new Agent({ model: scriptedModel(three), tools }).run('go');
+
+    expect(resultsIn(messages)).toEqual({ call_1: expected, call_2: 'b', call_3: 'c' });
+  });
+
+  test('after a denial by a hook, and the calls beside it run on', async () => {
+    const deny: AgentLifecycle = {
+      wrapToolCall: (call, next) => (call.name === 'b' ? { content: 'denied', isError: true } : next()),
+    };
+    const agent = new Agent({
+      model: scriptedModel(three),
+      tools: [slow('a', 1), slow('b', 0), slow('c', 1)],
+      lifecycle: [deny],
+    });
+
+    expect(resultsIn((await agent.run('go')).messages)).toEqual({ call_1: 'a', call_2: '!denied', call_3: 'c' });
+  });
+
+  test('after a hook that fails: the error that ends the run carries all of them', async () => {
+    const agent = new Agent({
+      model: scriptedModel(three),
+      tools: [slow('a', 0), slow('b', 0), slow('c', 60_000)],
+      lifecycle: [
+        {
+          name: 'faulty',
+          wrapToolCall: async (call, next) => {
+            const result = await next();
+            await pause(call.name === 'b' ? 5 : 0);
+            if (call.name === 'b') throw new Error('no more');
+            return result;
+          },
+        },
+      ],
+    });
+
+    const error = (await rejectionOf(agent.run('go'))) as RunError;
+
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'faulty', point: 'wrapToolCall' });
+    expect(resultsIn(error.messages)).toEqual({
+      call_1: 'a',
+      call_2: '!The call was not completed: Lifecycle "faulty" failed in wrapToolCall: no more',
+      call_3: '!The call was not completed: Lifecycle "faulty" failed in wrapToolCall: no more',
+    });
+  });
+
+  test.each([
+    ['reject', HookAction.reject('forbidden'), '!The call was not completed, because the run ended: forbidden'],
+    ['respond', HookAction.respond('enough'), '!The call was not completed, because the run ended.'],
+  ] as const)('after afterModel decides to %s: no tool runs', async (_title, action, result) => {
+    const ran: string[] = [];
+    const note = (name: string) => toolOf(name, () => void ran.push(name));
+    const agent = new Agent({
+      model: scriptedModel(three),
+      tools: [note('a'), note('b'), note('c')],
+      lifecycle: [{ afterModel: () => action }],
+    });
+
+    const { messages } = await agent.run('go').catch((error: RunError) => error);
+
+    expect(ran).toEqual([]);
+    expect(resultsIn(messages)).toEqual({ call_1: result, call_2: result, call_3: result });
+  });
+
+  test('after a hook at beforeModel of the next turn ends the run', async () => {
+    const agent = new Agent({
+      model: scriptedModel(three),
+      tools: [slow('a', 0), slow('b', 0), slow('c', 0)],
+      lifecycle: [{ beforeModel: (_messages, run) => (run.turn === 2 ? HookAction.reject('forbidden') : undefined) }],
+    });
+
+    const error = (await rejectionOf(agent.run('go'))) as RunError;
+
+    expect(resultsIn(error.messages)).toEqual({ call_1: 'a', call_2: 'b', call_3: 'c' });
+  });
+
+  test('after the model fails in the next turn, and error.history is what a new run goes on from', async () => {
+    const agent = new Agent({
+      model: scriptedModel(three.slice(0, 1)),
+      tools: [slow('a', 0), slow('b', 0), slow('c', 0)],
+    });
+    const error = (await rejectionOf(agent.run('go'))) as RunError;
+
+    const result = await new Agent({ model: scriptedModel(['done']) }).run('', { messages: error.history });
+
+    expect(error.code).toBe('ERR_MODEL_FAILED');
+    expect(transcript(result.history)).toEqual([
+      'user: go',
+      'assistant: call call_1 a, call call_2 b, call call_3 c',
+      'tool: call_1=a, call_2=b, call_3=c',
+      'assistant: done',
+    ]);
+  });
+
+  test('whatever the calls do, in any combination and at any parallelism', async () => {
+    const kinds = ['text', 'late', 'throws', 'rejects', 'nothing', 'missing', 'invalid', 'denied', 'ends'] as const;
+    const tools = [
+      toolOf('text', () => 'ok'),
+      toolOf('late', () => pause(1).then(() => 'ok')),
+      toolOf('throws', () => {
+        throw new Error('x');
+      }),
+      toolOf('rejects', () => pause().then(() => Promise.reject(new Error('x')))),
+      toolOf('nothing', () => undefined),
+      { ...toolOf('invalid', () => 'ok'), check: () => ({ issues: [{ message: 'bad' }] }) },
+      toolOf('denied', () => 'ok'),
+      toolOf('ends', (_input, { run }) => (run as RunContext).end(HookAction.respond('enough'))),
+    ];
+    const guard: AgentLifecycle = {
+      wrapToolCall: (call, next) => (call.name === 'denied' ? ({ content: 'no' } satisfies ToolResult) : next()),
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 6 }),
+        fc.constantFrom(true, false, 2),
+        fc.boolean(),
+        async (names, parallelToolCalls, guarded) => {
+          const requested = names.map((name, at) => ({ name, id: `id${at}` }));
+          const [first, ...rest] = requested;
+          const model = scriptedModel([calls(first as { name: string }, ...rest), 'done']);
+          const lifecycle = guarded ? [guard] : [];
+
+          const { messages } = await new Agent({ model, tools, parallelToolCalls, lifecycle }).run('go');
+
+          const results = messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []));
+          expect(results.map((parts) => parts.map(({ id, name }) => ({ name, id })))).toEqual([requested]);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('parallelToolCalls', () => {
+  test.each([
+    [true, 5],
+    [false, 1],
+    [1, 1],
+    [2, 2],
+    [100, 5],
+  ])('%s has at most %i of five calls running at once', async (parallelToolCalls, most) => {
+    let running = 0;
+    let seen = 0;
+    const busy = toolOf('busy', async () => {
+      running += 1;
+      seen = Math.max(seen, running);
+      await pause(2);
+      running -= 1;
+      return 'ok';
+    });
+    const [first, ...rest] = Array.from({ length: 5 }, () => ({ name: 'busy' }));
+    const model = scriptedModel([calls(first as { name: string }, ...rest), 'done']);
+
+    const { messages } = await new Agent({ model, tools: [busy], parallelToolCalls }).run('go');
+
+    expect(seen).toBe(most);
+    expect(Object.values(resultsIn(messages))).toEqual(Array(5).fill('ok'));
+  });
+
+  test('one after another, the next call starts when the one before it has its result', async () => {
+    const log: string[] = [];
+    const noting = (name: string) =>
+      toolOf(name, async () => {
+        log.push(`${name}>`);
+        await pause(1);
+        log.push(`<${name}`);
+        return name;
+      });
+    const tools = [noting('a'), toolOf('b', () => void log.push('b')), noting('c')];
+
+    await new Agent({ model: scriptedModel(three), tools, parallelToolCalls: false }).run('go');
+
+    expect(log).toEqual(['a>', '<a', 'b', 'c>', '<c']);
+  });
+});

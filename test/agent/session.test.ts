@@ -1,0 +1,384 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Agent,
+  HookAction,
+  MemorySessionStore,
+  type Message,
+  type RunError,
+  type SessionInfo,
+  type SessionStore,
+} from '../../src/index.js';
+import { calls, fails, scriptedModel } from '../../src/testing/testing.js';
+import { approval } from '../support/agent/approval.js';
+import { echo, toolOf } from '../support/agent/sample-tools.js';
+import { rejectionOf } from '../support/agent/settle.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+import { transcript } from '../support/agent/transcript.js';
+
+/** What a store holds of a session. */
+const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);
+const callEcho = calls('echo', { text: 'x' });
+
+describe('rule 13: a session', () => {
+  test('remembers, in its store, what was said, and the next run goes on from it', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([callEcho, 'first', 'second']);
+    const agent = new Agent({ model, store, tools: [echo] });
+    const session = await agent.session({ id: 's' });
+
+    await session.run('one');
+    const { messages, history } = await session.run('two');
+
+    const all = [
+      ...['user: one', 'assistant: call call_1 echo', 'tool: call_1=x', 'assistant: first'],
+      ...['user: two', 'assistant: second'],
+    ];
+    expect(await storedIn(store)).toEqual(all);
+    expect(transcript(session.messages)).toEqual(all);
+    expect(transcript(history)).toEqual(all);
+    expect(transcript(messages)).toEqual(all.slice(4));
+    expect(transcript(model.requests[2]?.messages ?? [])).toEqual(all.slice(0, 5));
+  });
+
+  test('is opened again by its id, by another agent too', async () => {
+    const store = new MemorySessionStore();
+    await (await new Agent({ model: scriptedModel(['first']), store }).session({ id: 's' })).run('one');
+
+    const model = scriptedModel(['second']);
+    const session = await new Agent({ model, store }).session({ id: 's' });
+    expect(transcript(session.messages)).toEqual(['user: one', 'assistant: first']);
+    await session.run('two');
+
+    expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['user: one', 'assistant: first', 'user: two']);
+  });
+
+  test('never stores the instructions', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([callEcho, 'done', 'again']);
+    const agent = new Agent({ model, store, tools: [echo], instructions: 'Be brief.' });
+    const session = await agent.session({ id: 's' });
+
+    await session.run('one');
+    await session.run('two');
+
+    expect(model.requests.map(({ messages }) => transcript(messages)[0])).toEqual(Array(3).fill('system: Be brief.'));
+    expect((await storedIn(store)).filter((line) => line.includes('brief'))).toEqual([]);
+  });
+
+  test('is saved after each completed turn: what is done is not lost when a later turn fails', async () => {
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model: scriptedModel([callEcho, callEcho, fails('down')]), store, tools: [echo] });
+    const session = await agent.session({ id: 's' });
+    const saved: number[] = [];
+    agent.use({ beforeModel: async () => void saved.push((await storedIn(store)).length) });
+
+    await rejectionOf(session.run('one'));
+
+    expect(saved).toEqual([0, 3, 5]);
+    expect(await storedIn(store)).toEqual([
+      'user: one',
+      'assistant: call call_1 echo',
+      'tool: call_1=x',
+      'assistant: call call_2 echo',
+      'tool: call_2=x',
+    ]);
+  });
+
+  const failures: Readonly<Record<string, (agent: Agent, controller: AbortController) => void>> = {
+    'a hook fails': (agent) => {
+      agent.use({ beforeModel: (_messages, run) => (run.turn === 2 ? Promise.reject(new Error('x')) : undefined) });
+    },
+    'a part rejects': (agent) => {
+      agent.use({ beforeModel: (_messages, run) => (run.turn === 2 ? HookAction.reject('x') : undefined) });
+    },
+    'the run is aborted': (agent, controller) => {
+      agent.use({ beforeModel: (_messages, run) => (run.turn === 2 ? controller.abort() : undefined) });
+    },
+  };
+
+  test.each(Object.entries(failures))(
+    'keeps its completed turns where in the next one %s, and can go on',
+    async (_title, break_) => {
+      const store = new MemorySessionStore();
+      const model = scriptedModel([callEcho, 'recovered']);
+      const agent = new Agent({ model, store, tools: [echo] });
+      const session = await agent.session({ id: 's' });
+      const controller = new AbortController();
+      break_(agent, controller);
+      await rejectionOf(session.run('one', { signal: controller.signal }));
+
+      const kept = await storedIn(store);
+      const after = await new Agent({ model, store }).session({ id: 's' });
+      await after.run('two');
+
+      expect(kept).toEqual(['user: one', 'assistant: call call_1 echo', 'tool: call_1=x']);
+      expect(transcript(after.messages)).toEqual([...kept, 'user: two', 'assistant: recovered']);
+    },
+  );
+
+  test('keeps a turn whose calls were aborted, with their error results', async () => {
+    const store = new MemorySessionStore();
+    const controller = new AbortController();
+    const agent = new Agent({
+      model: scriptedModel([calls('stop')]),
+      store,
+      tools: [toolOf('stop', () => controller.abort('enough'))],
+    });
+
+    await rejectionOf((await agent.session({ id: 's' })).run('one', { signal: controller.signal }));
+
+    expect((await storedIn(store)).at(-1)).toBe('tool: call_1!The call was aborted. The run was aborted: enough');
+  });
+
+  test('keeps what a respond said', async () => {
+    const store = new MemorySessionStore();
+    const agent = new Agent({
+      model: scriptedModel([]),
+      store,
+      lifecycle: [{ beforeModel: () => HookAction.respond('cached') }],
+    });
+
+    await (await agent.session({ id: 's' })).run('one');
+
+    expect(await storedIn(store)).toEqual(['user: one', 'assistant: cached']);
+  });
+
+  test.each([
+    ['in a list of its own', (list: readonly Message[]) => list],
+    [
+      'in the list that it was given',
+      (list: readonly Message[], given: Message[]) => given.splice(0, 5, ...list) && given,
+    ],
+  ])('keeps what beforeModel made of the messages, %s: a compaction lasts', async (_where, put) => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel(['one', 'two', 'three', 'four']);
+    const agent = new Agent({
+      model,
+      store,
+      lifecycle: [
+        {
+          beforeModel(messages) {
+            if (messages.length < 5) return;
+            const summary: Message = { role: 'user', content: `summary of ${messages.length - 1}` };
+            return put([summary, ...messages.slice(-1)], messages as Message[]);
+          },
+        },
+      ],
+    });
+    const session = await agent.session({ id: 's' });
+
+    for (const input of ['a', 'b', 'c', 'd']) await session.run(input);
+
+    expect(transcript(model.requests[2]?.messages ?? [])).toEqual(['user: summary of 4', 'user: c']);
+    const all = ['user: summary of 4', 'user: c', 'assistant: three', 'user: d', 'assistant: four'];
+    expect(await storedIn(store)).toEqual(all);
+    expect(transcript(session.messages)).toEqual(all);
+  });
+
+  test('has no trace of what a wrap passed to next alone', async () => {
+    const store = new MemorySessionStore();
+    const hint: Message = { role: 'system', content: 'hint' };
+    const model = scriptedModel(['done']);
+    const agent = new Agent({
+      model,
+      store,
+      lifecycle: [{ wrapModelCall: (request, next) => next({ ...request, messages: [hint, ...request.messages] }) }],
+    });
+
+    await (await agent.session({ id: 's' })).run('one');
+
+    expect(transcript(model.requests[0]?.messages ?? [])).toEqual(['system: hint', 'user: one']);
+    expect(await storedIn(store)).toEqual(['user: one', 'assistant: done']);
+  });
+
+  test('saves the smallest change: what stays is not written again', async () => {
+    const changes: unknown[] = [];
+    class Watched extends MemorySessionStore {
+      override save(...[id, change, expected]: Parameters<MemorySessionStore['save']>) {
+        changes.push([change.keep, change.append.length, expected]);
+        return super.save(id, change, expected);
+      }
+    }
+    const agent = new Agent({ model: scriptedModel([callEcho, 'done', 'again']), store: new Watched(), tools: [echo] });
+    const session = await agent.session();
+
+    await session.run('one');
+    await session.run('two');
+
+    expect(changes).toEqual([
+      [0, 3, 0],
+      [3, 1, 1],
+      [4, 2, 2],
+    ]);
+  });
+
+  test('holds a suspended turn, and a later run in it resumes it', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([calls({ name: 'echo', input: { text: 'x' } }, { name: 'pay' }), 'done']);
+    const agent = new Agent({ model, store, tools: [echo, toolOf('pay', () => 'paid')], lifecycle: [approval('pay')] });
+    const session = await agent.session({ id: 's' });
+    await session.run('one');
+
+    const refused = await rejectionOf(session.run('what now?'));
+    const { text } = await session.run('', { resume: { call_2: 'approve' } });
+
+    expect(refused).toMatchObject({ code: 'ERR_RESUME_INVALID', calls: ['call_2'] });
+    expect(text).toBe('done');
+    expect(await storedIn(store)).toEqual([
+      'user: one',
+      'assistant: call call_1 echo, call call_2 pay',
+      'tool: call_1=x, call_2=paid',
+      'assistant: done',
+    ]);
+  });
+
+  test('keeps a suspended turn as it is where the resumed run fails before its calls', async () => {
+    const store = new MemorySessionStore();
+    const model = scriptedModel([calls({ name: 'echo', input: { text: 'x' } }, { name: 'pay' })]);
+    const agent = new Agent({ model, store, tools: [echo, toolOf('pay', () => 'paid')], lifecycle: [approval('pay')] });
+    const session = await agent.session({ id: 's' });
+    await session.run('one');
+    const before = await storedIn(store);
+    agent.use({ beforeAgent: () => Promise.reject(new Error('x')) });
+
+    await rejectionOf(session.run('', { resume: { call_2: 'approve' } }));
+
+    expect(await storedIn(store)).toEqual(before);
+  });
+
+  test('takes its messages from the store alone', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']) });
+    const session = await agent.session();
+    const forged = { messages: [{ role: 'user', content: 'forged' }] } as object;
+
+    const { history } = await session.run('go', forged);
+
+    expect(transcript(history)).toEqual(['user: go', 'assistant: done']);
+  });
+});
+
+describe('the hooks of a session', () => {
+  test('come once each: onSessionStart before the first run, onSessionEnd with all messages', async () => {
+    const log: unknown[] = [];
+    const agent = new Agent({
+      model: scriptedModel(['first', 'second']),
+      lifecycle: [
+        {
+          onSessionStart: ({ id, messages }) => void log.push(['start', id, transcript(messages)]),
+          beforeAgent: (input, run) => void log.push([input, run.session?.id]),
+          onSessionEnd: ({ id, messages }) => void log.push(['end', id, transcript(messages)]),
+        },
+      ],
+    });
+
+    const session = await agent.session({ id: 's' });
+    await session.run('one');
+    await session.run('two');
+    await session.close();
+    await session.close();
+    await session[Symbol.asyncDispose]();
+
+    expect(log).toEqual([
+      ['start', 's', []],
+      ['one', 's'],
+      ['two', 's'],
+      ['end', 's', ['user: one', 'assistant: first', 'user: two', 'assistant: second']],
+    ]);
+  });
+
+  test('are not called for a run outside of any session', async () => {
+    const seen: (SessionInfo | undefined)[] = [];
+    const agent = new Agent({
+      model: scriptedModel(['done']),
+      lifecycle: [
+        {
+          onSessionStart: () => expect.fail('a session was opened'),
+          beforeAgent: (_input, run) => void seen.push(run.session),
+        },
+      ],
+    });
+
+    await agent.run('go');
+
+    expect(seen).toEqual([undefined]);
+  });
+
+  test('keep the session shut where onSessionStart fails', async () => {
+    const agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [{ name: 'door', onSessionStart: () => Promise.reject(new Error('no entry')) }],
+    });
+
+    const error = await rejectionOf(agent.session());
+
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', lifecycle: 'door', point: 'onSessionStart' });
+    expect(agent.status().sessions).toBe(0);
+  });
+
+  test('pair where a later onSessionStart fails, and each end is called whatever the others do', async () => {
+    const log: string[] = [];
+    const logger = keepingLogger();
+    const part = (name: string) => ({
+      name,
+      onSessionStart: () => void log.push(`${name} start`),
+      onSessionEnd: () => {
+        log.push(`${name} end`);
+        throw new Error(`${name} broke`);
+      },
+    });
+    const agent = new Agent({ model: scriptedModel([]), lifecycle: [part('a'), part('b')], logger });
+    const session = await agent.session();
+    const failing = agent.use({ name: 'c', onSessionStart: () => Promise.reject(new Error('no entry')) });
+
+    expect(await rejectionOf(agent.session())).toMatchObject({ lifecycle: 'c', point: 'onSessionStart' });
+    failing();
+    expect(await rejectionOf(session.close())).toMatchObject({ lifecycle: 'a', point: 'onSessionEnd' });
+
+    expect(log).toEqual([
+      ...['a start', 'b start'],
+      ...['a start', 'b start', 'a end', 'b end'],
+      ...['a end', 'b end'],
+    ]);
+    expect(logger.lines).toEqual([expect.stringContaining('"a" failed in onSessionEnd: a broke')]);
+  });
+
+  test('leave what is stored where the session is closed, and no run comes after', async () => {
+    const store = new MemorySessionStore();
+    const session = await new Agent({ model: scriptedModel(['done']), store }).session({ id: 's' });
+    await session.run('one');
+
+    await session.close();
+
+    expect(await storedIn(store)).toEqual(['user: one', 'assistant: done']);
+    expect(await rejectionOf(session.run('two'))).toMatchObject({ code: 'ERR_SESSION_CLOSED' });
+    expect(await rejectionOf(session.stream('two').result)).toMatchObject({ code: 'ERR_SESSION_CLOSED' });
+  });
+});
+
+describe('a store', () => {
+  const failing = (method: 'load' | 'save'): SessionStore => {
+    const memory = new MemorySessionStore();
+    return {
+      load: (id) => (method === 'load' ? Promise.reject(new Error('disk full')) : memory.load(id)),
+      save: () => Promise.reject(new Error('disk full')),
+      delete: () => {},
+    };
+  };
+
+  test('that cannot load keeps the session shut', async () => {
+    const error = await rejectionOf(
+      new Agent({ model: scriptedModel([]), store: failing('load') }).session({ id: 's' }),
+    );
+
+    expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', session: 's', cause: { message: 'disk full' } });
+  });
+
+  test('that cannot save ends the run, and the error carries what was done', async () => {
+    const agent = new Agent({ model: scriptedModel([callEcho, 'done']), store: failing('save'), tools: [echo] });
+
+    const error = (await rejectionOf((await agent.session({ id: 's' })).run('one'))) as RunError;
+
+    expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', session: 's', usage: { totalTokens: 15 } });
+    expect(transcript(error.messages)).toEqual(['user: one', 'assistant: call call_1 echo', 'tool: call_1=x']);
+  });
+});

@@ -1,0 +1,230 @@
+import { runInNewContext } from 'node:vm';
+import { type Message, textOf } from 'keelson';
+import { type ExtensionInput, shortCircuit } from 'keelson/extension';
+import { calls, says } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { echo } from '../../support/agent/sample-tools.js';
+import { lab, recordingSink } from '../../support/extension/lab.js';
+
+const say = (content: string): Message => ({ role: 'user', content });
+const append = (id: string, log: string[] = []): ExtensionInput => ({
+  id,
+  onInputMessages(messages) {
+    log.push(id);
+    return [...messages, say(id)];
+  },
+});
+
+describe('onInputMessages', () => {
+  test('S1-2.0, S1-2.1.2: adds, edits and removes messages, and the request has the list', async () => {
+    const before: Message[] = [say('one'), say('two'), say('three')];
+    const extension: ExtensionInput = {
+      id: 'x',
+      onInputMessages: ([first, , third]) => [
+        { ...first, content: 'ONE' } as Message,
+        third as Message,
+        say('four'),
+        say('five'),
+      ],
+    };
+    const { agent, model } = lab([extension]);
+    const { history } = await agent.run('go', { messages: before });
+
+    expect(model.requests[0]?.messages).toEqual([say('ONE'), say('three'), say('four'), say('five')]);
+    expect(history.slice(0, 4)).toEqual([say('ONE'), say('three'), say('four'), say('five')]);
+  });
+
+  test('S1-2.1.1: is given the whole conversation, once a run, before the model is called', async () => {
+    const log: unknown[] = [];
+    const { agent } = lab([{ id: 'x', onInputMessages: (messages) => void log.push(messages) }], {
+      script: ({ messages }) => {
+        log.push('model');
+        return messages.length === 2 ? calls('echo', { text: 'a' }) : says('done');
+      },
+      agent: { tools: [echo], instructions: 'Not shown.' },
+    });
+    await agent.run('go');
+
+    expect(log).toEqual([[say('go')], 'model', 'model']);
+  });
+
+  test('S1-2.1.3: keeps the order through five that hand the list on', async () => {
+    const pass = (id: string): ExtensionInput => ({ id, onInputMessages: (messages) => messages });
+    const messages = Array.from({ length: 20 }, (_, index) => say(String(index)));
+    const { agent, model } = lab(['a', 'b', 'c', 'd', 'e'].map(pass));
+    const { decisions } = await agent.run('go', { messages });
+
+    expect(model.requests[0]?.messages).toEqual([...messages, say('go')]);
+    expect(decisions).toEqual([]);
+  });
+
+  test('S1-2.2.1, S1-2.2.2: runs in the order of registration, each on what the one before gave', async () => {
+    const log: string[] = [];
+    const { agent, model } = lab(['c', 'a', 'b'].map((id) => append(id, log)));
+    await agent.run('go');
+
+    expect(log).toEqual(['c', 'a', 'b']);
+    expect(model.requests[0]?.messages).toEqual(['go', 'c', 'a', 'b'].map(say));
+  });
+
+  test.each([0, 1, 2])('S1-2.2.3: the one at %i may have the last word', async (at) => {
+    const metrics = recordingSink();
+    const log: string[] = [];
+    const extensions = ['a', 'b', 'c'].map((id, index): ExtensionInput => {
+      if (index !== at) return append(id, log);
+      return { id, onInputMessages: (messages) => shortCircuit(messages.map(({ content }) => content).join()) };
+    });
+    const { agent, model } = lab(extensions, { registry: { metrics } });
+    const { text, decisions } = await agent.run('go');
+
+    expect(text).toBe(['go', 'a', 'b'].slice(0, at + 1).join());
+    expect(log).toEqual(['a', 'b'].slice(0, at));
+    expect(model.requests).toEqual([]);
+    expect(decisions.at(-1)).toMatchObject({ type: 'respond', by: 'abc'[at] });
+    expect(metrics.lines.filter((line) => line.includes('short_circuit'))).toEqual([
+      `extension.callback.total 1 {"callback_type":"on_input_messages","extension_id":"${'abc'[at]}","outcome":"short_circuit"}`,
+    ]);
+  });
+
+  test('S1-2.3.1: a throw is logged with the extension, the callback and the session', async () => {
+    const error = new Error('boom');
+    const { agent, logger } = lab([{ id: 'bad', onInputMessages: () => Promise.reject(error) }]);
+    await (await agent.session({ id: 's1' })).run('go');
+
+    expect(logger.records.filter(({ level }) => level === 'error')).toEqual([
+      {
+        level: 'error',
+        message: 'Extension "bad": onInputMessages failed in session "s1": boom',
+        details: { extensionId: 'bad', callback: 'onInputMessages', session: 's1', error },
+      },
+    ]);
+  });
+
+  test('S1-2.3.2, S1-2.3.3: a failed one leaves no trace, and the run goes on', async () => {
+    const bad: ExtensionInput = {
+      id: 'bad',
+      onInputMessages(messages) {
+        messages.push(say('half'));
+        (messages[0] as { content: string }).content = 'spoilt';
+        throw new Error('boom');
+      },
+    };
+    const { agent, model } = lab([append('a'), bad, append('b')]);
+
+    expect((await agent.run('go')).text).toBe('Aye.');
+    expect(model.requests[0]?.messages).toEqual(['go', 'a', 'b'].map(say));
+  });
+
+  test.each([
+    ['a text', 'x'],
+    ['null', null],
+    ['a list of no messages', [1]],
+    ['an unknown role', [{ role: 'boss', content: '' }]],
+    [
+      'a call without its result',
+      [{ role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'b', input: {} }] }],
+    ],
+  ])('passes over one that returns %s', async (_what, returned) => {
+    const { agent, model, logger } = lab([{ id: 'bad', onInputMessages: () => returned as never }]);
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages).toEqual([say('go')]);
+    expect(logger.records.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+
+  test('S1-2.3.2: one whose messages cannot be copied is passed over alone', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const unreadable: Message[] = [
+      { role: 'assistant', content: [{ type: 'tool-call', id: '1', name: 'echo', input: proxy }] },
+      { role: 'tool', content: [{ type: 'tool-result', id: '1', name: 'echo', content: '' }] },
+    ];
+    const { agent, model, logger } = lab([
+      append('first'),
+      { id: 'second', onInputMessages: (messages) => [...messages, ...unreadable] },
+      append('third'),
+    ]);
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages).toEqual([say('go'), say('first'), say('third')]);
+    expect(logger.records.filter(({ level }) => level === 'error')).toMatchObject([
+      { details: { extensionId: 'second', callback: 'onInputMessages' } },
+    ]);
+  });
+
+  test('changes made in place do not count without being returned, and reach nobody else', async () => {
+    const deep = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'image', image: new Uint8Array([1]) },
+      ],
+    };
+    const { agent, model } = lab([
+      {
+        id: 'x',
+        onInputMessages([first]) {
+          const [text, image] = (first as Message).content as unknown as [{ text: string }, { image: Uint8Array }];
+          text.text = 'b';
+          image.image[0] = 2;
+        },
+      },
+    ]);
+    await agent.run('go', { messages: [deep as Message] });
+
+    expect(model.requests[0]?.messages[0]).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'image', image: new Uint8Array([1]) },
+      ],
+    });
+    expect((deep.content[1] as { image: Uint8Array }).image[0]).toBe(1);
+  });
+
+  test('bytes that an extension changes in place do not change those that were given, be they a Buffer', async () => {
+    const given = Buffer.from('picture');
+    const onInputMessages = ([first]: Message[]) => {
+      ((first as Message).content as unknown as [{ image: Uint8Array }])[0].image.fill(0);
+    };
+    const { agent } = lab([{ id: 'x', onInputMessages }]);
+    await agent.run({ role: 'user', content: [{ type: 'image', image: given }] });
+
+    expect(given.toString()).toBe('picture');
+  });
+
+  test('messages of another realm are copied too', async () => {
+    const given = runInNewContext("({ role: 'user', content: [{ type: 'text', text: 'a' }] })");
+    const onInputMessages = ([first]: Message[]) => {
+      ((first as Message).content as unknown as [{ text: string }])[0].text = 'b';
+    };
+    const { agent, model } = lab([{ id: 'x', onInputMessages }]);
+    await agent.run('go', { messages: [given] });
+
+    expect(given.content[0].text).toBe('a');
+    expect(textOf(model.requests[0]?.messages[0] as Message)).toBe('a');
+  });
+
+  test('a session stores again only what was changed', async () => {
+    const saved: unknown[] = [];
+    const { agent } = lab([{ id: 'x', onInputMessages: (messages) => [...messages] }]);
+    const stored: Message[] = [];
+    const store = {
+      load: () => (stored.length === 0 ? undefined : { messages: stored, revision: 1 }),
+      save: (_id: string, { keep, append: added }: { keep: number; append: readonly Message[] }) => {
+        saved.push([keep, added.length]);
+        stored.push(...added);
+        return 1;
+      },
+      delete: () => {},
+    };
+    const session = await agent.session({ id: 's', store });
+    await session.run('one');
+    await session.run('two');
+
+    expect(saved).toEqual([
+      [0, 2],
+      [2, 2],
+    ]);
+  });
+});

@@ -1,0 +1,400 @@
+import { runInNewContext } from 'node:vm';
+import { Agent, type StateStore } from 'keelson';
+import {
+  type ExtensionContext,
+  type ExtensionInput,
+  ExtensionRegistry,
+  type ExtensionRegistryOptions,
+  MemoryStateStore,
+  type StateAlert,
+  type StateCodec,
+} from 'keelson/extension';
+import { says, scriptedModel } from 'keelson/testing';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { pause, rejectionOf, until } from '../../support/agent/settle.js';
+import { lab, recordingSink } from '../../support/extension/lab.js';
+
+type Work = (context: ExtensionContext) => unknown;
+
+/** Does some work in callbacks of the extension `x`, in one session. */
+function desk(options: ExtensionRegistryOptions = {}, session = 's') {
+  let work: Work = () => {};
+  let outcome: unknown;
+  const extension = (id: string): ExtensionInput => ({
+    id,
+    async onLlmOutput(_output, context) {
+      if (context.context !== id) return;
+      outcome = await Promise.resolve(work(context)).catch((error) => error);
+    },
+  });
+  const made = lab([extension('x'), extension('y')], { registry: options });
+  const opened = made.agent.session({ id: session });
+  const act = async (next: Work, id = 'x') => {
+    work = next;
+    await (await opened).run('go', { context: id });
+    return outcome;
+  };
+  return { ...made, act };
+}
+
+const failing = (over: Partial<StateStore>): StateStore => Object.assign(new MemoryStateStore(), over);
+const hang = () => new Promise<never>(() => {});
+
+describe('getState, setState, clearState', () => {
+  test('S1-6.0: a value set in one run is read in the next of that session, by new runtimes on the same store', async () => {
+    const state = new MemoryStateStore();
+    const read: unknown[] = [];
+    for (const session of ['a', 'a', 'b']) {
+      const { act } = desk({ state }, session);
+      read.push(await act(({ getState }) => getState('k')));
+      await act(({ setState }) => setState('k', session));
+    }
+
+    expect(read).toEqual([undefined, 'a', undefined]);
+  });
+
+  test('S1-6.1.1: gives undefined before, and the value after', async () => {
+    const { act } = desk();
+
+    expect(await act(({ getState }) => getState('k'))).toBeUndefined();
+    await act(({ setState }) => setState('k', { deep: [1, null, 'é'] }));
+    expect(await act(({ getState }) => getState('k'))).toEqual({ deep: [1, null, 'é'] });
+    expect(await act(({ getState }) => getState('k'), 'y')).toBeUndefined();
+    await act(({ clearState }) => clearState('k'));
+    expect(await act(({ getState }) => getState('k'))).toBeUndefined();
+  });
+
+  test('S1-6.1.3: turns values into the type that is asked for, or says that they are none', async () => {
+    const map: StateCodec<Map<string, number>> = {
+      encode: (value) => [...value],
+      decode: (data) => new Map(data as [string, number][]),
+    };
+    const { act } = desk();
+    await act(({ setState }) => setState('date', new Date(5)));
+    await act(({ setState }) => setState('map', new Map([['a', 1]]), map));
+    await act(({ setState }) => setState('n', 'text'));
+
+    expect(await act(({ getState }) => getState('date', z.coerce.date()))).toEqual(new Date(5));
+    expect(await act(({ getState }) => getState('map', map))).toEqual(new Map([['a', 1]]));
+    expect(await act(({ getState }) => getState('n', z.number()))).toMatchObject({
+      code: 'ERR_STATE_MISMATCH',
+      key: 'n',
+    });
+    expect(await act(({ getState }) => getState('n', map))).toMatchObject({ code: 'ERR_STATE_MISMATCH' });
+  });
+
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  test.each([
+    ['undefined', undefined],
+    ['a function', () => {}],
+    ['a function inside', { f: () => {} }],
+    ['NaN', [Number.NaN]],
+    ['undefined in a list', { list: [undefined, 1] }],
+    ['a gap in a list', new Array(2)],
+    ['no valid date', { at: new Date(Number.NaN) }],
+    ['a bigint', 1n],
+    ['a symbol', Symbol('x')],
+    ['a Map', { m: new Map() }],
+    ['a Set', new Set()],
+    ['an instance', new (class Point {})()],
+    ['a circle', circular],
+    ['bytes', new Uint8Array(1)],
+  ])('refuses %s with a typed error, and the old value stays', async (_what, value) => {
+    const { act } = desk();
+    await act(({ setState }) => setState('k', 'old'));
+
+    expect(await act(({ setState }) => setState('k', value))).toMatchObject({ code: 'ERR_STATE_VALUE', key: 'k' });
+    expect(await act(({ getState }) => getState('k'))).toBe('old');
+  });
+
+  test('takes keys and values that look like a prototype as what they are', async () => {
+    const { act } = desk();
+    await act(({ setState }) => setState('__proto__', JSON.parse('{"__proto__":{"polluted":1}}')));
+
+    expect(Object.keys((await act(({ getState }) => getState('__proto__'))) as object)).toEqual(['__proto__']);
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+    expect(await act(({ setState }) => setState('', 1))).toMatchObject({ code: 'ERR_STATE_KEY' });
+  });
+
+  test('takes plain data of another realm, as a test runner gives it', async () => {
+    const { act } = desk();
+    await act(({ setState }) => setState('k', runInNewContext('({ a: [1, { b: new Date(5) }] })')));
+
+    expect(await act(({ getState }) => getState('k'))).toEqual({ a: [1, { b: new Date(5).toISOString() }] });
+    expect(await act(({ setState }) => setState('k', runInNewContext('new Map()')))).toMatchObject({
+      code: 'ERR_STATE_VALUE',
+    });
+  });
+
+  test('S1-6.3.2: clearing is logged', async () => {
+    const { act, logger } = desk();
+    await act(({ setState }) => setState('k', 1));
+    await act(({ clearState }) => clearState());
+
+    expect(logger.records.filter(({ message }) => message.includes('cleared'))).toEqual([
+      {
+        level: 'info',
+        message: 'Extension "x" cleared its state in session "s".',
+        details: { extensionId: 'x', session: 's', key: undefined, count: 1 },
+      },
+    ]);
+  });
+});
+
+describe('state and time', () => {
+  const minutes = (n: number) => n * 60_000;
+
+  test('S1-6.4.1: a run slides what lives as long as its session, also one that touches no key', async () => {
+    const clock = fakeClock();
+    const { act } = desk({ state: new MemoryStateStore({ clock }), ttlMs: minutes(60), sessionTtlMs: minutes(60) });
+    await act(({ setState }) => setState('k', 1));
+    for (let i = 0; i < 3; i++) {
+      clock.advance(minutes(50));
+      await act(() => {}, 'y');
+    }
+
+    expect(await act(({ getState }) => getState('k'))).toBe(1);
+  });
+
+  test('S1-11.1.1, S1-11.1.2, S1-11.1.3: the time to live is an hour after the last use, or what is asked for', async () => {
+    for (const [ttlMs, hour] of [
+      [undefined, 60],
+      [minutes(6), 6],
+    ] as const) {
+      const clock = fakeClock();
+      const { act, registry } = desk({ state: new MemoryStateStore({ clock }), ttlMs });
+      await act(({ setState }) => setState('k', 1));
+      clock.advance(minutes(hour) - 1);
+      expect(await act(({ getState }) => getState('k'))).toBe(1);
+      clock.advance(minutes(hour) - 1);
+      expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
+      clock.advance(1);
+      expect(await act(({ getState }) => getState('k'))).toBeUndefined();
+      expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
+    }
+  });
+
+  test('the state of a run without a session is its own, and gone with it, however it ends', async () => {
+    const state = new MemoryStateStore();
+    const ids: string[] = [];
+    const read: unknown[] = [];
+    const remember: ExtensionInput = {
+      id: 'x',
+      async onInputMessages(_messages, { sessionId, getState, setState }) {
+        ids.push(sessionId);
+        read.push(await getState('k'));
+        await setState('k', 1);
+      },
+      onLlmOutput: async (_output, { getState }) => void read.push(await getState('k')),
+    };
+    const registry = new ExtensionRegistry({ state });
+    registry.register(remember);
+    const model = scriptedModel([says('1'), () => Promise.reject(new Error('boom'))]);
+    const agent = new Agent({ model, loaders: [registry] });
+    await agent.run('go');
+    await agent.run('go').catch(() => {});
+
+    expect(read).toEqual([undefined, 1, undefined]);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(await registry.stats(id)).toEqual({ bytes: 0, extensions: {} });
+  });
+
+  test('a context that was kept is of no use after its run', async () => {
+    const kept: ExtensionContext[] = [];
+    const { act } = desk();
+    await act((context) => void kept.push(context));
+
+    await expect(kept[0]?.setState('k', 1)).rejects.toMatchObject({ code: 'ERR_EXTENSION_EXPIRED' });
+  });
+});
+
+describe('limits', () => {
+  test('S1-11.2.1, S1-11.2.2, S1-11.2.3: what was used longest ago makes room, logged and counted', async () => {
+    const metrics = recordingSink();
+    const { act, registry, logger } = desk({ metrics, limits: { extensionBytes: 30 } });
+    for (const key of ['a', 'b', 'c']) await act(({ setState }) => setState(key, 'x'.repeat(8)));
+    await act(({ getState }) => getState('a'));
+    await act(({ setState }) => setState('d', 'x'.repeat(18)));
+
+    expect(await registry.stats('s')).toEqual({ bytes: 30, extensions: { x: 30 } });
+    const warnings = logger.records.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ details }) => details)).toEqual([
+      { extensionId: 'x', session: 's', key: 'b', bytes: 10 },
+      { extensionId: 'x', session: 's', key: 'c', bytes: 10 },
+    ]);
+    expect(warnings[0]?.message).toBe('State "b" of extension "x" was evicted: newer state needs the room.');
+    expect(metrics.lines.filter((line) => line.includes('evictions'))).toEqual([
+      'extension.state.evictions 1 {"extension_id":"x"}',
+      'extension.state.evictions 1 {"extension_id":"x"}',
+    ]);
+  });
+
+  test('S1-11.2.1: by default an extension keeps 10 MB', async () => {
+    const { act, registry } = desk();
+    for (let i = 0; i < 11; i++) await act(({ setState }) => setState(String(i), 'x'.repeat(1_000_000)));
+    const { bytes } = await registry.stats('s');
+
+    expect(bytes).toBeLessThanOrEqual(10_000_000);
+    expect(bytes).toBeGreaterThan(8_000_000);
+    expect(await act(({ getState }) => getState('0'))).toBeUndefined();
+  });
+
+  test.each([
+    ['throws', () => expect.unreachable('deaf')],
+    ['rejects', () => Promise.reject(new Error('deaf'))],
+    ['never answers', hang],
+  ])('S1-11.3.2: who %s gets one alert at four fifths, and another after it fell below', async (_how, answer) => {
+    const alerts: StateAlert[] = [];
+    const onStateAlert = (alert: StateAlert) => {
+      alerts.push(alert);
+      return answer();
+    };
+    const { act, logger } = desk({ limits: { sessionBytes: 100 }, onStateAlert });
+    const counts: number[] = [];
+    for (const size of [79, 80, 95, 50, 81]) {
+      expect(await act(({ setState }) => setState('k', 'x'.repeat(size - 2)))).toBeUndefined();
+      counts.push(alerts.length);
+    }
+
+    expect(counts).toEqual([0, 1, 1, 1, 2]);
+    expect(alerts[0]).toEqual({ session: 's', bytes: 80, limitBytes: 100 });
+    expect(logger.records.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([
+      'The state of session "s" takes 80 of 100 bytes.',
+      'The state of session "s" takes 81 of 100 bytes.',
+    ]);
+  });
+
+  test('what cannot fit is a typed error, and the old value stays', async () => {
+    const { act } = desk({ limits: { sessionBytes: 20 } });
+    await act(({ setState }) => setState('k', 'theirs'), 'y');
+    await act(({ setState }) => setState('k', 'mine'));
+
+    expect(await act(({ setState }) => setState('k', 'x'.repeat(20)))).toMatchObject({
+      code: 'ERR_STATE_LIMIT',
+      bytes: 22,
+    });
+    expect(await act(({ getState }) => getState('k'))).toBe('mine');
+    expect(await act(({ getState }) => getState('k'), 'y')).toBe('theirs');
+  });
+});
+
+describe('a store that fails', () => {
+  test('gives the callback a typed error, and the run goes on', async () => {
+    const cause = new Error('down');
+    const broken = () => Promise.reject(cause);
+    const { act, agent } = desk({ state: failing({ get: broken, set: broken, clear: broken, touch: broken }) });
+
+    expect(await act(({ getState }) => getState('k'))).toMatchObject({
+      code: 'ERR_STATE_STORE',
+      operation: 'get',
+      cause,
+    });
+    expect(await act(({ setState }) => setState('k', 1))).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'set' });
+    expect(await act(({ clearState }) => clearState())).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'clear' });
+    await agent.close();
+  });
+
+  test('or hangs, is given up in time', async () => {
+    const { act } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 10 });
+
+    expect(await act(({ getState }) => getState('k'))).toMatchObject({ code: 'ERR_STATE_STORE', operation: 'get' });
+  });
+
+  test('or hangs, does not keep an aborted run waiting', async () => {
+    const { agent } = desk({ state: failing({ get: hang, touch: hang }), stateTimeoutMs: 5_000 });
+    const controller = new AbortController();
+    const session = await agent.session({ id: 'aborted' });
+    const begun = performance.now();
+    const run = session.run('go', { signal: controller.signal });
+    setTimeout(() => controller.abort(), 5);
+
+    expect(await rejectionOf(run)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  test('at unregistering says so, and the extension is gone all the same', async () => {
+    const { registry } = desk({ state: failing({ clearExtension: () => Promise.reject(new Error('down')) }) });
+
+    await expect(registry.unregister('x')).rejects.toMatchObject({ code: 'ERR_STATE_STORE' });
+    expect(registry.get('x')).toBeUndefined();
+  });
+
+  test('who comes under the same id waits until the state of the one before is gone', async () => {
+    const store = new MemoryStateStore();
+    let removals = 0;
+    const slow = failing({
+      ...{ get: store.get.bind(store), set: store.set.bind(store), stats: store.stats.bind(store) },
+      async clearExtension(id) {
+        await pause(10);
+        removals += 1;
+        return store.clearExtension(id);
+      },
+    });
+    const { registry, agent } = lab([{ id: 'x' }], { registry: { state: slow } });
+    const gone = registry.unregister('x');
+    registry.register({ id: 'x', onLlmOutput: (_output, { setState }) => setState('k', 1) });
+    await (await agent.session({ id: 's' })).run('go');
+    await gone;
+    await until(() => removals === 1);
+
+    expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { x: 1 } });
+  });
+
+  test('S1-1.3.2: what waited for that is removed too, where the next one goes before it is done', async () => {
+    const store = new MemoryStateStore();
+    const delays = [20, 0];
+    const slow = failing({
+      ...{ set: store.set.bind(store), stats: store.stats.bind(store) },
+      async clearExtension(id) {
+        await pause(delays.shift());
+        return store.clearExtension(id);
+      },
+    });
+    const { registry, agent } = lab([{ id: 'x' }], { registry: { state: slow } });
+    const session = await agent.session({ id: 's' });
+    const first = registry.unregister('x');
+    registry.register({ id: 'x', onLlmOutput: (_output, { setState }) => void setState('k', 1) });
+    await session.run('go');
+    await Promise.all([first, registry.unregister('x')]);
+    await pause(5);
+
+    expect(await registry.stats('s')).toEqual({ bytes: 0, extensions: {} });
+  });
+});
+
+test.each([
+  [{ ttlMs: 0 }],
+  [{ sessionTtlMs: Number.NaN }],
+  [{ timeoutMs: 2 ** 31 }],
+  [{ stateTimeoutMs: '5' as never }],
+  [{ limits: { sessionBytes: -1 } }],
+  [{ ttlMs: 0.5 }],
+  [{ state: undefined, unknown: 1 } as never],
+  [null as never],
+  [{ limits: null } as never],
+  [{ limits: { extensionByte: 5 } } as never],
+  [{ state: {} } as never],
+  [{ metrics: { counter() {} } } as never],
+  [{ logger: {} } as never],
+  [{ tools: 5 } as never],
+  [{ tools: [null] } as never],
+  [{ onStateAlert: 5 } as never],
+])('refuses the options %j', (options) => {
+  expect(() => new ExtensionRegistry(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
+});
+
+test('keeps a session at least as long as its values, unless it is told otherwise', async () => {
+  const policies: unknown[] = [];
+  const spy = failing({ touch: (_session, policy) => void policies.push([policy.ttlMs, policy.sessionTtlMs]) });
+  for (const times of [{}, { ttlMs: 90_000_000 }, { ttlMs: 9, sessionTtlMs: 5 }]) {
+    await desk({ state: spy, ...times }).act(() => {});
+  }
+  expect(policies).toEqual([
+    [3_600_000, 86_400_000],
+    [90_000_000, 90_000_000],
+    [9, 5],
+  ]);
+});

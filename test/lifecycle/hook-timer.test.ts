@@ -1,0 +1,300 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { AgentOptions } from '../../src/agent/agent-options.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { calls, delays, recorder, scriptedModel } from '../../src/testing/testing.js';
+import { type ManualClock, manualClock, settled } from '../support/lifecycle/manual-clock.js';
+import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+const hang = () => new Promise<never>(() => {});
+
+/** Starts a run of two turns, and tells how it stands. */
+function start(clock: ManualClock, options: Partial<AgentOptions>) {
+  const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+  const logger = keepingLogger();
+  const run = new Agent({ model, tools: [add], clock, logger, ...options }).run('Hello');
+  const standing = { text: 'pending', error: undefined as unknown };
+  run.then(
+    ({ text }) => {
+      standing.text = text;
+    },
+    (error: unknown) => {
+      standing.text = 'failed';
+      standing.error = error;
+    },
+  );
+  return { run, standing, model, logger };
+}
+
+function hanging(point: string, onFailure?: AgentLifecycle['onFailure']): AgentLifecycle {
+  let hung = false;
+  const once = (_: unknown, next: unknown) => {
+    if (hung) return typeof next === 'function' ? next() : undefined;
+    hung = true;
+    return hang();
+  };
+  return { name: 'slow', timeoutMs: 100, onFailure, [point]: once } as AgentLifecycle;
+}
+
+describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
+  const timeout = { code: 'ERR_TIMEOUT', timeoutMs: 100, what: `${point} of "slow"` };
+
+  it('fails the hook when its time is up and not before', async () => {
+    const clock = manualClock();
+    const { standing } = start(clock, { lifecycle: [hanging(point)] });
+
+    await clock.advance(99);
+    expect(standing.text).toBe('pending');
+    await clock.advance(1);
+
+    expect(standing).toMatchObject({ text: 'failed', error: { lifecycle: 'slow', point, cause: timeout } });
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('is passed over under `continue`', async () => {
+    const clock = manualClock();
+    const { standing, logger } = start(clock, { lifecycle: [hanging(point, 'continue')] });
+
+    await clock.advance(100);
+
+    expect(standing.text).toBe('done');
+    expect(logger.lines).toEqual([expect.stringMatching(`failed in ${point}: .*100 ms`)]);
+  });
+
+  it('blocks under `block`', async () => {
+    const clock = manualClock();
+    const { standing, model } = start(clock, { lifecycle: [hanging(point, 'block')] });
+
+    await clock.advance(100);
+
+    const reason = { code: 'ERR_RUN_REJECTED', by: 'slow', point, reason: expect.stringContaining('100 ms') };
+    if (point !== 'wrapToolCall') return expect(standing).toMatchObject({ text: 'failed', error: reason });
+    expect(standing.text).toBe('done');
+    const result = { isError: true, content: expect.stringMatching(/"slow".*100 ms/) };
+    expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [result] });
+  });
+
+  it('is no time-out where the hook is in time, and no timer is left', async () => {
+    const clock = manualClock();
+    const intime = (_: unknown, next: unknown) =>
+      new Promise((resolve) => {
+        clock.setTimeout(() => resolve(typeof next === 'function' ? next() : undefined), 99);
+      });
+    const part = { name: 'slow', timeoutMs: 100, [point]: intime } as AgentLifecycle;
+    const { standing } = start(clock, { lifecycle: [part] });
+
+    await clock.advance(200);
+
+    expect(standing.text).toBe('done');
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('does not come without `timeoutMs`', async () => {
+    const clock = manualClock();
+    const { standing } = start(clock, { lifecycle: [{ ...hanging(point), timeoutMs: undefined }] });
+
+    await clock.advance(1_000_000);
+
+    expect(standing.text).toBe('pending');
+  });
+});
+
+describe('rule 9: what a hook gives after its time-out', () => {
+  it('is ignored, and its `next` has expired', async () => {
+    const clock = manualClock();
+    const outcomes: string[] = [];
+    const late: AgentLifecycle = {
+      ...{ timeoutMs: 100, onFailure: 'continue' as const },
+      wrapModelCall: async (_, next) => {
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 150));
+        return next().catch((error: { code: string }) => {
+          outcomes.push(error.code);
+          throw error;
+        });
+      },
+      afterAgent: async () => {
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, 150));
+        return 'too late';
+      },
+    };
+    const { standing, model } = start(clock, { lifecycle: [late] });
+
+    await clock.advance(1_000);
+
+    expect(standing.text).toBe('done');
+    expect(outcomes).toEqual(['ERR_NEXT_EXPIRED', 'ERR_NEXT_EXPIRED']);
+    expect(model.requests).toHaveLength(2);
+  });
+});
+
+describe('rule 9: the clock of a wrap stops while `next` is running', () => {
+  const wait = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
+
+  function around(clock: ManualClock, before: number, after: number): AgentLifecycle {
+    const wrap = async (_: unknown, next: () => Promise<never>) => {
+      await wait(clock, before);
+      const result = await next();
+      await wait(clock, after);
+      return result;
+    };
+    return { name: 'around', timeoutMs: 100, wrapModelCall: wrap, wrapToolCall: wrap } as object;
+  }
+
+  function slowly(clock: ManualClock) {
+    const model = scriptedModel([delays(5_000, calls('add', { a: 1, b: 2 })), delays(5_000, 'done')], { clock });
+    const slow = { ...add, execute: () => wait(clock, 5_000).then(() => '3') };
+    return { model, tools: [slow] };
+  }
+
+  it('so that a slow model and a slow tool cost it nothing', async () => {
+    const clock = manualClock();
+    const { standing } = start(clock, { ...slowly(clock), lifecycle: [around(clock, 60, 39)] });
+
+    await clock.advance(15_000 + 3 * 99);
+
+    expect(standing.text).toBe('done');
+    expect(clock.waiting).toBe(0);
+  });
+
+  it('and its own time before and after is added up', async () => {
+    const clock = manualClock();
+    const { standing } = start(clock, { ...slowly(clock), lifecycle: [around(clock, 60, 41)] });
+
+    await clock.advance(5_060 + 39);
+    expect(standing.text).toBe('pending');
+    await clock.advance(1);
+
+    const error = { lifecycle: 'around', point: 'wrapModelCall', cause: { code: 'ERR_TIMEOUT' } };
+    expect(standing).toMatchObject({ text: 'failed', error });
+  });
+
+  it('until the last of several calls of `next` has settled', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([delays(1_000, 'slow'), delays(10, 'fast')], { clock });
+    const hedge: AgentLifecycle = {
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        const slow = next();
+        await next();
+        await wait(clock, 300);
+        return slow;
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [hedge] });
+
+    await clock.advance(1_000);
+
+    expect(standing.text).toBe('slow');
+  });
+
+  it('and is counted once, also while a second call of `next` begins during the first', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([delays(200, 'one'), delays(10, 'two')], { clock });
+    const hedge: AgentLifecycle = {
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        await wait(clock, 40);
+        const first = next();
+        await wait(clock, 50);
+        await next();
+        await first;
+        await wait(clock, 50);
+        return first;
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [hedge] });
+
+    await clock.advance(1_000);
+
+    expect(standing.text).toBe('one');
+  });
+
+  it('and never goes on where the hook left before its `next` did', async () => {
+    const clock = manualClock();
+    const model = scriptedModel([delays(50, 'late')], { clock });
+    const hasty: AgentLifecycle = {
+      timeoutMs: 100,
+      wrapModelCall: async (_, next) => {
+        void next();
+        return { content: [{ type: 'text', text: 'early' }], finishReason: 'stop', usage: NO_USAGE };
+      },
+    };
+    const { standing } = start(clock, { model, lifecycle: [hasty] });
+
+    await clock.advance(60);
+
+    expect([standing.text, clock.waiting]).toEqual(['early', 0]);
+  });
+
+  it('and an outer wrap does not pay for the time of an inner one', async () => {
+    const clock = manualClock();
+    const inner: AgentLifecycle = { wrapModelCall: (_, next) => wait(clock, 500).then(() => next()) };
+    const outer: AgentLifecycle = { priority: 90, timeoutMs: 100, wrapModelCall: async (_, next) => await next() };
+    const { standing } = start(clock, { lifecycle: [inner, outer] });
+
+    await clock.advance(1_000);
+
+    expect(standing.text).toBe('done');
+  });
+});
+
+describe('rule 9: `continue` never swallows an abort', () => {
+  it.each(POINTS)('in a hook at %s', async (point) => {
+    const controller = new AbortController();
+    const record = recorder();
+    const hang: AgentLifecycle = { onFailure: 'continue', [point]: () => new Promise(() => {}) };
+    const logger = keepingLogger();
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const lifecycle = [hang, record.lifecycle('behind', { only: [point] })];
+    const run = new Agent({ model, tools: [add], lifecycle, logger }).run('Hello', { signal: controller.signal });
+    await settled();
+
+    controller.abort('stop');
+
+    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'stop' });
+    expect([record.log, logger.lines]).toEqual([[], []]);
+  });
+
+  it.each(POINTS)('in a hook at %s that throws because of it', async (point) => {
+    const controller = new AbortController();
+    const heeding = {
+      onFailure: 'continue',
+      [point]: () => {
+        controller.abort('stop');
+        throw new TypeError('I was told to stop');
+      },
+    } as object;
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const logger = keepingLogger();
+    const agent = new Agent({ model, tools: [add], lifecycle: [heeding], logger });
+
+    await expect(agent.run('Hello', { signal: controller.signal })).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(logger.lines).toEqual([]);
+  });
+
+  it.each(POINTS)('in a hook at %s of a run without a signal, where the agent is closed', async (point) => {
+    const record = recorder();
+    const logger = keepingLogger();
+    let go = () => {};
+    const waits = {
+      onFailure: 'continue',
+      [point]: (_: unknown, next: unknown) =>
+        new Promise((resolve) => {
+          go = () => resolve(typeof next === 'function' ? next() : undefined);
+        }),
+    } as object;
+    const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
+    const lifecycle = [waits, record.lifecycle('behind', { only: [point] })];
+    const agent = new Agent({ model, tools: [add], lifecycle, logger });
+    const run = agent.run('Hello');
+    await settled();
+
+    const closing = agent.close();
+    go();
+
+    await expect(run).rejects.toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    await closing;
+    expect([record.log, logger.lines]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/agent/agent.js';
+import type { LifecycleInvalidError } from '../../src/errors.js';
+import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import type { RunContext } from '../../src/lifecycle/run-context.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { add, addingModel } from '../support/lifecycle/sample-agent.js';
+
+/** What is wrong with a lifecycle, as the agent says it; nothing where it takes it. */
+function problemsOf(lifecycle: unknown): readonly string[] {
+  try {
+    new Agent({ model: scriptedModel([]), lifecycle: [lifecycle as AgentLifecycle] });
+    return [];
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_INVALID' });
+    return (error as LifecycleInvalidError).problems;
+  }
+}
+
+describe('an invalid lifecycle is refused when the agent is made', () => {
+  const noop = () => {};
+
+  it.each([
+    ['an unknown key', { validate: noop }, ['`validate` is no member of a lifecycle']],
+    [
+      'a misspelt hook',
+      { beforeModl: noop },
+      ['`beforeModl` is no member of a lifecycle; did you mean `beforeModel`?'],
+    ],
+    [
+      'a hook in snake case',
+      { after_agent: noop },
+      ['`after_agent` is no member of a lifecycle; did you mean `afterAgent`?'],
+    ],
+    [
+      'a hook in other case',
+      { wrapToolcall: noop },
+      ['`wrapToolcall` is no member of a lifecycle; did you mean `wrapToolCall`?'],
+    ],
+    ['a misspelt setting', { priorty: 1 }, ['`priorty` is no member of a lifecycle; did you mean `priority`?']],
+    ['a hook that is a text', { beforeModel: 'x' }, ['`beforeModel` is "x", not a function']],
+    ['a hook that is null', { onError: null }, ['`onError` is null, not a function']],
+    ['a priority above 100', { priority: 101 }, ['`priority` is 101; it is a number from 0 to 100']],
+    ['a priority below 0', { priority: -1 }, ['`priority` is -1; it is a number from 0 to 100']],
+    ['a priority that is no number', { priority: Number.NaN }, ['`priority` is NaN; it is a number from 0 to 100']],
+    ['a priority that is a text', { priority: '50' }, ['`priority` is "50"; it is a number from 0 to 100']],
+    ['an unknown policy', { onFailure: 'ignore' }, ["`onFailure` is \"ignore\"; it is 'throw', 'continue' or 'block'"]],
+    ['no time', { timeoutMs: 0 }, [expect.stringMatching(/^`timeoutMs` is 0; /)]],
+    [
+      'time without end',
+      { timeoutMs: Number.POSITIVE_INFINITY },
+      [expect.stringMatching(/^`timeoutMs` is Infinity; /)],
+    ],
+    ['more time than a timer keeps', { timeoutMs: 2 ** 31 }, [expect.stringMatching(/^`timeoutMs` is 2147483648; /)]],
+    ['an empty name', { name: '' }, ['`name` is no text']],
+    ['a stream that is held by a text', { holdStream: 'yes' }, ['`holdStream` is no boolean']],
+    ['tools that are none', { tools: 'add' }, ['`tools` is no tool source']],
+  ])('%s', (_what, lifecycle, problems) => {
+    expect(problemsOf(lifecycle)).toEqual(problems);
+  });
+
+  it.each([
+    ['null', null],
+    ['a number', 7],
+    ['a text', 'audit'],
+    ['a list of lifecycles', [{ beforeModel: noop }]],
+    ['a promise of a lifecycle', Promise.resolve({ beforeModel: noop })],
+    ['a class instead of its instance', class Audit {}],
+    ['a function that makes one', () => ({ beforeModel: noop })],
+  ])('%s is none', (_what, value) => {
+    expect(problemsOf(value)).toEqual([expect.stringMatching(/^it is /)]);
+  });
+
+  it('everything that is wrong is said at once, with the name', () => {
+    const bad = { name: 'guard', priority: 500, beforeModel: 1, aftermodel: noop } as unknown as AgentLifecycle;
+    const make = () => new Agent({ model: scriptedModel([]), lifecycle: [{}, bad] });
+
+    expect(make).toThrow(
+      'Lifecycle "guard" is not valid: `aftermodel` is no member of a lifecycle; did you mean `afterModel`?; ' +
+        '`beforeModel` is 1, not a function; `priority` is 500; it is a number from 0 to 100',
+    );
+  });
+
+  it('a part that `use` refuses leaves the agent as it was', async () => {
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ name: 'good' }] });
+
+    expect(() => agent.use({ priority: 101 })).toThrow('priority');
+    expect(agent.lifecycle).toEqual([{ name: 'good' }]);
+    expect((await agent.run('Hello')).text).toBe('done');
+  });
+
+  it('a class may have members of its own, but no misspelt hook, neither as a method nor as a field', () => {
+    class Counter {
+      readonly #secret = 1;
+      count = this.#secret;
+      beforeModel(): void {
+        this.increase();
+      }
+      increase(): void {
+        this.count += 1;
+      }
+    }
+    class Method {
+      beforeModell(): void {}
+    }
+    class Inherits extends Method {}
+    class Field {
+      readonly wrap_tool_call = () => {};
+    }
+
+    expect(problemsOf(new Counter())).toEqual([]);
+    expect(problemsOf(new Method())).toEqual([
+      '`beforeModell` is no member of a lifecycle; did you mean `beforeModel`?',
+    ]);
+    expect(problemsOf(new Inherits())).toHaveLength(1);
+    expect(problemsOf(new Field())).toEqual([
+      '`wrap_tool_call` is no member of a lifecycle; did you mean `wrapToolCall`?',
+    ]);
+  });
+});
+
+class Shouting implements AgentLifecycle {
+  readonly priority = 60;
+  private readonly mark: string;
+  readonly seen: string[] = [];
+
+  constructor(mark: string) {
+    this.mark = mark;
+  }
+
+  beforeAgent(input: string): string {
+    this.seen.push(input);
+    return input + this.mark;
+  }
+
+  wrapToolCall: AgentLifecycle['wrapToolCall'] = async (call, next) => {
+    const result = await next(call);
+    this.seen.push(call.name);
+    return result;
+  };
+}
+
+class ShoutingMore extends Shouting {
+  afterAgent(text: string, run: RunContext): string {
+    this.seen.push(`turn ${run.turn}`);
+    return text.toUpperCase();
+  }
+}
+
+describe('S4-TC3: lifecycles of every kind stand in one list', () => {
+  it('instances of classes, with inherited hooks and their own `this`', async () => {
+    const shouting = new ShoutingMore('!');
+    const model = addingModel();
+    const { text } = await new Agent({ model, tools: [add], lifecycle: [shouting] }).run('Hello');
+
+    expect(text).toBe('DONE');
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'Hello!' }]);
+    expect(shouting.seen).toEqual(['Hello', 'add', 'turn 2']);
+  });
+
+  it('literals, frozen ones, ones without a prototype, and the empty one', async () => {
+    const bare: AgentLifecycle = Object.assign(Object.create(null), { beforeAgent: (input: string) => `${input}?` });
+    const frozen: AgentLifecycle = Object.freeze({ afterAgent: (text: string) => `${text}.` });
+    const model = scriptedModel(['done']);
+    const agent = new Agent({ model, lifecycle: [new Shouting('!'), {}, bare, frozen] });
+
+    expect((await agent.run('Hello')).text).toBe('done.');
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'Hello!?' }]);
+  });
+
+  it('each has a name: its own, or one made up of its class and a number', () => {
+    const agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [new Shouting('!'), {}, { name: 'own' }, new Shouting('?')],
+    });
+
+    expect(agent.status().lifecycles.map(({ name }) => name)).toEqual([
+      'Shouting#1',
+      'Shouting#4',
+      'lifecycle#2',
+      'own',
+    ]);
+  });
+
+  it('and the agent’s status says what each takes part in', () => {
+    const agent = new Agent({
+      model: scriptedModel([]),
+      lifecycle: [new ShoutingMore('!'), { name: 'b', onFailure: 'block' }],
+    });
+
+    expect(agent.status().lifecycles).toEqual([
+      ...[
+        {
+          name: 'ShoutingMore#1',
+          priority: 60,
+          onFailure: 'throw',
+          hooks: ['beforeAgent', 'wrapToolCall', 'afterAgent'],
+        },
+      ],
+      { name: 'b', priority: 50, onFailure: 'block', hooks: [] },
+    ]);
+  });
+});

@@ -1,0 +1,110 @@
+import { mkdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Agent } from '../../../src/index.js';
+import { createTrustGate, manifests } from '../../../src/manifest/manifest.js';
+import { mcpServers } from '../../../src/mcp/mcp.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { echoServer, makePlace, manifest } from '../../support/manifest/place.js';
+import { script } from '../../support/process/scratch.js';
+
+const tell = { command: 'node', args: [echoServer] };
+
+test('an extension whose servers have the names of others takes only its own along', async () => {
+  const place = makePlace();
+  const { workspaceDir, userDir, logger } = place;
+  place.user('a', manifest('a', { mcpServers: { x: tell } }));
+  const gate = createTrustGate({ workspaceDir, appName: 'app', stateDir: userDir });
+  const mcp = mcpServers({ servers: { x: tell, 'a-x': tell }, gate });
+  const loader = manifests({ appName: 'app', workspaceDir, userDir, skillFolders: [], gate, mcp, logger });
+  const agent = new Agent({ model: scriptedModel([]), logger, loaders: [loader] });
+  onTestFinished(() => agent.close());
+  await agent.ready();
+  const before = loader.status();
+
+  await loader.disable('a');
+
+  expect(before.extensions[0]?.servers).toEqual([{ name: 'x', id: 'a-x-2', state: 'connected' }]);
+  expect(before.diagnostics).toEqual([]);
+  expect(mcp.status().map(({ name, state }) => `${name} ${state}`)).toEqual(['x connected', 'a-x connected']);
+});
+
+test('the PATH of a server of the workspace does not lead back into the workspace', async () => {
+  const place = makePlace();
+  place.workspace('a', manifest('a', { mcpServers: { x: tell } }));
+  const bin = join(place.workspaceDir, 'bin');
+  mkdirSync(bin);
+  const env = { ...process.env, PATH: [bin, process.env.PATH].join(delimiter) };
+  const model = scriptedModel([calls('mcp__x__echo', { variable: 'PATH' }), says('done')]);
+  const { agent } = await place.load({ env, approve: place.yes }, { model });
+
+  const { messages } = await agent.run('go');
+
+  expect(JSON.stringify(messages)).toContain('PATH=/');
+  expect(JSON.stringify(messages)).not.toContain(bin);
+});
+
+test('a second agent is refused, and the first keeps what it has', async () => {
+  const place = makePlace();
+  place.user('a', manifest('a', { mcpServers: { x: tell } }));
+  const { loader, agent } = await place.load();
+  const second = new Agent({ model: scriptedModel([]), logger: place.logger, loaders: [loader] });
+
+  await expect(second.ready()).rejects.toMatchObject({ cause: { code: 'ERR_OPTION_INVALID', option: 'loaders' } });
+  await second.close();
+
+  expect(agent.status().tools.map(({ name }) => name)).toEqual(['mcp__x__echo']);
+  expect(loader.mcp.status()).toMatchObject([{ name: 'x', state: 'connected' }]);
+});
+
+test('before its settings are approved no default of an extension is in the configuration, and nobody is told to set any', async () => {
+  const place = makePlace();
+  const settings = [
+    { name: 'theme', description: 'The colours.', default: 'theirs' },
+    { name: 'token', description: 'The token.', envVar: 'THE_TOKEN', required: true },
+  ];
+  place.workspace('a', manifest('a', { settings }));
+  const { loader } = await place.load({
+    env: { ...process.env, THE_TOKEN: 'x' },
+    config: { extensions: { a: { theme: 'mine' } } },
+  });
+
+  expect(loader.config).toEqual({ extensions: { a: {} } });
+  expect(loader.status()).toMatchObject({
+    diagnostics: [],
+    extensions: [
+      { state: 'blocked', reasons: ['it needs the setting token', expect.stringContaining('not approved')] },
+    ],
+  });
+});
+
+test('S0-12.3: what a server says of its tools holds no sensitive value either', async () => {
+  const place = makePlace();
+  const settings = [{ name: 'note', description: 'A note.', envVar: 'ECHO_NOTE', sensitive: true }];
+  place.user('a', manifest('a', { mcpServers: { x: tell }, settings }));
+  const model = scriptedModel(['done']);
+  const { agent } = await place.load({ env: { ...process.env, ECHO_NOTE: 'horse/battery' } }, { model });
+
+  await agent.run('go');
+
+  expect(model.requests[0]?.tools).toMatchObject([
+    { description: '[MCP server "x"] Says what a variable holds. [redacted]' },
+  ]);
+});
+
+test('S0-12.3: what a hook writes in any JSON of its own holds no sensitive value', async () => {
+  const place = makePlace();
+  const settings = [{ name: 'key', description: 'A key.', envVar: 'THE_KEY', sensitive: true }];
+  const hooks = [{ name: 'h', event: 'before_agent', command: './h.sh' }];
+  const root = place.user('a', manifest('a', { settings, hooks }));
+  // PHP escapes slashes, and Python what is not ASCII.
+  const text = String.raw`{"systemMessage": "k\u00e9y\/42 and k\u00E9y/42"}`;
+  script(join(root, 'h.sh'), `#!/bin/sh\ncat <<'END'\n${text}\nEND\n`);
+  const model = scriptedModel(['done']);
+  const { agent } = await place.load({ env: { ...process.env, THE_KEY: 'kéy/42' } }, { model });
+
+  await agent.run('go');
+
+  expect(JSON.stringify(model.requests[0]?.messages)).toContain('[redacted] and [redacted]');
+  expect(JSON.stringify([model.requests, place.logger.lines])).not.toContain('42');
+});

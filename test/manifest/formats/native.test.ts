@@ -1,0 +1,348 @@
+import { readFileSync } from 'node:fs';
+import { Validator } from '@cfworker/json-schema';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonValue } from '../../../src/internal/json.js';
+import { parseManifest, readNativeManifest } from '../../../src/manifest/formats/native.js';
+import { parseJsonObject } from '../../../src/manifest/formats/strict-json.js';
+import { manifestJsonSchema } from '../../../src/manifest/manifest.js';
+import { hooksOf, makePlace, manifest } from '../../support/manifest/place.js';
+
+type Json = Record<string, unknown>;
+
+/** A manifest with one of everything. */
+const full = (): Json =>
+  manifest('x', {
+    mcpServers: { db: { command: 'db', args: [] } },
+    hooks: [{ name: 'guard', event: 'before_tool', command: 'true' }],
+    settings: [{ name: 'level', description: 'How much.' }],
+    skills: [{ name: 'review', description: 'Reviews.', prompt: 'Review it.', parameters: [{ name: 'file' }] }],
+  });
+
+const problemsOf = (value: unknown) => {
+  const read = readNativeManifest({ value: value as { [key: string]: JsonValue }, repeated: [] });
+  return 'problems' in read ? read.problems.map(({ path, message }) => `${path}: ${message}`) : [];
+};
+
+const withServer = (server: Json) => manifest('x', { mcpServers: { db: server } });
+
+function without(path: readonly (string | number)[]): Json {
+  const value = full();
+  const parent = path.slice(0, -1).reduce<Json>((inner, step) => inner[step] as Json, value);
+  delete parent[String(path.at(-1))];
+  return value;
+}
+
+describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to have', () => {
+  const required: readonly (readonly (string | number)[])[] = [
+    ...[['name'], ['version'], ['description']],
+    ...[
+      ['mcpServers', 'db', 'command'],
+      ['mcpServers', 'db', 'args'],
+    ],
+    ...[
+      ['hooks', 0, 'name'],
+      ['hooks', 0, 'event'],
+      ['hooks', 0, 'command'],
+    ],
+    ...[
+      ['settings', 0, 'name'],
+      ['settings', 0, 'description'],
+    ],
+    ...[
+      ['skills', 0, 'name'],
+      ['skills', 0, 'description'],
+      ['skills', 0, 'prompt'],
+    ],
+  ];
+
+  test.each(required.map((path) => [path]))('without %j it is refused, with the path', async (path) => {
+    const place = makePlace();
+    place.user('x', without(path));
+
+    const { loader } = await place.load();
+
+    const text = path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+      .join('')
+      .slice(1);
+    expect(loader.extensions()).toEqual([]);
+    expect(hooksOf(loader)).toEqual([]);
+    expect(loader.mcp.status()).toEqual([]);
+    expect(loader.skills.list()).toEqual([]);
+    expect(loader.status().diagnostics).toMatchObject([{ level: 'error', problems: [{ path: text }] }]);
+    expect(place.logger.lines.filter((line) => line.startsWith('error') && line.includes(text))).toHaveLength(1);
+  });
+
+  test('D2: all that is missing is told at once', () => {
+    const bare = { mcpServers: { db: {} }, hooks: [{}], settings: [{}], skills: [{}] };
+
+    expect(problemsOf(bare)).toEqual([
+      ...['name', 'version', 'description'].map((path) => `${path}: it is missing`),
+      ...['mcpServers.db.command: it is missing', 'mcpServers.db.args: it is missing; give [] for none'],
+      ...['hooks[0].name', 'hooks[0].command', 'hooks[0].event'].map((path) => `${path}: it is missing`),
+      ...['settings[0].name', 'settings[0].description'].map((path) => `${path}: it is missing`),
+      ...['skills[0].name', 'skills[0].description', 'skills[0].prompt'].map((path) => `${path}: it is missing`),
+    ]);
+  });
+
+  test.each([
+    [{ command: 'x', args: [] }, []],
+    [{ transport: 'stdio', command: 'x', args: [] }, []],
+    [{ transport: 'sse', url: 'https://x' }, []],
+    [{ transport: 'http', url: 'https://x' }, []],
+    [{ type: 'http', url: 'https://x' }, []],
+    [{ transport: 'http', command: 'x', args: [] }, []],
+    [{ transport: 'stdio', args: [] }, ['command']],
+    [{ transport: 'stdio', command: 'x' }, ['args']],
+    [{ command: 'x' }, ['args']],
+    [{ args: [] }, ['command']],
+    [{ url: 'https://x' }, ['url', 'command', 'args']],
+    [{ transport: 'sse' }, ['url']],
+    [{ transport: 'http' }, ['url']],
+    [{ transport: 'carrier pigeon', command: 'x', args: [] }, ['transport']],
+    [{ transport: 'http', url: 'https://x', command: 'x', args: [] }, ['url']],
+    [{ command: 'x', args: 'y' }, ['args']],
+    [{ command: 'x', args: [], env: { A: 1 } }, ['env.A']],
+  ])('S0-6.2: the server %j has the problems %j', (server, paths) => {
+    const found = problemsOf(withServer(server)).map((problem) => problem.split(':')[0]);
+
+    expect(found).toEqual(paths.map((path) => `mcpServers.db.${path}`));
+  });
+
+  test('S0-6.3: the event of a hook may come from its key, and may not contradict it', () => {
+    const hook = { name: 'h', command: 'true' };
+
+    expect(problemsOf(manifest('x', { hooks: { before_tool: [hook, { ...hook, event: 'before_tool' }] } }))).toEqual(
+      [],
+    );
+    expect(problemsOf(manifest('x', { hooks: { before_tool: [{ ...hook, event: 'after_tool' }] } }))).toEqual([
+      'hooks.before_tool[0].event: it is "after_tool", and stands under "before_tool"',
+    ]);
+    expect(problemsOf(manifest('x', { hooks: { before_tool: [{ command: 'true' }] } }))).toEqual([
+      'hooks.before_tool[0].name: it is missing',
+    ]);
+  });
+
+  const wrong: readonly (readonly [string, Json, string])[] = [
+    ['a name with a slash', { name: 'a/b' }, 'name'],
+    ['a name with dots', { name: 'a..b' }, 'name'],
+    ['a long name', { name: 'a'.repeat(65) }, 'name'],
+    ['an inherited name', { name: 'constructor' }, 'name'],
+    ['no semantic version', { version: '1' }, 'version'],
+    [
+      'a misspelt key of a hook',
+      { hooks: [{ name: 'h', event: 'before_tool', command: 'x', onfailure: 'block' }] },
+      'hooks[0].onfailure',
+    ],
+    ...[0, -1, 1e12, '30', null].map(
+      (timeout) =>
+        [
+          `the time ${JSON.stringify(timeout)}`,
+          { hooks: [{ name: 'h', event: 'before_tool', command: 'x', timeout }] },
+          'hooks[0].timeout',
+        ] as const,
+    ),
+    ['hooks of no kind', { hooks: 'x' }, 'hooks'],
+    ['a skill of no kind', { skills: [1] }, 'skills[0]'],
+    [
+      'two settings of one name',
+      {
+        settings: [
+          { name: 'a', description: 'x' },
+          { name: 'a', description: 'x' },
+        ],
+      },
+      'settings[1].name',
+    ],
+    [
+      'a default of another type',
+      { settings: [{ name: 'a', description: 'x', type: 'number', default: 'x' }] },
+      'settings[0].default',
+    ],
+    [
+      'a default that is no choice',
+      { settings: [{ name: 'a', description: 'x', enum: ['b'], default: 'c' }] },
+      'settings[0].default',
+    ],
+    [
+      'two skills of one name',
+      { skills: [1, 2].map(() => ({ name: 'a', description: 'x', prompt: 'x' })) },
+      'skills[1].name',
+    ],
+  ];
+
+  test.each(wrong)('it is refused with %s', (_what, more, path) => {
+    expect(problemsOf(manifest('x', more)).map((problem) => problem.split(': ')[0])).toEqual([path]);
+  });
+
+  test.each(['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'node_options', 'BASH_ENV', 'GIT_SSH'])(
+    'E8: the variable %s cannot be that of a setting',
+    (envVar) => {
+      const problems = problemsOf(manifest('x', { settings: [{ name: 'a', description: 'x', envVar }] }));
+
+      expect(problems).toEqual([
+        'settings[0].envVar: this variable can make another program run: name one of your own',
+      ]);
+    },
+  );
+
+  const secret = [{ name: 'apiToken', description: 'x', envVar: 'API_TOKEN', sensitive: true }];
+
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: that is what such texts look like
+  test.each(['{{apiToken}}', '{{ settings.api-token }}', '${apiToken}', '${user_config.apiToken}', '${API_TOKEN}'])(
+    'E4: a skill that asks for a setting by %s is refused',
+    (reference) => {
+      const skills = [{ name: 's', description: 'x', prompt: `Use ${reference}.` }];
+
+      expect(problemsOf(manifest('x', { settings: secret, skills }))).toEqual([
+        expect.stringContaining('skills[0].prompt: '),
+      ]);
+    },
+  );
+
+  test.each([
+    ['curl ${settings.apiToken}', true],
+    ['curl {{apiToken}}', true],
+    ['curl ${user_config.apiToken}', true],
+    ['${settings.apiToken}', false],
+    ['${apiToken}', false],
+  ])('E4, E6: a hook that puts a setting into its command is refused: %s', (command, shell) => {
+    const hooks = [{ name: 'h', event: 'before_tool', command, shell }];
+
+    expect(problemsOf(manifest('x', { settings: secret, hooks }))).toEqual([
+      expect.stringContaining('hooks[0].command: '),
+    ]);
+  });
+
+  test('E6: a shell may look a variable up by itself', () => {
+    const hooks = [{ name: 'h', event: 'before_tool', command: 'curl -H "$API_TOKEN" ${API_TOKEN}', shell: true }];
+
+    expect(problemsOf(manifest('x', { settings: secret, hooks }))).toEqual([]);
+  });
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: that is what such texts look like
+});
+
+test('the schema for editors is the one that is published', () => {
+  const published = readFileSync(new URL('../../../docs/manifest.schema.json', import.meta.url), 'utf8');
+
+  expect(JSON.parse(published)).toEqual(manifestJsonSchema());
+});
+
+describe('any JSON', () => {
+  const key = fc.oneof(
+    fc.constantFrom(
+      'name',
+      'version',
+      'description',
+      'mcpServers',
+      'hooks',
+      'settings',
+      'skills',
+      'command',
+      'args',
+      'url',
+    ),
+    fc.constantFrom(
+      'event',
+      'before_tool',
+      'prompt',
+      'parameters',
+      'default',
+      'enum',
+      'envVar',
+      '__proto__',
+      'constructor',
+      'a.b',
+    ),
+  );
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom('x', '1.0.0', 'before_tool', '', '../x', 0, -1, 1e9, true, null),
+      fc.string(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  }));
+
+  test('gives a valid extension or a list of problems with paths, and never a throw', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, value), { maxLength: 8 }), (entries) => {
+        // As text, so that `__proto__` is a key like any other.
+        const text = `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${JSON.stringify(inner)}`).join(',')}}`;
+        const parsed = parseJsonObject(Buffer.from(text));
+        if ('problems' in parsed) {
+          expect(parsed.problems.every(({ message }) => message !== '')).toBe(true);
+          return;
+        }
+        const read = readNativeManifest(parsed);
+        if ('content' in read) expect(read.content.name).toMatch(/^[\w.-]{1,64}$/);
+        else expect(read.problems.length).toBeGreaterThan(0);
+        expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is judged as the published schema judges it, where the schema can tell', () => {
+    const validator = new Validator(manifestJsonSchema() as object, '2020-12');
+    const pick = (...items: unknown[]) => fc.constantFrom(...items);
+    const some = (model: Record<string, fc.Arbitrary<unknown>>) => fc.record(model, { requiredKeys: [] });
+    const server = some({
+      command: pick('x', 1),
+      args: pick([], 'x'),
+      url: pick('https://x'),
+      transport: pick('http', 'stdio', 'x'),
+    });
+    const hook = some({
+      name: pick('h', 1),
+      event: pick('before_tool'),
+      command: pick('x', ''),
+      timeout: pick(1, 0),
+      other: pick(1),
+    });
+    const file = fc.record(
+      {
+        name: pick('x', 'a/b', 1),
+        version: pick('1.0.0', '1'),
+        description: pick('x', ''),
+        mcpServers: fc.dictionary(fc.constantFrom('a', 'b'), server),
+        hooks: fc.array(hook, { maxLength: 2 }),
+      },
+      { requiredKeys: ['name', 'version', 'description'] },
+    );
+
+    fc.assert(
+      fc.property(file, (json) => {
+        const schemaSays = validator.validate(json).valid;
+        const weSay = problemsOf(json).length === 0;
+        // A schema cannot say that a command and a url exclude each other.
+        expect(weSay && !schemaSays).toBe(false);
+        if (!Object.values(json.mcpServers ?? {}).some((entry) => 'url' in (entry as object)))
+          expect(weSay).toBe(schemaSays);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test('a key that an object has twice is refused by its name, however deep and however it is written', () => {
+  const text = JSON.stringify(full()).replace(
+    '"command":"true"',
+    '"command":"true","args":[{}],"comm\\u0061nd":"./gate"',
+  );
+
+  expect(parseManifest(text)).toMatchObject({
+    problems: [{ path: 'command', message: 'it is there twice in one object: only the last one counts' }, {}],
+  });
+  expect(parseJsonObject(Buffer.from('{"a":{"b":1},"c":[{"b":"a:"},{"b":"\\"b\\":"}]}'))).toMatchObject({
+    repeated: [],
+  });
+});
+
+test('a manifest that is too long for an extension is told to be, however long it is', () => {
+  expect(parseManifest(JSON.stringify({ ...full(), description: 'a'.repeat(12_000_000) }))).toEqual({
+    problems: [{ path: '', message: expect.stringContaining('more than 1048576') }],
+  });
+});

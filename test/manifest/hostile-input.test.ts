@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makePlace, manifest } from '../support/manifest/place.js';
+import { write } from '../support/process/scratch.js';
+
+const MANY = 100_000;
+const setting = { name: 'token', description: 'A token.' };
+
+/** Texts that a reader could spend minutes on. Nobody was asked yet when a manifest is read. */
+const manifests: readonly (readonly [string, string, number])[] = [
+  ['escaped quotes without an end', `{"a":"${'\\"'.repeat(MANY)}`, 0],
+  ['deep brackets', `{"a":${'['.repeat(MANY)}${']'.repeat(MANY)}}`, 0],
+  ['an open reference', text({ settings: [setting], skills: [skill(`\${${' '.repeat(MANY)}`)] }), 1],
+  ['many open references', text({ settings: [setting], skills: [skill('${settings.'.repeat(MANY / 2))] }), 1],
+  [
+    'many settings and skills',
+    text({
+      settings: Array.from({ length: 8_000 }, (_, index) => ({ ...setting, name: `s${index}` })),
+      skills: Array.from({ length: 3_000 }, (_, index) => ({ ...skill('Do it.'), name: `k${index}` })),
+    }),
+    1,
+  ],
+];
+
+test.each(manifests)('a manifest with %s is read or refused at once', async (_what, content, found) => {
+  const place = makePlace();
+  place.workspace('x', content);
+  const begun = performance.now();
+
+  const { loader } = await place.load();
+
+  expect(loader.extensions()).toHaveLength(found);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+});
+
+const skills: readonly (readonly [string, string])[] = [
+  ['a long block of text', `description: |\n${'  a\n'.repeat(130_000)}`],
+  ['a long gap', `description: a${' '.repeat(MANY)}b\n`],
+  ['many wishes', `description: a\nallowed-tools: ${'a '.repeat(MANY)}\n`],
+  ['many brackets', `description: a\nallowed-tools: ${'a( '.repeat(MANY)}\n`],
+  ['many quotes', `description: "${'\\"'.repeat(MANY)}\n`],
+];
+
+test.each(skills)('a SKILL.md with %s is read at once', async (_what, fields) => {
+  const place = makePlace();
+  write(join(place.workspaceDir, 'skills/odd/SKILL.md'), `---\nname: odd\n${fields}---\nDo it.`);
+  const begun = performance.now();
+
+  const { loader } = await place.load({ skillFolders: ['skills'], approve: place.yes });
+
+  expect(loader.status().skills).toEqual(['odd']);
+  expect(performance.now() - begun).toBeLessThan(3_000);
+});
+
+function skill(prompt: string) {
+  return { name: 'a', description: 'A skill.', prompt };
+}
+
+function text(more: Record<string, unknown>): string {
+  return JSON.stringify(manifest('x', more));
+}

@@ -1,0 +1,79 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hooksOf, makePlace, manifest, type Place } from '../support/manifest/place.js';
+
+function fill(place: Place, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    const name = `e${String(index).padStart(4, '0')}`;
+    const more = {
+      hooks: [{ name: 'h', event: 'before_tool', command: 'true' }],
+      settings: [{ name: 'level', description: 'x', default: 1, sensitive: true }],
+      mcpServers: { m: { command: 'true', args: [], disabled: true } },
+      skills: [{ name: 's', description: 'x', prompt: 'x' }],
+    };
+    place.user(name, manifest(name, more));
+  }
+}
+
+async function timeToLoad(place: Place): Promise<number> {
+  const startedAt = performance.now();
+  const { loader } = await place.load();
+  const { extensions } = loader.status();
+  const time = performance.now() - startedAt;
+  expect(extensions.at(-1)?.servers).toMatchObject([{ name: 'm', state: 'disabled' }]);
+  expect(loader.skills.list()).toHaveLength(loader.extensions().length);
+  return time;
+}
+
+test('1,000 extensions load, and are listed, in time linear in their number', { timeout: 60_000 }, async () => {
+  const [few, many] = [makePlace(), makePlace()];
+  fill(few, 200);
+  fill(many, 1_000);
+  await timeToLoad(few);
+
+  const ratios = [];
+  for (let round = 0; round < 3; round += 1) ratios.push((await timeToLoad(many)) / (await timeToLoad(few)));
+
+  // Five times as many; a quadratic part would show as 25.
+  expect(Math.min(...ratios)).toBeLessThan(10);
+});
+
+test('a bad neighbour never hides a good extension', { timeout: 60_000 }, async () => {
+  const place = makePlace();
+  const bad = fc.oneof(
+    fc.json(),
+    fc.string(),
+    fc.constantFrom(
+      '{"name":"good0","version":1}',
+      '{"name":"__proto__","version":"1.0.0","description":"x"}',
+      '[[[',
+      '\0',
+    ),
+  );
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.option(bad, { nil: undefined }), { minLength: 1, maxLength: 6 }),
+      async (neighbours) => {
+        rmSync(join(place.userDir, 'extensions'), { recursive: true, force: true });
+        const hooks = [{ name: 'h', event: 'before_tool', command: 'true' }];
+        const good = neighbours.map((text, index) => {
+          if (text === undefined) place.user(`${index}`, manifest(`good${index}`, { hooks }));
+          else place.user(`${index}`, text === '' ? ' ' : text);
+          return text === undefined ? [`good${index}`] : [];
+        });
+        const { loader, agent } = await place.load();
+
+        expect(loader.extensions().map(({ name }) => name)).toEqual(good.flat());
+        expect(hooksOf(loader).map(({ extension }) => extension)).toEqual(good.flat());
+        const told = loader.status().diagnostics.filter(({ level }) => level === 'error');
+        expect(told).toHaveLength(neighbours.length - good.flat().length);
+        expect(told.every(({ problems }) => problems.length > 0)).toBe(true);
+        await agent.close();
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

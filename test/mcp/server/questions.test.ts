@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { until } from '../../support/agent/settle.js';
+import { call, connected, raw, temporaryFolder } from '../../support/mcp/lab.js';
+
+const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
+
+describe('a server that asks', () => {
+  const asking = { tools: [tool('ask')] };
+  const form = {
+    message: 'Your\u001b[31m name?',
+    requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ann' } } },
+  };
+
+  test('gets the answer of the host, with its defaults filled in, and the time stands still meanwhile', async () => {
+    const seen: unknown[] = [];
+    const { mcp } = await connected({
+      servers: { raw: raw(asking) },
+      timeouts: { callMs: 200 },
+      elicit: async ({ signal, ...request }) => {
+        seen.push(request);
+        await new Promise((resolve) => setTimeout(resolve, 600));
+        return { action: 'accept', content: {} };
+      },
+    });
+
+    const result = await call(mcp, 'ask', { method: 'elicitation/create', params: form });
+
+    expect(result).toMatchObject({ content: '{"action":"accept","content":{"name":"Ann"}}' });
+    expect(seen).toEqual([{ server: 'raw', message: 'Your name?', schema: form.requestedSchema }]);
+  });
+
+  test('is told that nobody was asked, where the host fails', async () => {
+    const elicit = () => {
+      throw new RangeError('no terminal');
+    };
+    const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, elicit });
+
+    expect(await call(mcp, 'ask', { method: 'elicitation/create', params: form })).toMatchObject({
+      content: '{"action":"cancel"}',
+    });
+    expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
+  });
+
+  test('and takes its question back has no more time for the next call, also where the host goes on asking', async () => {
+    const { mcp, logger } = await connected({
+      servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },
+      timeouts: { callMs: 300 },
+      elicit: () => new Promise(() => {}),
+    });
+
+    expect(await call(mcp, 'ask_in_vain')).toMatchObject({ content: 'never mind' });
+
+    expect(await call(mcp, 'hang')).toMatchObject({ content: expect.stringContaining('took longer than 300 ms') });
+    expect(logger.lines.filter((line) => line.includes('was not answered'))).toEqual([]);
+  });
+
+  test('is told that it cannot, where nobody can be asked', async () => {
+    const { mcp } = await connected({ servers: { raw: raw(asking) } });
+
+    for (const method of ['elicitation/create', 'roots/list', 'sampling/createMessage']) {
+      expect(await call(mcp, 'ask', { method, params: form })).toMatchObject({
+        content: expect.stringContaining('-32601'),
+      });
+    }
+  });
+
+  test('gets the roots as they are then, and is told of others', async () => {
+    const log = join(temporaryFolder(), 'log');
+    let roots = [{ uri: 'file:///a', name: 'A' }];
+    const { mcp } = await connected({ servers: { raw: raw({ ...asking, log }) }, roots: () => roots });
+    expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({
+      content: '{"roots":[{"uri":"file:///a","name":"A"}]}',
+    });
+
+    roots = [];
+    mcp.announceRoots();
+
+    await until(() => readFileSync(log, 'utf8').includes('notifications/roots/list_changed'));
+    expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({ content: '{"roots":[]}' });
+  });
+
+  test('is told that nobody was asked, where the host gives no answer', async () => {
+    const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, elicit: () => undefined as never });
+
+    expect(await call(mcp, 'ask', { method: 'elicitation/create', params: form })).toMatchObject({
+      content: '{"action":"cancel"}',
+    });
+    expect(logger.lines.filter((line) => line.includes('none of accept, decline and cancel'))).toHaveLength(1);
+  });
+
+  test.each(['javascript:alert(1)', 'file:///etc/passwd', 'vscode://x', 'https://a:b@example.com/'])(
+    'sends nobody to %s',
+    async (url) => {
+      const seen: unknown[] = [];
+      const elicit = (request: object) => {
+        seen.push(request);
+        return { action: 'accept' as const };
+      };
+      const { mcp } = await connected({ servers: { raw: raw(asking) }, elicit });
+      const params = { mode: 'url', message: 'Log in', elicitationId: '1' };
+
+      expect(await call(mcp, 'ask', { method: 'elicitation/create', params: { ...params, url } })).toMatchObject({
+        content: '{"action":"decline"}',
+      });
+      expect(seen).toEqual([]);
+      await call(mcp, 'ask', { method: 'elicitation/create', params: { ...params, url: 'https://example.com/' } });
+      expect(seen).toMatchObject([{ server: 'raw', message: 'Log in', url: 'https://example.com/' }]);
+    },
+  );
+
+  test('reads nothing of why the host has no roots', async () => {
+    const roots = () => {
+      throw new RangeError('ENOENT /home/me/secret');
+    };
+    const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, roots });
+
+    const { content } = await call(mcp, 'ask', { method: 'roots/list' });
+
+    expect(content).toContain('the roots are not known now');
+    expect(content).not.toContain('secret');
+    expect(logger.lines.filter((line) => line.includes('ENOENT'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest';
+import { toolFilter } from '../../../src/mcp/tools/patterns.js';
+
+describe('patterns of tools', () => {
+  test.each([
+    [undefined, [], 'a', true],
+    [[], [], 'a', false],
+    [['a*c'], [], 'abc', true],
+    [['a*c'], [], 'ac', true],
+    [['a*a'], [], 'a', false],
+    [['*b*'], [], 'abc', true],
+    [['a.c'], [], 'abc', false],
+    [['*'], ['ab*'], 'abc', false],
+    [['a*b*c'], [], 'a-b-b-c', true],
+  ] as const)('%j without %j and %s', (...[include, exclude, name, expected]) => {
+    expect(toolFilter(include, exclude)(name)).toBe(expected);
+  });
+
+  test('of many stars keep nobody waiting', () => {
+    expect(toolFilter([`${'*a'.repeat(5_000)}b`], [])('a'.repeat(20_000))).toBe(false);
+  });
+});

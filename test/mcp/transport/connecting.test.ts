@@ -1,0 +1,249 @@
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { until } from '../../support/agent/settle.js';
+import { everythingOverHttp } from '../../support/mcp/everything.js';
+import {
+  call,
+  connected,
+  fixture,
+  isGone,
+  lab,
+  raw,
+  readLog,
+  stateOf,
+  temporaryFolder,
+  variable,
+} from '../../support/mcp/lab.js';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a server is connected to', () => {
+  test('S0-8.1: over stdio: handshake, list of tools, call', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const { mcp } = await connected({ servers: { raw: raw({ log }) } });
+
+    const result = await call(mcp, 'mcp__raw__echo', { text: 'hello' });
+
+    expect(result).toMatchObject({ content: 'echo: {"text":"hello"}' });
+    expect(readLog(log).flatMap(({ received }) => received?.method ?? [])).toEqual([
+      ...['initialize', 'notifications/initialized', 'tools/list', 'tools/call'],
+    ]);
+    expect(mcp.status()).toEqual([
+      {
+        ...{ name: 'raw', state: 'connected', transport: 'stdio', protocolVersion: '2025-11-25', reconnects: 0 },
+        ...{ lastError: undefined, scope: 'builtin', source: undefined, reads: [], toolCount: 3 },
+        tools: ['mcp__raw__echo', 'mcp__raw__hang', 'mcp__raw__die'],
+      },
+    ]);
+  });
+
+  // covers: S0-8.2, S0-8.3
+  test.each([
+    ['S0-8.2: over SSE', 'sse', 'sse'],
+    ['S0-8.3: over Streamable HTTP', 'streamableHttp', 'http'],
+  ] as const)('%s: handshake, list of tools, call', async (_title, mode, type) => {
+    await using server = await everythingOverHttp(mode);
+    const { mcp } = await connected({ servers: { everything: { type, url: server.url } } });
+
+    const result = await call(mcp, 'mcp__everything__echo', { message: 'hello' });
+
+    expect(result).toMatchObject({ content: 'Echo: hello' });
+    expect(mcp.status()).toMatchObject([{ state: 'connected', transport: type, protocolVersion: '2025-11-25' }]);
+  });
+
+  test('what a server says of its own use is in its status while it is connected, cut and cleaned', async () => {
+    const instructions = `Look \u202efirst.${'x'.repeat(5_000)}`;
+    const { mcp } = await connected({ servers: { a: raw({ instructions }), b: raw() } });
+
+    expect(mcp.status().map((status) => status.instructions?.slice(0, 11))).toEqual(['Look first.', undefined]);
+    expect(mcp.status()[0]?.instructions).toMatch(/… \(5012 characters\)$/);
+    await mcp.close();
+    expect(mcp.status()[0]?.instructions).toBe(undefined);
+  });
+
+  test('over SSE, where no type is named and Streamable HTTP is refused', async () => {
+    await using server = await everythingOverHttp('sse');
+    const { mcp } = await connected({ servers: { everything: { url: server.url } } });
+
+    expect(await call(mcp, 'echo', { message: 'hello' })).toMatchObject({ content: 'Echo: hello' });
+    expect(mcp.status()).toMatchObject([{ state: 'connected', transport: 'sse' }]);
+  });
+});
+
+describe('a program', () => {
+  test('S0-8.4: is started with exactly the command and the arguments, by no shell, once for a connection', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const args = ['a b', '"quoted"', "it's", '$(touch pwned)', '*', '', '\\', 'ä€😀', '--', '; rm'];
+    const { command, args: own = [] } = raw({ log });
+    await connected({ servers: { raw: { command: command ?? '', args: [...own, ...args] } } });
+
+    const starts = readLog(log).filter(({ argv }) => argv);
+
+    expect(starts.map(({ argv }) => argv?.slice(1))).toEqual([args]);
+  });
+
+  test('is found in PATH, and runs under the name that it was found as', async () => {
+    const folder = temporaryFolder();
+    const log = join(folder, 'log');
+    symlinkSync(process.execPath, join(folder, 'my-node'));
+    const { mcp } = await connected({ servers: { raw: raw({ log }, { command: 'my-node', env: { PATH: folder } }) } });
+
+    expect(stateOf(mcp, 'raw')).toBe('connected');
+  });
+
+  test('gets the harmless variables and its own, and no other', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const env = { PATH: process.env.PATH, HOME: '/home/me', SECRET: 'x', OPENAI_API_KEY: 'y', NODE_OPTIONS: '' };
+    const config = raw({ log }, { env: { OWN: variable('SECRET'), DEFAULTED: variable('NONE:-d') } });
+    await connected({ servers: { raw: config }, system: { env } });
+
+    const { env: given = {} } = readLog(log)[0] ?? {};
+
+    expect(given).toEqual({ PATH: expect.any(String), HOME: '/home/me', OWN: 'x', DEFAULTED: 'd' });
+  });
+
+  test('runs in the folder that is named', async () => {
+    const folder = temporaryFolder();
+    const log = join(folder, 'log');
+    await connected({ servers: { raw: raw({ log }, { cwd: folder }) } });
+
+    expect(readLog(log)[0]?.cwd).toBe(folder);
+  });
+});
+
+describe('S0-8.5: a server that does not start is logged and unavailable, and nothing is thrown:', () => {
+  const folder = () => {
+    const path = temporaryFolder();
+    writeFileSync(join(path, 'plain'), '#!/bin/sh\n');
+    writeFileSync(join(path, 'shebang'), '#!/nowhere/sh\n');
+    writeFileSync(join(path, 'text'), 'echo hi\n');
+    chmodSync(join(path, 'shebang'), 0o755);
+    chmodSync(join(path, 'text'), 0o755);
+    return path;
+  };
+  const ways: readonly (readonly [string, (path: string) => object, RegExp])[] = [
+    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" is in no folder of PATH/],
+    ['a missing file', (path) => ({ command: join(path, 'none') }), /ENOENT/],
+    ['a file that is not executable', (path) => ({ command: join(path, 'plain') }), /chmod \+x/],
+    ['a folder', (path) => ({ command: path }), /is a folder/],
+    ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
+    ['a text without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
+    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /There is no folder \/nowhere/],
+    ['one that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
+    ['one that speaks nonsense and ends', () => ({ command: '/bin/echo', args: ['hi'] }), /exited with code 0/],
+    ['a host that is not there', () => ({ url: 'http://127.0.0.1:9/mcp' }), /ECONNREFUSED|bad port/],
+  ];
+
+  test.each(ways)('%s', async (_title, config, message) => {
+    const { mcp, logger } = await connected({ servers: { bad: config(folder()), good: raw() } });
+
+    expect(mcp.status()).toMatchObject([
+      { name: 'bad', state: 'unavailable', toolCount: 0, lastError: expect.stringMatching(message) },
+      { name: 'good', state: 'connected' },
+    ]);
+    expect(logger.lines.filter((line) => line.startsWith('error: MCP server "bad"'))).toHaveLength(1);
+  });
+});
+
+describe('S0-8.6: the time for connecting', () => {
+  test('is 10 seconds, to the millisecond', async () => {
+    vi.useFakeTimers();
+    const { mcp } = lab({ servers: { silent: raw({ silent: true }) } });
+    const connecting = mcp.connect();
+
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(stateOf(mcp, 'silent')).toBe('connecting');
+    await vi.advanceTimersByTimeAsync(1);
+    await connecting;
+
+    expect(mcp.status()).toMatchObject([
+      { state: 'unavailable', lastError: expect.stringContaining('took longer than 10000 ms') },
+    ]);
+    vi.useRealTimers();
+  });
+
+  test('can be set, and is no less for the others', async () => {
+    const started = Date.now();
+    const { mcp } = await connected({
+      servers: { silent: raw({ silent: true }), good: raw() },
+      timeouts: { connectMs: 400 },
+    });
+
+    expect(Date.now() - started).toBeLessThan(2_000);
+    expect(mcp.status().map(({ state }) => state)).toEqual(['unavailable', 'connected']);
+  });
+
+  test('is over with what the program has said so far, which may well be why', async () => {
+    const { mcp } = await connected({
+      servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
+      timeouts: { connectMs: 400 },
+    });
+
+    expect(mcp.status()[0]?.lastError).toBe(
+      'The connection to MCP server "silent" took longer than 400 ms. So far its standard error ends with: Log in first: https://example.com/',
+    );
+  });
+
+  test('F14: a handshake after it is ignored, and the process is gone', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const { mcp } = await connected({
+      servers: { late: raw({ log, lateMs: 600, trap: true, stay: true }) },
+      timeouts: { connectMs: 400 },
+    });
+    const [{ pid = 0 } = {}] = readLog(log);
+    expect(stateOf(mcp, 'late')).toBe('unavailable');
+
+    await mcp.close();
+
+    expect(isGone(pid)).toBe(true);
+    expect(mcp.tools.list()).toEqual([]);
+  });
+});
+
+describe('S0-8.7: a server that is lost', () => {
+  test('is logged, its tools leave at once, and it is connected to again', async () => {
+    const log = join(temporaryFolder(), 'log');
+    const { mcp, logger } = await connected({
+      servers: { raw: raw({ log }) },
+      reconnect: { initialMs: 50, maxMs: 50 },
+    });
+    const [{ pid = 0 } = {}] = readLog(log);
+    const { revision } = mcp.tools;
+
+    process.kill(pid, 'SIGKILL');
+    await until(() => stateOf(mcp, 'raw') === 'reconnecting');
+
+    expect(mcp.tools.list()).toEqual([]);
+    expect(mcp.tools.revision).toBeGreaterThan(revision);
+    expect(logger.lines.filter((line) => /disconnected.*SIGKILL/.test(line))).toHaveLength(1);
+    await until(() => stateOf(mcp, 'raw') === 'connected');
+    expect(mcp.tools.list()).toHaveLength(3);
+    expect(mcp.status()).toMatchObject([{ reconnects: 1, lastError: undefined }]);
+  });
+
+  test('stays lost where that is wanted, and comes back when it is asked for', async () => {
+    const { mcp } = await connected({ servers: { raw: raw() }, reconnect: false });
+    await call(mcp, 'die');
+    await until(() => stateOf(mcp, 'raw') === 'unavailable');
+
+    await mcp.server('raw').reconnect();
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
+  });
+});
+
+test('a server behind a shell that ignores every signal leaves no process after close()', async () => {
+  const log = join(temporaryFolder(), 'log');
+  const { command = '', args = [] } = raw({ log, trap: true, stay: true });
+  const { mcp } = await connected({ servers: { raw: { command: fixture('stubborn.sh'), args: [command, ...args] } } });
+  const [{ pid = 0 } = {}] = readLog(log);
+  expect(isGone(pid)).toBe(false);
+
+  await mcp.close();
+
+  expect(isGone(pid)).toBe(true);
+  expect(await call(mcp, 'echo').catch(String)).toContain('There is no tool');
+}, 15_000);

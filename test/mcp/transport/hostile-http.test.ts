@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { until, within } from '../../support/agent/settle.js';
+import { type HandServer, handServer } from '../../support/mcp/http-server.js';
+import { call, connected, stateOf } from '../../support/mcp/lab.js';
+
+/** Begins an answer, and writes on and on. */
+function drip(response: ServerResponse, type: string, first = ''): true {
+  response.writeHead(200, { 'content-type': type });
+  response.write(first);
+  const timer = setInterval(() => response.write(type === 'application/json' ? ' ' : ': x\n'), 20);
+  response.on('close', () => clearInterval(timer));
+  return true;
+}
+
+const answerTo = (id: unknown) =>
+  JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } });
+
+/** A server that treats calls in a way of its own, and how many of them it has not done with. */
+async function slowServer(
+  onCall: (response: ServerResponse, id: unknown) => true,
+): Promise<{ readonly server: HandServer; readonly open: Set<ServerResponse> }> {
+  const open = new Set<ServerResponse>();
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    open.add(response);
+    response.on('close', () => open.delete(response));
+    return onCall(response, message.id);
+  });
+  return { server, open };
+}
+
+describe('a call that nobody waits for any more holds no connection, where the server', () => {
+  test.each<[string, (response: ServerResponse) => true]>([
+    ['does not answer', () => true],
+    ['drips JSON', (response) => drip(response, 'application/json')],
+    ['drips a stream', (response) => drip(response, 'text/event-stream')],
+    [
+      'drips a stream that could be gone on with',
+      (response) => drip(response, 'text/event-stream', 'id: 1\ndata:\n\n'),
+    ],
+  ])('%s', async (_title, onCall) => {
+    const { server, open } = await slowServer(onCall);
+    const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+
+    for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ isError: true });
+
+    await until(() => open.size === 0);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(stateOf(mcp, 'hand')).toBe('connected');
+    expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
+  });
+
+  test('has answered, and writes on', async () => {
+    const { server, open } = await slowServer((response, id) =>
+      drip(response, 'text/event-stream', `data: ${answerTo(id)}\n\n`),
+    );
+    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'done' });
+    await until(() => open.size === 0);
+    expect(stateOf(mcp, 'hand')).toBe('connected');
+  });
+});
+
+test('a call that is given up as the connection is closed leaves no complaint behind', async () => {
+  const server = await handServer(({ message }) =>
+    ['tools/call', 'notifications/cancelled'].includes(message?.method ?? ''),
+  );
+  const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
+
+  await call(mcp, 'echo');
+  await mcp.close();
+
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
+});
+
+test('a server that hangs up on whoever asks for a stream is connected to, and stays so', async () => {
+  const server = await handServer(({ method }, response) => {
+    if (method !== 'GET') return false;
+    response.destroy();
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+
+  for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+  expect(server.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1);
+});
+
+test('a call that is too slow for the fetch of Node fails alone', async () => {
+  const open: (() => void)[] = [];
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    open.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(message.id)));
+    return true;
+  });
+  let calls = 0;
+  // As it rejects after five minutes without the head of an answer.
+  const impatient: typeof fetch = (input, init) => {
+    const isFirst = String(init?.body).includes('tools/call') && calls++ === 0;
+    const cause = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
+    return isFirst ? Promise.reject(new TypeError('fetch failed', { cause })) : fetch(input, init);
+  };
+  const { mcp } = await connected({ servers: { hand: { url: server.url } }, system: { fetch: impatient } });
+
+  const slow = call(mcp, 'echo');
+  const other = call(mcp, 'echo');
+
+  expect(await slow).toMatchObject({ isError: true, content: expect.stringContaining('Headers Timeout Error') });
+  await until(() => open.length === 1);
+  open[0]?.();
+  expect(await other).toMatchObject({ content: 'done' });
+  expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
+});
+
+test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
+  const server = await handServer(({ method }, response) => {
+    if (method !== 'GET') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+
+  expect(server.seen.filter(({ method }) => method === 'GET').length).toBeLessThanOrEqual(11);
+  await within(mcp.close(), 1_000);
+});
+
+test.each(['text/html', 'application/json', undefined])(
+  'a page of %s in the place of a stream is asked for once',
+  async (type) => {
+    const server = await handServer(({ method }, response) => {
+      if (method !== 'GET') return false;
+      response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end('{"status":"ok"}');
+      return true;
+    });
+    const { mcp } = await connected({ servers: { hand: { url: server.url } } });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+
+    expect(server.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  },
+);
+
+test('a server that asks without end, and takes no answer, is given up', async () => {
+  const server = await handServer(({ method, message }, response) => {
+    if (method === 'POST' && message?.method === undefined) return true;
+    if (message?.method !== 'tools/call') return false;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (let at = 0; at < 500; at++) response.write(`data: {"jsonrpc":"2.0","id":"p${at}","method":"ping"}\n\n`);
+    return true;
+  });
+  const { mcp } = await connected({ servers: { hand: { url: server.url } }, reconnect: false });
+
+  expect(await within(call(mcp, 'echo'), 5_000)).toMatchObject({
+    isError: true,
+    content: expect.stringContaining('it asked more than 100 things without waiting for an answer'),
+  });
+  expect(stateOf(mcp, 'hand')).toBe('unavailable');
+});
+
+test.each([
+  ['with a way to authorize', () => ({ provider: { tokens: () => undefined } as never })],
+  ['without one', undefined],
+])('a server that does not allow a call says why, however often it is asked: %s', async (_way, oauth) => {
+  const server = await handServer(({ message }, response) => {
+    if (message?.method !== 'tools/call') return false;
+    response.writeHead(403).end('The token is for reading.');
+    return true;
+  });
+  const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url } }, oauth });
+
+  const answers = [];
+  for (let at = 0; at < 5; at++) answers.push((await call(mcp, 'echo')).content);
+
+  expect(new Set(answers)).toEqual(
+    new Set(['The MCP server "a" does not allow this (403): The token is for reading.']),
+  );
+});

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { idAtEnds, LineReader } from '../../../src/mcp/transport/line-reader.js';
+
+describe('lines', () => {
+  test('come out as they went in, however they are cut', () => {
+    const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]/g, ' '));
+    fc.assert(
+      fc.property(fc.array(line), fc.integer({ min: 1, max: 50 }), (lines, size) => {
+        const seen: string[] = [];
+        const reader = new LineReader(1_000, {
+          line: (text) => void seen.push(text),
+          tooLong: () => expect.fail('too long'),
+        });
+        const bytes = Buffer.from(lines.map((text) => `${text}\n`).join(''));
+        for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+        const whole = Buffer.from(lines.join('\n')).toString().split('\n');
+        expect(seen).toEqual(whole.filter((text) => text.trim() !== ''));
+      }),
+    );
+  });
+
+  test('that are too long leave their two ends, and the next one is whole', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 101, max: 5_000 }), fc.integer({ min: 1, max: 700 }), (length, size) => {
+        const seen: string[] = [];
+        const reader = new LineReader(100, {
+          line: (text) => void seen.push(text),
+          tooLong: (head, tail) => void seen.push(`${head.slice(0, 3)}…${tail.slice(-3)}`),
+        });
+        const bytes = Buffer.from(`abc${'x'.repeat(length - 6)}xyz\nnext\n`);
+        for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
+        expect(seen).toEqual(['abc…xyz', 'next']);
+      }),
+    );
+  });
+
+  test.each([
+    ['{"jsonrpc":"2.0","id":7,"result":{', '', 7],
+    ['{"id":7,"jsonrpc":"2.0","result":{', '', 7],
+    ['{"result":{', '}},"jsonrpc":"2.0","id":12}', 12],
+    ['{"result":{', '}},"id":12,"jsonrpc":"2.0"}', 12],
+    ['{"result":{', '"x":{"id":12}}', undefined],
+    ['{"result":{"id":3,', '"text"}]}}', undefined],
+    ['{"jsonrpc":"2.0","method":"x"', '"id":"a"}', undefined],
+  ])('the id of %s … %s', (head, tail, id) => {
+    expect(idAtEnds(head, tail)).toBe(id);
+  });
+});

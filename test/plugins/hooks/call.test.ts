@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, HookAction } from '../../../src/index.js';
+import { type PluginHooks, plugins } from '../../../src/plugins/plugins.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { agentWith, folderWith, lastResult, moduleOf } from '../../support/plugins/plugin-folder.js';
+
+const work = toolOf('work', () => 'the secret');
+const withHooks = (hooks: PluginHooks) => ({ 'a.mjs': moduleOf({ name: 'a', hooks }) });
+
+// covers: S3-4.4
+test.each([
+  ['a text', () => 'another answer'],
+  ['a promise of a text', async () => 'another answer'],
+  ['a number', () => 1],
+])(
+  'an afterResponse that gives %s is only told: the answer stays, and nothing failed',
+  async (_title, afterResponse) => {
+    const { agent, log } = agentWith(withHooks({ afterResponse: afterResponse as never }), { script: [says('mine')] });
+    const { text } = await agent.run('go');
+
+    expect(text).toBe('mine');
+    expect(log).toEqual([]);
+  },
+);
+
+describe('a plugin fails closed', () => {
+  /** A result that says something else each time that it is read. */
+  const shifty = () => {
+    let reads = 0;
+    return {
+      get content() {
+        reads += 1;
+        return reads === 1 ? 'redacted' : (5 as never);
+      },
+    };
+  };
+
+  test('where what it gives changes between two looks', async () => {
+    const { agent, model } = agentWith(withHooks({ afterToolExecute: shifty }), { tools: [work] });
+    await agent.run('go');
+
+    expect(lastResult(model)).toEqual([{ content: 'redacted', isError: false }]);
+  });
+
+  // Such a log is one that makes JSON of an error which refers to itself.
+  test.each(['beforeToolExecute', 'afterToolExecute'] as const)('where the log takes no error of %s', async (hook) => {
+    const throws = () => {
+      throw Object.assign(new Error('broken'), { isOdd: true });
+    };
+    const error = (_message: string, details?: unknown) => {
+      if ((details as { isOdd?: boolean }).isOdd) throw new TypeError('circular structure');
+    };
+    const ran: unknown[] = [];
+    const model = scriptedModel([calls('work'), says('end')]);
+    const agent = new Agent({
+      model,
+      tools: [toolOf('work', () => ran.push('work') && 'the secret')],
+      loaders: [plugins({ config: [{ path: 'a.mjs' }], workspaceDir: folderWith(withHooks({ [hook]: throws })) })],
+      logger: { debug() {}, info() {}, warn() {}, error },
+    });
+    await agent.run('go');
+
+    expect(JSON.stringify(model.requests)).not.toContain('the secret');
+    expect(lastResult(model)).toMatchObject([{ isError: true }]);
+    expect(ran).toEqual(hook === 'beforeToolExecute' ? [] : ['work']);
+  });
+});
+
+// A model may write them, though hardly any tool takes them.
+describe.each([
+  ['a list', ['ls', '-l']],
+  ['a text', 'ls'],
+  ['a number', 7],
+])('arguments that are %s', (_title, input) => {
+  const script = [calls('work', input), says('end')];
+  const modules = {
+    'a plugin': moduleOf({ name: 'a', hooks: { beforeToolExecute: (name, given) => ({ name, input: given }) } }),
+    'one for opencode': "export const Watch = async () => ({ 'tool.execute.before': async () => {} });\n",
+  };
+
+  test.each(Object.entries(modules))('pass %s that changes nothing as if it were not there', async (_kind, module) => {
+    const { agent, log } = agentWith({ 'a.mjs': module }, { script, tools: [work] });
+    const { messages } = await agent.run('go');
+
+    expect(messages).toEqual((await agentWith({}, { script, tools: [work] }).agent.run('go')).messages);
+    expect(log).toEqual([]);
+  });
+
+  test('do not become a list by a plugin that was given properties', async () => {
+    const swaps: PluginHooks = { beforeToolExecute: (name) => ({ name, input: input as never }) };
+    const { agent, model } = agentWith(withHooks(swaps), { tools: [work] });
+    await agent.run('go');
+
+    expect(lastResult(model)).toEqual([{ content: expect.stringContaining('blocked by plugin "a"'), isError: true }]);
+  });
+});
+
+test.each([
+  ['beforeMessage', moduleOf({ name: 'a', hooks: { beforeMessage: (message) => `${message} (signed)` } })],
+  [
+    'chat.message',
+    "export const A = async () => ({ 'chat.message': (_i, { parts }) => { parts[0].text += ' (signed)'; } });",
+  ],
+])('%s is not asked where a run goes on without a message', async (_hook, module) => {
+  const asking: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('May I?') };
+  const { agent } = agentWith({ 'a.mjs': module }, { tools: [work], lifecycle: [asking] });
+  const { status, history } = await agent.run('go');
+  const { messages } = await agent.run('', { messages: history, resume: { call_1: { deny: 'no' } } });
+
+  expect(status).toBe('suspended');
+  expect(history[0]).toEqual({ role: 'user', content: 'go (signed)' });
+  expect(messages.map(({ role }) => role)).toEqual(['tool', 'assistant']);
+});

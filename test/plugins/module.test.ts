@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import { says } from '../../src/testing/testing.js';
+import { agentWith, noteBoard } from '../support/plugins/plugin-folder.js';
+
+const script = () => [says('end')];
+
+/** Loads a module, and says what came of it. */
+async function load(text: string, entry: object = {}) {
+  const { agent, status, log } = agentWith(
+    { 'm.mjs': text },
+    { script: script(), options: { config: [{ path: 'm.mjs', ...entry }] } },
+  );
+  await agent.run('go');
+  const { plugins, failures } = status();
+  return { names: plugins.map(({ name }) => name), failures, warnings: log.filter(({ level }) => level === 'warn') };
+}
+
+describe('a default export that is a factory', () => {
+  // covers: S3-2.2, S3-5.3
+  test.each([
+    ['alone', 'export default make;'],
+    ['under a name as well', 'export { make, make as default };'],
+    ['beside functions that are none', 'export default make; export function other(o) { throw new Error(o); }'],
+    ['beside a class', 'export default make; export class Other {}'],
+    ['in a promise', 'export default Promise.resolve(make);'],
+  ])('%s is called once, with its options', async (_title, exported) => {
+    const { key, notes } = noteBoard();
+    const text = `const make = (options) => { globalThis.${key}.push(options); return { name: 'made' }; };\n${exported}`;
+
+    expect(await load(text, { options: { n: 1 } })).toEqual({ names: ['made'], failures: [], warnings: [] });
+    expect(notes).toEqual([{ n: 1 }]);
+  });
+
+  test('gets options of its own: what it does to them nobody sees', async () => {
+    const { key, notes } = noteBoard();
+    const make = (name: string) =>
+      `export default (options) => { globalThis.${key}.push({ ...options }); options.n += 1; return { name: '${name}' }; };`;
+    const options = { n: 1 };
+    const config = [
+      { path: 'a.mjs', options },
+      { path: 'b.mjs', options },
+    ];
+    const { agent } = agentWith({ 'a.mjs': make('a'), 'b.mjs': make('b') }, { script: script(), options: { config } });
+    await agent.run('go');
+
+    expect(notes).toEqual([{ n: 1 }, { n: 1 }]);
+    expect(options).toEqual({ n: 1 });
+  });
+
+  test.each([
+    ['gives nothing', '{}', '`name` is no text'],
+    ['throws, and is not made for opencode', "{ throw new Error('no key'); }", 'no key'],
+  ])('that %s is refused', async (_title, body, problem) => {
+    const { names, failures } = await load(`export default () => { ${body === '{}' ? 'return {};' : body} };`);
+
+    expect(names).toEqual([]);
+    expect(failures).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
+describe('a default whose module names something of opencode', () => {
+  test('is made once: a second time it may not be the same', async () => {
+    const { key, notes } = noteBoard();
+    const text = `export default async (context) => {
+      globalThis.${key}.push(typeof context.directory);
+      return globalThis.${key}.length > 1 ? {} : { 'chat.message': async () => {} };
+    };`;
+
+    expect(await load(text)).toEqual({ names: ['m/default'], failures: [], warnings: [] });
+    expect(notes).toEqual(['string']);
+  });
+
+  test('may be off', async () => {
+    const text = '/** @type {import("@opencode-ai/plugin").Plugin} */ export default async () => ({});';
+
+    expect(await load(text)).toMatchObject({ names: ['m/default'], failures: [] });
+  });
+
+  test.each([
+    ['', "return { name: 'made' };"],
+    [', and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
+  ])('may be a plugin all the same%s', async (_title, body) => {
+    const text = `// As 'tool.execute.before' there.\nexport default (options) => { ${body} };`;
+
+    expect(await load(text, { options: { n: 1 } })).toEqual({ names: ['made'], failures: [], warnings: [] });
+  });
+
+  test('is refused with both reasons where it is neither', async () => {
+    const { failures } = await load("// 'tool.execute.before'\nexport default () => ({ name: '', befor() {} });");
+
+    expect(failures).toEqual([expect.stringMatching(/`name` is no text.*as one for opencode: .*`befor`/)]);
+  });
+});
+
+describe('a module for opencode as it is published', () => {
+  const hooks = "'tool.execute.before': async () => {}";
+
+  test.each([
+    ['with functions by name', `export const Guard = async ({ client }) => ({ ${hooks} });`, ['m/Guard']],
+    ['with a default alone', `export default async ({ client }) => ({ ${hooks} });`, ['m/default']],
+    [
+      'with a default that does not look at what it is given',
+      `export default async () => ({ ${hooks} });`,
+      ['m/default'],
+    ],
+    ['with a default under a name', `export const A = async ({ $ }) => ({ ${hooks} }); export default A;`, ['m/A']],
+    ['with a server and an id', `export default { id: 'guard', server: async () => ({ ${hooks} }) };`, ['m/guard']],
+    [
+      'with a server, beside functions that opencode does not call then',
+      `export default { server: async () => ({ ${hooks} }) }; export const other = () => { throw new Error('called'); };`,
+      ['m/server'],
+    ],
+    [
+      'with several and constants',
+      'export const B = () => ({}); export const n = 1; export const A = () => ({});',
+      ['m/A', 'm/B'],
+    ],
+    ['with a server under a name', `export const A = { server: async () => ({ ${hooks} }) };`, ['m/A']],
+    [
+      'with a name and a version beside its hooks',
+      `export const A = () => ({ name: 'a', version: 1, ${hooks} });`,
+      ['m/A'],
+    ],
+    [
+      'with hooks that are of a class',
+      'class Hooks { event() {} } export default async () => new Hooks();',
+      ['m/default'],
+    ],
+    [
+      'with hooks of a class that has members of its own',
+      'class Hooks { seen = new Set(); event() { this.note(); } note() {} } export default async () => new Hooks();',
+      ['m/default'],
+    ],
+    [
+      'with the names of events as hooks',
+      "export const A = async () => ({ 'session.idle': async () => {}, 'file.edited': async () => {} });",
+      ['m/A'],
+    ],
+  ])('%s is loaded', async (_title, text, expected) => {
+    const { names, failures } = await load(text);
+
+    expect(failures).toEqual([]);
+    expect(names.toSorted()).toEqual(expected);
+  });
+
+  test('may be compiled to CommonJS', async () => {
+    // What Node makes of `exports.Guard = …`.
+    const Guard = async () => ({});
+    const compiled = Object.defineProperty({ Guard }, '__esModule', { value: true });
+    const options = { importModule: async () => ({ Guard, __esModule: true, default: compiled }) };
+    const { agent, status } = agentWith({ 'm.cjs': '' }, { script: script(), options });
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [{ name: 'm/Guard' }], failures: [] });
+  });
+
+  test('may export functions that are no plugins: they are passed over by name', async () => {
+    const text =
+      'export const A = async () => ({}); export const isSecret = () => false; export const say = () => "x";';
+    const { names, warnings } = await load(text);
+
+    expect(names).toEqual(['m/A']);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/m\.mjs is passed over: .*"isSecret" gives boolean.*"say" gives string/),
+    ]);
+  });
+
+  test.each([
+    ['a misspelt gate', "export const A = async () => ({ 'tool.execute.befor': async () => {} });"],
+    [
+      'a misspelt gate beside a plugin',
+      "export const A = () => ({ 'tool.execute.befor'() {} }); export const B = () => ({});",
+    ],
+    [
+      'a misspelt gate of a class',
+      "class Hooks { 'tool.execut.before'() {} event() {} } export const A = async () => new Hooks();",
+    ],
+    ['hooks for something else', 'export const A = async () => ({ name: "a", hooks: { onInit() {} } });'],
+    ['a name alone', 'export const A = async () => ({ name: "a" });'],
+    [
+      'a function that throws',
+      "export const A = async () => ({}); export const B = () => { throw new Error('broken'); };",
+    ],
+    ['nothing but functions that are no plugins', 'export const isSecret = () => false;'],
+  ])('with %s is refused whole', async (_title, text) => {
+    const { names, failures } = await load(text);
+
+    expect(names).toEqual([]);
+    expect(failures).toHaveLength(1);
+  });
+
+  test('may be called as another is', async () => {
+    const text = 'export const Plugin = async () => ({});';
+    const { agent, status } = agentWith({ 'one/main.mjs': text, 'two/main.mjs': text }, { script: script() });
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(status().plugins.map(({ name }) => name)).toEqual(['main/Plugin', 'two/main/Plugin']);
+  });
+
+  test('may be called index, as others are, and its name may be long', async () => {
+    const text = 'export const Plugin = async () => ({});';
+    const long = 'x'.repeat(200);
+    const { agent, status } = agentWith(
+      { 'one/index.mjs': text, 'two/index.mjs': text, [`${long}.mjs`]: text },
+      { script: script() },
+    );
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(status().plugins.map(({ name }) => name)).toEqual([
+      'one/index/Plugin',
+      'two/index/Plugin',
+      `${long}/Plugin`.slice(-128),
+    ]);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle } from '../../../src/index.js';
+import { plugins } from '../../../src/plugins/plugins.js';
+import { says, scriptedModel } from '../../../src/testing/testing.js';
+import { unhandledDuring } from '../../support/agent/settle.js';
+import { keptLog } from '../../support/concepts/augmented-run.js';
+import { folderWith, noteBoard } from '../../support/plugins/plugin-folder.js';
+
+/** An agent with one module for opencode, whose hooks may note things. */
+function agentFor(hooks: string, script = [says('end')], lifecycle: readonly AgentLifecycle[] = []) {
+  const { key, notes } = noteBoard();
+  const workspaceDir = folderWith({
+    'm.mjs': `const notes = globalThis.${key}; export const A = async ({ client }) => ({ ${hooks} });`,
+  });
+  const { lines, logger } = keptLog();
+  const model = scriptedModel(script);
+  const agent = new Agent({
+    model,
+    name: 'harbour',
+    instructions: 'Be brief.',
+    loaders: [plugins({ config: [{ path: 'm.mjs' }], workspaceDir })],
+    logger,
+    lifecycle,
+  });
+  return { agent, model, notes, log: lines, workspaceDir };
+}
+
+describe('the events that a plugin for opencode is told of', () => {
+  const noting = 'event: async ({ event }) => { notes.push(event); }';
+
+  test('are a new session, and each answer', async () => {
+    const { agent, notes, log, workspaceDir } = agentFor(noting, [says('one'), says('two')]);
+    const session = await agent.session({ id: 's' });
+    await session.run('go');
+    await session.run('go');
+
+    const idle = { type: 'session.idle', properties: { sessionID: 's' } };
+    const info = { id: 's', projectID: 'global', directory: workspaceDir, title: '' };
+    expect(notes).toEqual([{ type: 'session.created', properties: { info } }, idle, idle]);
+    expect(log).toEqual([]);
+  });
+
+  test('and a run that failed', async () => {
+    const { agent, notes } = agentFor(noting, []);
+    await agent.run('go').catch(() => {});
+
+    expect(notes).toMatchObject([
+      { type: 'session.error', properties: { error: { data: { message: expect.stringContaining('script') } } } },
+      { type: 'session.idle' },
+    ]);
+  });
+
+  test.each(["async event() { throw new Error('no sound'); }", "event() { throw new Error('no sound'); }"])(
+    'fail alone: %s',
+    async (hooks) => {
+      const { agent, log } = agentFor(hooks);
+      const unhandled = await unhandledDuring(async () => {
+        expect(await agent.run('go')).toMatchObject({ text: 'end' });
+      });
+
+      expect(unhandled).toEqual([]);
+      expect(log).toMatchObject([{ level: 'error', message: 'event of plugin "m/A" failed.' }]);
+    },
+  );
+
+  test('are not waited for', async () => {
+    const { agent } = agentFor('event: () => new Promise(() => {})');
+
+    expect(await agent.run('go')).toMatchObject({ text: 'end' });
+  });
+});
+
+describe('`chat.message`', () => {
+  const asked = (model: ReturnType<typeof scriptedModel>) => model.requests[0]?.messages.slice(1);
+
+  test('is given the message, and what it leaves of its texts is sent', async () => {
+    const { agent, model, notes } = agentFor(`'chat.message': async (input, output) => {
+      notes.push(input, output.message.role, output.parts.length);
+      output.parts[0].text = output.parts[0].text.toUpperCase();
+      output.parts.push({ type: 'text', text: 'and more', synthetic: true }, { type: 'text', text: 'no', ignored: true }, { type: 'file' });
+    }`);
+    await agent.run('go');
+
+    expect(asked(model)).toEqual([{ role: 'user', content: 'GO\nand more' }]);
+    expect(notes).toEqual([expect.objectContaining({ agent: 'harbour', sessionID: expect.any(String) }), 'user', 1]);
+  });
+
+  test('ends the run by throwing', async () => {
+    const { agent, model } = agentFor("'chat.message'() { throw new Error('not on a Sunday'); }");
+
+    await expect(agent.run('go')).rejects.toThrow('not on a Sunday');
+    expect(model.requests).toEqual([]);
+  });
+
+  test('that asks opencode for something is passed over', async () => {
+    const { agent, model, log } = agentFor(`'chat.message': async (_input, output) => {
+      output.parts.length = 0;
+      await client.session.get({});
+    }`);
+    await agent.run('go');
+
+    expect(asked(model)).toEqual([{ role: 'user', content: 'go' }]);
+    expect(log).toMatchObject([{ level: 'error', message: 'chat.message of plugin "m/A" failed.' }]);
+  });
+});
+
+describe('`experimental.chat.system.transform`', () => {
+  const hook = (text: string) => `'experimental.chat.system.transform': ${text}`;
+
+  test.each([
+    ['adds to the instructions', '(_input, { system }) => void system.push("Be kind.")', 'Be brief.\nBe kind.'],
+    ['replaces them', '(_input, output) => { output.system = ["Be kind.", ""]; }', 'Be kind.'],
+    ['leaves them where it takes them all out', 'async (_input, { system }) => { system.length = 0; }', 'Be brief.'],
+    [
+      'leaves them where it throws',
+      '(_input, { system }) => { system.push("x"); throw new Error("no"); }',
+      'Be brief.',
+    ],
+  ])('%s', async (_title, text, content) => {
+    const { agent, model, log } = agentFor(hook(text));
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages).toEqual([
+      { role: 'system', content },
+      { role: 'user', content: 'go' },
+    ]);
+    expect(log).toHaveLength(text.includes('throw') ? 1 : 0);
+  });
+
+  test('that changes nothing leaves several of them apart', async () => {
+    const other: AgentLifecycle = {
+      name: 'other',
+      wrapModelCall: (request, next) =>
+        next({ ...request, messages: [{ role: 'system', content: 'First.' }, ...request.messages] }),
+    };
+    const { agent, model } = agentFor(hook('() => {}'), [says('end')], [other]);
+    await agent.run('go');
+
+    expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual(['First.', 'Be brief.', 'go']);
+  });
+
+  test('is told of the session and the model', async () => {
+    const { agent, model, notes } = agentFor(hook('(input) => { notes.push(input); }'));
+    await (await agent.session({ id: 's' })).run('go');
+
+    expect(notes).toEqual([
+      { sessionID: 's', model: { id: model.id, modelID: model.id, providerID: expect.any(String) } },
+    ]);
+  });
+});

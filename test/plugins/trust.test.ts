@@ -1,0 +1,291 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { says } from '../../src/testing/testing.js';
+import type { ApprovalRequest } from '../../src/trust/decision.js';
+import { createTrustGate } from '../../src/trust/gate.js';
+import { pause } from '../support/agent/settle.js';
+import { keptLog } from '../support/concepts/augmented-run.js';
+import { agentOf, folderWith, noteBoard } from '../support/plugins/plugin-folder.js';
+
+/** A workspace whose configuration names a plugin that imports a helper; each says so when it is evaluated. */
+function workspace(): { folder: string; notes: unknown[] } {
+  const { key, notes } = noteBoard();
+  const note = (name: string) => `globalThis.${key}.push('${name}');\n`;
+  const folder = folderWith({
+    'master-mind.plugins.mjs': `${note('config')}export default { plugins: [{ path: './plugins/a.mjs', options: { n: 1 } }] };`,
+    'master-mind.plugins.json': '[]',
+    'other.plugins.mjs': note('other'),
+    'plugins/a.mjs': `import './helper.mjs';\n${note('a')}export default { name: 'a' };`,
+    'plugins/helper.mjs': note('helper'),
+  });
+  return { folder, notes };
+}
+
+function gateOf(workspaceDir: string, approve?: (request: ApprovalRequest) => boolean) {
+  const asked: ApprovalRequest[] = [];
+  const gate = createTrustGate({
+    workspaceDir,
+    stateDir: folderWith(),
+    logger: keptLog().logger,
+    ...(approve && {
+      approve: (request: ApprovalRequest) => {
+        asked.push(request);
+        return approve(request);
+      },
+    }),
+  });
+  return { gate, asked };
+}
+
+const found = (workspaceDir: string, gate?: ReturnType<typeof createTrustGate>) =>
+  agentOf({ appName: 'master-mind', workspaceDir, env: {}, gate }, { script: [says('end')] });
+
+describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
+  test.each([
+    ['there is no gate', () => undefined],
+    ['there is nobody to ask', (folder: string) => gateOf(folder).gate],
+    ['the answer is no', (folder: string) => gateOf(folder, () => false).gate],
+  ])('is not evaluated where %s', async (_title, gateFor) => {
+    const { folder, notes } = workspace();
+    const { agent, status, log } = found(folder, gateFor(folder));
+    const { text } = await agent.run('go');
+
+    expect(text).toBe('end');
+    expect(notes).toEqual([]);
+    expect(status()).toEqual({
+      config: undefined,
+      plugins: [],
+      failures: [expect.stringContaining(join(folder, 'master-mind.plugins.mjs'))],
+    });
+    expect(log).toEqual([expect.objectContaining({ level: 'warn' })]);
+  });
+
+  test('is loaded after a yes to it and a yes to each plugin, and another name is not', async () => {
+    const { folder, notes } = workspace();
+    const { gate, asked } = gateOf(folder, () => true);
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(notes).toEqual(['config', 'helper', 'a']);
+    expect(status().plugins).toMatchObject([{ name: 'a' }]);
+    expect(asked.map(({ item, files }) => [item.kind, item.name, files.map(({ path }) => path)])).toEqual([
+      ['plugin', 'master-mind.plugins.mjs', ['master-mind.plugins.mjs']],
+      ['plugin', 'plugins/a.mjs', ['plugins/a.mjs', 'plugins/helper.mjs']],
+    ]);
+    expect(asked[1]?.item.details).toMatchObject({ options: { n: 1 } });
+  });
+
+  test('with a plugin that was declined: that one is not imported', async () => {
+    const { folder, notes } = workspace();
+    const { gate } = gateOf(folder, ({ item }) => item.name === 'master-mind.plugins.mjs');
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(notes).toEqual(['config']);
+    expect(status().plugins).toEqual([]);
+    expect(status().failures).toEqual([expect.stringContaining('plugins/a.mjs')]);
+  });
+
+  test.each(['plugins/a.mjs', 'plugins/helper.mjs'])('asks again where %s has changed', async (file) => {
+    const { folder } = workspace();
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+    await found(folder, gate).agent.run('go');
+    expect(asked).toHaveLength(2);
+    writeFileSync(join(folder, file), '// changed\n');
+    await found(folder, gate).agent.run('go');
+
+    expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
+  });
+
+  test.each([
+    "import/* all of it */'./helper.mjs'",
+    "import './help%65r.mjs'",
+    "import(/* now */ './helper.mjs')",
+    "import(/** @type {x} **/ './helper.mjs')",
+    "import(// now\n './helper.mjs')",
+    "const load = createRequire(import.meta.url); load('./helper.mjs')",
+    "import './helper.js'",
+    "import '\\x2e/h\\u0065lper\\u{2e}mjs'",
+    "import './he\\tl\\np\\u{00000065}r.mjs '",
+    "import './lib\\\\..\\\\helper.mjs'",
+    "require('\\56/\\150elper.mjs')",
+    "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
+    "await import(process.env.HELP ? './helper.mjs' : './none.mjs')",
+    "const rules = [{ 'path': './none.mjs' }, { path: './helper.mjs' }]",
+    "fork(join(import.meta.dirname, './helper.mjs'))",
+  ])('is asked about with what it imports, written as %s', async (text) => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), text);
+    writeFileSync(join(folder, 'plugins/helper.ts'), '');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
+  });
+
+  test('is asked about with each file that an import without an extension may mean', async () => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), "import './helper';");
+    writeFileSync(join(folder, 'plugins/helper.ts'), '');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      'plugins/a.mjs',
+      'plugins/helper.mjs',
+      'plugins/helper.ts',
+    ]);
+  });
+
+  test('is asked about with the code that it names in another way, and not with what it may write itself', async () => {
+    const { folder } = workspace();
+    writeFileSync(
+      join(folder, 'plugins/a.mjs'),
+      `new Worker(new URL('./helper.mjs?x=1', import.meta.url)); const notes = new URL('./notes.json', import.meta.url);
+       import data from './data.json' with { type: 'json' };`,
+    );
+    for (const name of ['notes.json', 'data.json']) writeFileSync(join(folder, 'plugins', name), '{}');
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      'plugins/a.mjs',
+      'plugins/data.json',
+      'plugins/helper.mjs',
+    ]);
+  });
+
+  test.each([
+    ['its `main`', '{"main":"lib/one"}', ['lib/one.cjs', 'lib/two.cjs', 'package.json']],
+    ['an index, as it has no `main` yet', '{}', ['index.js', 'package.json']],
+    ['an index, as its manifest is none', '{', ['index.js', 'package.json']],
+  ])('is asked about with a folder that it imports: %s', async (_title, manifest, expected) => {
+    const { folder } = workspace();
+    const files = { 'package.json': manifest, 'lib/one.cjs': "require('./two.cjs')", 'lib/two.cjs': '' };
+    mkdirSync(join(folder, 'plugins/part/lib'), { recursive: true });
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'plugins/part', name), text);
+    if (expected[0] === 'index.js') writeFileSync(join(folder, 'plugins/part/index.js'), '');
+    writeFileSync(join(folder, 'plugins/a.mjs'), "createRequire(import.meta.url)('x'); require('./part');");
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      'plugins/a.mjs',
+      ...expected.map((name) => `plugins/part/${name}`),
+    ]);
+  });
+
+  test('may name the folders that it lies in, also outside of the workspace', async () => {
+    const outer = folderWith({ 'index.js': '', 'ws/index.js': '' });
+    const folder = join(outer, 'ws');
+    writeFileSync(
+      join(folder, 'master-mind.plugins.mjs'),
+      `new URL('..', import.meta.url); new URL('./', import.meta.url); export default [];`,
+    );
+    const { gate, asked } = gateOf(folder, () => true);
+    const { agent, status } = found(folder, gate);
+    await agent.run('go');
+
+    expect(status().failures).toEqual([]);
+    expect(asked[0]?.files.map(({ path }) => path)).toEqual(['master-mind.plugins.mjs']);
+  });
+
+  test.each([
+    ['more than 10000 files', () => Array.from({ length: 10_001 }, (_, at) => `import './${at}';`).join('\n')],
+    ['bytes', () => ' '.repeat(17 * 1024 * 1024)],
+  ])('is refused where looking through it would take too long: %s', async (problem, textOf) => {
+    const { folder } = workspace();
+    writeFileSync(join(folder, 'plugins/a.mjs'), textOf());
+    const { agent, status } = found(folder, gateOf(folder, () => true).gate);
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining(problem)] });
+  });
+
+  test('is asked about with what a link leads to and imports, in a workspace that is a link itself', async () => {
+    const { folder } = workspace();
+    const linked = join(folderWith(), 'linked');
+    symlinkSync(folder, linked);
+    mkdirSync(join(folder, 'shared'));
+    writeFileSync(join(folder, 'shared/a.mjs'), "import './part.mjs'; export default { name: 'a' };");
+    writeFileSync(join(folder, 'shared/part.mjs'), '');
+    rmSync(join(folder, 'plugins/a.mjs'));
+    symlinkSync('../shared/a.mjs', join(folder, 'plugins/a.mjs'));
+    const { gate, asked } = gateOf(linked, () => true);
+    await found(linked, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual(['shared/a.mjs', 'shared/part.mjs']);
+  });
+
+  test('names no plugin outside of the workspace', async () => {
+    const { folder } = workspace();
+    const outside = folderWith({ 'x.mjs': "export default { name: 'x' };" });
+    writeFileSync(join(folder, 'master-mind.plugins.mjs'), `export default [{ path: '${outside}/x.mjs' }];`);
+    const { agent, status } = found(folder, gateOf(folder, () => true).gate);
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining('leads out of the workspace')] });
+  });
+});
+
+test('S3-5.5: of the files of that name the one in TypeScript is taken, and none of another name', async () => {
+  const folder = folderWith({
+    'master-mind.plugins.ts': 'interface None {}\nexport default [] as readonly None[];\n',
+    'master-mind.plugins.json': '{',
+    'keelson.plugins.ts': "throw new Error('another name');",
+  });
+  const gate = { authorize: async () => ({ allowed: true }) };
+  const { agent, status } = agentOf(
+    { appName: 'master-mind', workspaceDir: folder, env: {}, gate },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(status()).toEqual({ config: join(folder, 'master-mind.plugins.ts'), plugins: [], failures: [] });
+});
+
+test('a person may take longer to answer than a plugin may take to load', async () => {
+  const { folder, notes } = workspace();
+  const gate = {
+    async authorize() {
+      await pause(1_100);
+      return { allowed: true };
+    },
+  };
+  const { agent, status } = agentOf(
+    { appName: 'master-mind', workspaceDir: folder, env: {}, gate, timeoutMs: 1_000 },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(notes).toEqual(['config', 'helper', 'a']);
+  expect(status().failures).toEqual([]);
+});
+
+test.each([[undefined], [{}], [{ allowed: 'yes' }], [{ allowed: false, message: 'not today' }]])(
+  'a gate that says %j has not said yes',
+  async (answer) => {
+    const { folder, notes } = workspace();
+    const { agent } = agentOf(
+      { appName: 'master-mind', workspaceDir: folder, env: {}, gate: { authorize: async () => answer as never } },
+      { script: [says('end')] },
+    );
+    await agent.run('go');
+
+    expect(notes).toEqual([]);
+  },
+);
+
+test('a file that the host names is its own, also in the workspace', async () => {
+  const { folder, notes } = workspace();
+  const { agent, status } = agentOf(
+    { config: 'master-mind.plugins.mjs', workspaceDir: folder },
+    { script: [says('end')] },
+  );
+  await agent.run('go');
+
+  expect(notes).toEqual(['config', 'helper', 'a']);
+  expect(status().plugins).toMatchObject([{ name: 'a' }]);
+});

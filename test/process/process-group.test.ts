@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { env, remaining, sh } from '../support/process/sh.js';
+
+const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
+const canSetsid = spawnSync('setsid', ['true']).status === 0;
+if (!canSetsid) console.log('setsid is missing: processes that leave their group are not tested');
+
+test('A1: a program that sleeps is ended at its time-out', async () => {
+  const { outcome, durationMs, signal } = await sh('sleep 60', { timeoutMs: 300 });
+
+  expect({ outcome, signal }).toEqual({ outcome: 'timed-out', signal: 'SIGTERM' });
+  expect(durationMs).toBeGreaterThanOrEqual(299);
+  expect(durationMs).toBeLessThan(3_300);
+});
+
+test('A2: one that ignores SIGTERM is killed after the grace, and is gone', async () => {
+  const { outcome, signal, stdout, durationMs } = await sh('trap "" TERM; echo $$; while :; do sleep 0.1; done', {
+    timeoutMs: 300,
+  });
+
+  expect({ outcome, signal }).toEqual({ outcome: 'timed-out', signal: 'SIGKILL' });
+  expect(durationMs).toBeLessThan(3_300);
+  expect(await remaining(numbers(stdout))).toEqual([]);
+});
+
+test('A4: the whole group is gone after a time-out, grandchildren too', async () => {
+  const { outcome, stdout } = await sh('sleep 61 & echo $!; sh -c "sleep 62 & echo \\$!; wait" & echo $!; wait', {
+    timeoutMs: 300,
+  });
+
+  expect(outcome).toBe('timed-out');
+  expect(numbers(stdout)).toHaveLength(3);
+  expect(await remaining(numbers(stdout))).toEqual([]);
+});
+
+test('A4: what ignores SIGTERM in the group is killed as well, also where the leader obeys', async () => {
+  const { stdout } = await sh('sh -c "trap \\"\\" TERM; echo \\$\\$; while :; do sleep 0.1; done" & sleep 60', {
+    timeoutMs: 300,
+  });
+
+  expect(await remaining(numbers(stdout))).toEqual([]);
+});
+
+test('a group ends with its leader: what runs on in the background is killed, with the pipe or without', async () => {
+  const { outcome, stdout, exitCode, detachedChild } = await sh(
+    'sleep 60 & echo $!; sleep 61 >/dev/null 2>&1 & echo $!',
+  );
+
+  expect({ outcome, exitCode, detachedChild }).toEqual({ outcome: 'exited', exitCode: 0, detachedChild: false });
+  expect(numbers(stdout)).toHaveLength(2);
+  expect(await remaining(numbers(stdout))).toEqual([]);
+});
+
+test.skipIf(!canSetsid && !process.env.CI)(
+  'A5: a grandchild in a session of its own that keeps the pipe is let go in time, and told of',
+  async () => {
+    const { outcome, stdout, detachedChild, durationMs } = await sh('setsid sleep 4 & echo up; sleep 60', {
+      timeoutMs: 300,
+    });
+
+    expect({ outcome, stdout, detachedChild }).toEqual({ outcome: 'timed-out', stdout: 'up\n', detachedChild: true });
+    expect(durationMs).toBeLessThan(3_300);
+  },
+);
+
+test.skipIf(!canSetsid && !process.env.CI)('A5: so it is where the leader has exited', async () => {
+  const result = await sh('setsid sleep 4 & echo up', { timeoutMs: 60_000 });
+
+  expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, stdout: 'up\n', detachedChild: true });
+  expect(result.durationMs).toBeLessThan(3_000);
+});
+
+test('A9: one that never reads five megabytes times out', async () => {
+  const { outcome, durationMs } = await sh('sleep 60', { stdin: 'x'.repeat(5_000_000), timeoutMs: 300 });
+
+  expect(outcome).toBe('timed-out');
+  expect(durationMs).toBeLessThan(3_300);
+});
+
+test('one that handles SIGTERM and exits with 0 has timed out all the same', async () => {
+  const { outcome, exitCode, stdout } = await sh('trap "echo bye; exit 0" TERM; sleep 60 & wait', { timeoutMs: 300 });
+
+  expect({ outcome, exitCode, stdout }).toEqual({ outcome: 'timed-out', exitCode: 0, stdout: 'bye\n' });
+});
+
+test('an abort ends it, and takes its listener off', async () => {
+  const controller = new AbortController();
+  const running = sh('sleep 60', { signal: controller.signal, timeoutMs: 60_000 });
+  setTimeout(() => controller.abort(), 100);
+
+  const { outcome, durationMs } = await running;
+
+  expect(outcome).toBe('aborted');
+  expect(durationMs).toBeLessThan(3_000);
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+});
+
+test('what was aborted before is not started', async () => {
+  const never = () => expect.unreachable();
+
+  expect(await sh('exit 0', { signal: AbortSignal.abort(), spawn: never as never })).toMatchObject({
+    outcome: 'aborted',
+  });
+});
+
+test('an abort after the exit does not change how it ended', async () => {
+  const controller = new AbortController();
+  const running = sh('sleep 60 & exit 7', { signal: controller.signal });
+  setTimeout(() => controller.abort(), 250);
+
+  expect(await running).toMatchObject({ outcome: 'exited', exitCode: 7 });
+});
+
+test('many at once keep to their times', async () => {
+  const results = await Promise.all(Array.from({ length: 20 }, () => sh('sleep 60', { timeoutMs: 400, env })));
+
+  expect(results.map(({ outcome }) => outcome)).toEqual(Array(20).fill('timed-out'));
+  expect(Math.max(...results.map(({ durationMs }) => durationMs))).toBeLessThan(3_400);
+});

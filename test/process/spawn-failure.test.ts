@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runProcess } from '../../src/process/run-process.js';
+import { findBadExecutable } from '../../src/process/spawn-failure.js';
+import { scratchFolder, script, write } from '../support/process/scratch.js';
+import { env, sh } from '../support/process/sh.js';
+
+const run = (command: string) => runProcess({ command, env, timeoutMs: 2_000 });
+
+describe('A11: what cannot be started is told apart:', () => {
+  test('nothing there', async () => {
+    expect(await run('/nowhere/program')).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
+    expect(await run('/bin/sh/program')).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
+  });
+
+  test('a file without the executable bit, with the way to mend it', async () => {
+    const path = write(join(scratchFolder(), 'hook.sh'), '#!/bin/sh\n');
+
+    expect((await run(path)).failure).toEqual({
+      code: 'not-executable',
+      message: `${path} is not executable`,
+      hint: `chmod +x ${path}`,
+    });
+  });
+
+  test.each(['#!/nowhere/interpreter\n', '#! /nowhere/interpreter -x\n', '#!/bin/sh\r\necho hello\r\n'])(
+    'a bad first line: %j',
+    async (text) => {
+      const path = script(join(scratchFolder(), 'hook.sh'), text);
+
+      expect(await run(path)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-interpreter' } });
+    },
+  );
+
+  test('an interpreter may have any name', async () => {
+    const folder = scratchFolder();
+    symlinkSync('/bin/sh', join(folder, 'jóż\u00a0sh'));
+    const path = script(join(folder, 'hook.sh'), `#!${folder}/jóż\u00a0sh\necho hello\n`);
+
+    expect(await run(path)).toMatchObject({ outcome: 'exited', stdout: 'hello\n' });
+  });
+
+  test('a folder', async () => {
+    expect(await run(scratchFolder())).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'is-directory' } });
+  });
+
+  test.each(['', 'echo gotcha\n', '# no first line\nid\n', 'echo gotcha\n\0'])(
+    'a text that no program is named for, which no shell runs instead: %j',
+    async (text) => {
+      const path = script(join(scratchFolder(), 'hook'), text);
+
+      expect(await run(path)).toMatchObject({ outcome: 'spawn-failed', stdout: '', failure: { code: 'bad-format' } });
+    },
+  );
+
+  test('a program that may be executed but not read is no failure', async () => {
+    const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
+    chmodSync(path, 0o111);
+
+    expect(await findBadExecutable(path)).toBe(undefined);
+  });
+
+  test('a path that is not absolute', async () => {
+    expect(await run('sh')).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-argument' } });
+  });
+});
+
+test.each([
+  { args: ['a\0b'] },
+  { env: { A: 'a\0b' } },
+  { env: { 'A\0': 'b' } },
+  { env: { 'LD_PRELOAD=./x.so': 'b' } },
+  { env: { '': 'b' } },
+  { cwd: '/tmp\0' },
+  { command: '/bin/sh\0' },
+  { args: [1 as never] },
+])('A13: a NUL, what is no text, or no name, is refused without a throw: %j', async (options) => {
+  expect(await sh('exit 0', options)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-argument' } });
+});
+
+test('A15: a folder that is gone is told apart from a program that is missing', async () => {
+  const cwd = scratchFolder();
+  rmSync(cwd, { recursive: true });
+
+  expect(await sh('exit 0', { cwd })).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'cwd-missing' } });
+  mkdirSync(cwd);
+  expect(await sh('exit 0', { cwd })).toMatchObject({ outcome: 'exited' });
+});
+
+test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: a spawn that throws %s is a result', async (code) => {
+  const failing = () => {
+    throw Object.assign(new Error(`spawn ${code}`), { code });
+  };
+
+  expect(await sh('exit 0', { spawn: failing })).toMatchObject({
+    outcome: 'spawn-failed',
+    failure: { code: 'no-resources' },
+  });
+});
+
+test('A20: so is a child that only emits its error, and has no pipes', async () => {
+  const child = Object.assign(new EventEmitter(), { stdio: [], unref: () => {} });
+  const fail = () => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' }));
+
+  const result = await sh('exit 0', {
+    spawn: () => {
+      setTimeout(fail, 10);
+      return child as never;
+    },
+  });
+
+  expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'no-resources' } });
+});
+
+test('a program that disappears between the look and the start is a result', async () => {
+  const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
+
+  const result = await runProcess({
+    ...{ command: path, env, timeoutMs: 1_000 },
+    spawn: (command, args, options) => {
+      rmSync(path);
+      return spawn(command, args, options);
+    },
+  });
+
+  expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
+});
+
+test('an argument list that is too long is a result', async () => {
+  expect(await sh('exit 0', { args: ['-c', `: ${'x'.repeat(3_000_000)}`] })).toMatchObject({
+    outcome: 'spawn-failed',
+    failure: { code: 'bad-argument' },
+  });
+});

@@ -1,0 +1,168 @@
+import { inspect } from 'node:util';
+import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
+import { createOpenAI } from 'ai-sdk-openai-v3';
+import { type AiSdkModel, aiSdk, ProviderError } from 'keelson/ai-sdk';
+import { describe, expect, test } from 'vitest';
+import { OptionInvalidError } from '../../../src/errors.js';
+import { call, scriptedModel } from '../../support/providers/ai-sdk-model.js';
+import { type Reply, startOpenAIServer } from '../../support/providers/openai-server.js';
+
+const hello = { messages: [{ role: 'user', content: 'Hello' } as const], tools: [] };
+
+/** What a call of a real provider rejects with. */
+async function failure(reply: Reply): Promise<unknown> {
+  await using server = await startOpenAIServer([reply]);
+  const model = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' }).chat('m');
+  return await aiSdk(model, { maxRetries: 0 })
+    .generate(hello)
+    .catch((thrown: unknown) => thrown);
+}
+
+describe('a status that is an error', () => {
+  test.each<[Reply, string]>([
+    [{ status: 500, body: 'Bad gateway' }, '500 Bad gateway'],
+    [{ status: 500, json: { detail: 'Told so' } }, '500 Told so'],
+    [{ status: 500, body: '' }, '500 Internal Server Error'],
+    [{ status: 500, json: { type: 'response.failed', response: { error: { message: 'Told so' } } } }, '500 Told so'],
+  ])('tells what the server said in its own way: %j', async (reply, message) => {
+    expect(await failure(reply)).toMatchObject({ message });
+  });
+});
+
+describe('an answer that is none', () => {
+  test.each<[string, Reply, boolean]>([
+    ['another JSON', { json: { hello: 'world' } }, false],
+    ['an error in a list', { json: [{ error: { message: 'Full', code: 503 } }] }, true],
+    ['an error for what was asked', { json: { error: { message: 'Too long', code: 400 } } }, false],
+  ])('%s may be asked for again: %s', async (_title, reply, retryable) => {
+    const error = await failure(reply);
+
+    expect(error).toBeInstanceOf(ProviderError);
+    expect(error).toMatchObject({ retryable });
+  });
+
+  test('an error in place of one is told, with its own status', async () => {
+    const error = { message: 'Overloaded', type: 'server_error', code: 503 };
+
+    expect(await failure({ json: { error } })).toMatchObject({ message: 'Overloaded', status: 503, retryable: true });
+  });
+
+  test.each<[string, object, object]>([
+    [
+      'an error that stands in a chunk',
+      { name: 'AI_TypeValidationError', value: { error: { message: 'Busy', code: 503 } } },
+      { message: 'Busy', status: 503, retryable: true },
+    ],
+    ['a chunk of another form', { name: 'AI_TypeValidationError', value: {} }, { retryable: false }],
+    ['half a chunk', { name: 'AI_JSONParseError', cause: new SyntaxError('Unexpected end') }, { retryable: true }],
+    ['half a setting', { message: 'Incomplete settings: there is no region.' }, { retryable: false }],
+    ['half a frame', { message: 'Incomplete Amazon Bedrock event-stream frame' }, { retryable: true }],
+    ['an answer without a choice', { name: 'AI_InvalidResponseDataError' }, { retryable: true }],
+    ['no body', { name: 'AI_APICallError', isRetryable: false, responseBody: '' }, { retryable: true }],
+    [
+      'a limit of the AI gateway',
+      {
+        statusCode: 429,
+        cause: Object.assign(new Error(), { responseHeaders: { 'retry-after': '7', 'x-request-id': 'req_1' } }),
+      },
+      { status: 429, retryable: true, retryAfterMs: 7000, requestId: 'req_1' },
+    ],
+    [
+      "an overload at the beginning of Anthropic's stream",
+      { isRetryable: false, statusCode: 500, responseBody: '{"type":"api_error","message":"Oh"}' },
+      { status: 500, retryable: true },
+    ],
+    [
+      "a mistake at the beginning of Anthropic's stream",
+      { isRetryable: false, statusCode: 500, responseBody: '{"type":"invalid_request_error","message":"Oh"}' },
+      { status: 500, retryable: false },
+    ],
+  ])('%s is told in the words of the server, and whether it may pass', async (_title, fields, expected) => {
+    const thrown = Object.assign(new Error('Not by the schema'), fields);
+    const streamed = await call(
+      scriptedModel('v3', [[{ type: 'error', error: thrown }]]),
+      {},
+      { streamed: true, maxRetries: 0 },
+    );
+    const whole = await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 });
+
+    expect(streamed.error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', ...expected, cause: thrown });
+    expect(whole.error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', ...expected, cause: thrown });
+  });
+
+  test.each<[object, object]>([
+    [{}, { retryable: true }],
+    [{ response: { body: { error: { message: 'Busy', code: 503 } } } }, { message: 'Busy', status: 503 }],
+  ])('nothing at all, as Google gives where a server says %j, is none', async (fields, expected) => {
+    const empty = { content: [], finishReason: { unified: 'other', raw: undefined }, usage: {}, ...fields };
+
+    expect((await call(scriptedModel('v3', [empty]), {}, { maxRetries: 0 })).error).toMatchObject(expected);
+  });
+
+  test('a header that none can have is told to nobody, whoever wrapped the error', async () => {
+    const cause = new TypeError('Headers.append: "sk-secret\n" is an invalid header value.');
+    const thrown = Object.assign(new Error(`Failed: ${cause.message}`), { statusCode: 500, cause });
+
+    const { error } = await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 });
+
+    expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: false });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('sk-secret');
+  });
+
+  test('an error that is its own cause is told once', async () => {
+    const thrown = Object.assign(new Error('Round'), { isRetryable: false });
+    thrown.cause = thrown;
+
+    expect((await call(scriptedModel('v3', [thrown]), {}, { maxRetries: 0 })).error).toMatchObject({
+      message: 'Round',
+    });
+  });
+
+  test('an error that is of no call is told as it is, and not tried again', async () => {
+    const model = scriptedModel('v3', [new Error("'topK' functionality not supported.")]);
+
+    const { error } = await call(model, {}, { maxRetries: 2 });
+
+    expect(error).toMatchObject({ retryable: false, message: "'topK' functionality not supported." });
+    expect(model.calls).toHaveLength(1);
+  });
+});
+
+describe('an option', () => {
+  const model = scriptedModel('v3', []);
+
+  test.each([
+    ['openai/gpt-5', /the name "openai\/gpt-5".*openai\('gpt-5'\)/],
+    [undefined, /undefined/],
+    [createOpenAI({ apiKey: 'k' }).embedding('m'), /cannot generate/],
+    [{ ...model, specificationVersion: 'v1' }, /"v1".*v2, v3 and v4/],
+    [{ ...model, specificationVersion: 'v9' }, /"v9"/],
+  ])('`model` that is none is refused: %#', (given, message) => {
+    expect(() => aiSdk(given as AiSdkModel)).toThrow(OptionInvalidError);
+    expect(() => aiSdk(given as AiSdkModel)).toThrow(message);
+  });
+
+  test.each([
+    [{ retries: 1 }, /`retries`.*there are headers, maxRetries, providerTools, download/],
+    [null, /options/],
+    [{ maxRetries: -1 }, /maxRetries/],
+    [{ maxRetries: 0.5 }, /maxRetries/],
+    [{ download: true }, /download/],
+    [{ providerTools: { f: { execute() {} } } }, /"f".*no id/],
+  ])('that is wrong is refused: %j', (options, message) => {
+    expect(() => aiSdk(model, options as never)).toThrow(OptionInvalidError);
+    expect(() => aiSdk(model, options as never)).toThrow(message);
+  });
+
+  test('`model` is any that a provider makes', () => {
+    const models: readonly AiSdkModel[] = [
+      createOpenAIv2({ apiKey: 'k' })('gpt-5'),
+      createOpenAIv2({ apiKey: 'k' }).completion('m'),
+      createOpenAI({ apiKey: 'k' })('gpt-5'),
+    ];
+
+    expect(models.map((each) => aiSdk(each).provider)).toEqual(['openai', 'openai', 'openai']);
+    const maker = createOpenAI({ apiKey: 'k' });
+    expect(aiSdk(maker('gpt-5'), { providerTools: { web_search: maker.tools.webSearch({}) } }).id).toBe('gpt-5');
+  });
+});

@@ -1,0 +1,120 @@
+import { createOpenAI as createOpenAIv2 } from 'ai-sdk-openai-v2';
+import { createOpenAI as createOpenAIv3 } from 'ai-sdk-openai-v3';
+import { Agent, defineTool } from 'keelson';
+import { aiSdk } from 'keelson/ai-sdk';
+import { openai } from 'keelson/openai';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { replyWith } from '../../support/providers/openai-reply.js';
+import { startOpenAIServer } from '../../support/providers/openai-server.js';
+import { message, type ResponseItem, responseOf } from '../../support/providers/responses-reply.js';
+
+const providers = [
+  ['v2', createOpenAIv2],
+  ['v3', createOpenAIv3],
+] as const;
+
+const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'sealed', summary: [] };
+const called = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'date',
+  arguments: '{}',
+  status: 'completed',
+};
+const search = {
+  type: 'web_search_call',
+  id: 'ws_1',
+  status: 'completed',
+  action: { type: 'search', query: 'today' },
+};
+const whole = (...items: readonly ResponseItem[]) => responseOf(items);
+const streamed = (...items: readonly ResponseItem[]) => responseOf(items, { stream: true });
+
+const date = defineTool({ name: 'date', description: 'Today.', input: z.object({}), execute: () => '2026-01-01' });
+const settings = { providerOptions: { openai: { store: false, include: ['reasoning.encrypted_content'] } } };
+
+describe.each(providers)('a responses model of specification %s', (_version, createOpenAI) => {
+  const make = (baseURL: string) =>
+    aiSdk(createOpenAI({ baseURL, apiKey: 'k' }).responses('gpt-5-mini'), { maxRetries: 0 });
+
+  test.each(['whole', 'streamed'])('%s, gets its reasoning back with the calls that followed it', async (how) => {
+    const reply = how === 'whole' ? whole : streamed;
+    await using server = await startOpenAIServer([reply(reasoning, called), reply(message('New Year.'))]);
+    const agent = new Agent({ model: make(server.baseURL), tools: [date], settings });
+
+    const result = await (how === 'whole' ? agent.run('When?') : agent.stream('When?').result);
+
+    expect(result.text).toBe('New Year.');
+    expect(result.usage).toEqual({
+      inputTokens: 24,
+      outputTokens: 10,
+      totalTokens: 34,
+      cachedInputTokens: 8,
+      reasoningTokens: 6,
+    });
+    expect(server.requests[1]?.body.input).toMatchObject([
+      { role: 'user' },
+      { type: 'reasoning', encrypted_content: 'sealed' },
+      { type: 'function_call', call_id: 'call_1', name: 'date', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'call_1', output: '2026-01-01' },
+    ]);
+  });
+
+  test('runs nothing here that the provider ran itself, and is reminded of it', async () => {
+    await using server = await startOpenAIServer([
+      whole(reasoning, search, message('Monday.')),
+      whole(message('Again.')),
+    ]);
+    const { tools, responses } = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' });
+    const model = aiSdk(responses('gpt-5-mini'), { providerTools: { web_search: tools.webSearch({}) } });
+    const session = await new Agent({ model }).session();
+
+    const { text, messages } = await session.run('Which day?');
+    await session.run('Again?');
+
+    expect(text).toBe('Monday.');
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(messages[1]?.content).toMatchObject([
+      { type: 'reasoning' },
+      { type: 'tool-call', id: 'ws_1', name: 'web_search', providerExecuted: true },
+      { type: 'tool-result', id: 'ws_1', name: 'web_search' },
+      { type: 'text', text: 'Monday.' },
+    ]);
+    expect(server.requests[0]?.body.tools).toMatchObject([{ type: 'web_search' }]);
+    const input = server.requests[1]?.body.input as { readonly id?: string }[];
+    expect(input.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual(['rs_1', 'ws_1', 'msg_1']);
+  });
+
+  test('that is refused in its stream rejects with what the server says', async () => {
+    const error = { type: 'server_error', code: 'server_error', message: 'Try later.', param: null };
+    await using server = await startOpenAIServer([
+      { chunks: [{ type: 'error', sequence_number: 0, error }], end: 'silent' },
+    ]);
+    const agent = new Agent({ model: make(server.baseURL) });
+
+    const failure = await agent.stream('Hello').result.catch((thrown: unknown) => thrown);
+
+    expect(failure).toMatchObject({ retryable: true, cause: { message: expect.stringContaining('Try later.') } });
+  });
+});
+
+test('a conversation goes on at another provider without what only the first one understands', async () => {
+  await using server = await startOpenAIServer((body, index) =>
+    index === 0 ? whole(reasoning, message('Monday.')) : replyWith({ text: 'Tuesday.' }, body),
+  );
+  const { baseURL } = server;
+  const provider = createOpenAIv3({ baseURL, apiKey: 'k' });
+  const first = await new Agent({ model: aiSdk(provider.responses('gpt-5-mini')), settings }).run('Which day?');
+
+  await new Agent({ model: aiSdk(provider.chat('gpt-4o')) }).run('And?', { messages: first.history });
+  await new Agent({ model: openai('m', { baseURL }) }).run('And?', { messages: first.history });
+
+  const sent = [
+    { role: 'user', content: 'Which day?' },
+    { role: 'assistant', content: 'Monday.' },
+    { role: 'user', content: 'And?' },
+  ];
+  expect(server.requests.slice(1).map(({ body }) => body.messages)).toEqual([sent, sent]);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { call, event, eventsOf, messageOf, stream, text, toolUse } from '../../support/providers/anthropic-server.js';
+
+const answer = {
+  content: [
+    { type: 'thinking', thinking: 'Hm, hm', signature: 'EqQBCg==' },
+    text('Adding'),
+    toolUse('toolu_1', 'add', { a: 1 }),
+  ],
+};
+
+describe('a stream', () => {
+  test('gives its parts in order, and then the whole', async () => {
+    const { parts, response } = await call(stream(answer));
+
+    expect(parts).toEqual([
+      { type: 'reasoning-delta', text: 'Hm,' },
+      { type: 'reasoning-delta', text: ' hm' },
+      { type: 'text-delta', text: 'Add' },
+      { type: 'text-delta', text: 'ing' },
+      { type: 'tool-call-delta', text: '{"a"' },
+      { type: 'tool-call-delta', text: ':1}' },
+    ]);
+    const metadata = { anthropic: { model: 'claude-sonnet-5', signature: 'EqQBCg==' } };
+    expect(response).toMatchObject({
+      content: [
+        { type: 'reasoning', text: 'Hm, hm', providerMetadata: metadata },
+        { type: 'text', text: 'Adding' },
+        { type: 'tool-call', id: 'toolu_1', name: 'add', input: { a: 1 } },
+      ],
+      finishReason: 'tool-calls',
+      usage: { inputTokens: 12, outputTokens: 5, totalTokens: 17 },
+    });
+  });
+
+  test('is the same where nobody listens, and where the server sends it whole', async () => {
+    const heard = await call(stream(answer));
+    const unheard = await call(stream(answer), { onPart: undefined });
+    const whole = await call({ json: messageOf(answer) });
+
+    expect(unheard.response).toEqual(heard.response);
+    expect(whole.response).toEqual(heard.response);
+  });
+
+  test('may have all of its answer in its beginning', async () => {
+    const message = messageOf({ content: [toolUse('toolu_1', 'add', { a: 1 })] });
+    const chunks = [event({ type: 'message_start', message }), event({ type: 'message_stop' })];
+
+    const { response } = await call({ chunks, end: 'silent' });
+
+    expect(response).toMatchObject({ content: [{ id: 'toolu_1', input: { a: 1 } }], finishReason: 'tool-calls' });
+  });
+
+  test('may have events, deltas and blocks of unknown kinds', async () => {
+    const [start, ping, ...rest] = eventsOf({ content: [text('Hi'), { type: 'hologram', data: 'x' }] });
+    const strange = [
+      event({ type: 'mood', mood: 'good' }),
+      event({ type: 'content_block_delta', index: 9, delta: { type: 'text_delta', text: 'lost' } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'mood_delta' } }),
+    ];
+
+    const { response, error } = await call({ chunks: [start, ping, ...strange, ...rest], end: 'silent' });
+
+    expect(error).toBeUndefined();
+    expect(response?.content).toEqual([
+      { type: 'text', text: 'Hi' },
+      {
+        type: 'reasoning',
+        text: '',
+        providerMetadata: { anthropic: { model: 'claude-sonnet-5', block: { type: 'hologram', data: 'x' } } },
+      },
+    ]);
+  });
+
+  test.each([
+    ['overloaded_error', 529, true],
+    ['api_error', 500, true],
+    ['rate_limit_error', 429, true],
+    ['invalid_request_error', undefined, false],
+  ])('that bears an %s rejects with it', async (type, status, retryable) => {
+    const failure = event({ type: 'error', error: { type, message: 'Not now' } });
+    const chunks = [...eventsOf({ content: [text('Hi')] }).slice(0, 4), failure];
+
+    const { error, requests } = await call(
+      { chunks, end: 'silent', headers: { 'request-id': 'req_9' } },
+      {},
+      { maxRetries: 1 },
+    );
+
+    expect(error).toMatchObject({ message: 'Not now', status, retryable, requestId: 'req_9' });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'content-filter'],
+  ['pause_turn', 'other'],
+  ['boredom', 'other'],
+])('an answer that stops for %s stops for %s', async (stopReason, finishReason) => {
+  expect((await call(stream({ content: [text('Hi')], stopReason }))).response?.finishReason).toBe(finishReason);
+});
+
+test('an answer that is said to call tools, and calls none, may be asked for again', async () => {
+  const { error } = await call(stream({ content: [text('Hi')], stopReason: 'tool_use' }));
+
+  expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
+});
+
+test('what was read from the cache, and written to it, is counted with the input', async () => {
+  const usage = {
+    input_tokens: 10,
+    cache_creation_input_tokens: 200,
+    cache_read_input_tokens: 3000,
+    output_tokens: 40,
+    output_tokens_details: { thinking_tokens: 25 },
+  };
+
+  const { response } = await call(stream({ content: [text('Hi')], usage }));
+
+  expect(response?.usage).toEqual({
+    inputTokens: 3210,
+    outputTokens: 40,
+    totalTokens: 3250,
+    cachedInputTokens: 3000,
+    reasoningTokens: 25,
+  });
+  expect(response?.providerMetadata).toMatchObject({
+    anthropic: { id: 'msg_1', usage: { cache_creation_input_tokens: 200 } },
+  });
+});

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import type { FinishReason, ModelResponse } from '../../../src/model/model.js';
+import { exchange } from '../../support/providers/openai-exchange.js';
+
+const call = (text: unknown, rest: object = {}) => ({
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'add', arguments: text },
+  ...rest,
+});
+
+/** The response to a completion with this message. */
+async function read(message: object, choice: object = {}): Promise<ModelResponse | undefined> {
+  const { response, error } = await exchange({ json: { choices: [{ message, finish_reason: 'stop', ...choice }] } });
+  if (error) throw error;
+  return response;
+}
+
+test.each([
+  ['text', '{"a":1}', { input: { a: 1 } }],
+  ['no text', '', { input: {} }],
+  ['white space', ' \n', { input: {} }],
+  ['nothing', undefined, { input: {} }],
+  ['null', null, { input: {} }],
+  ['the text null', 'null', { input: {} }],
+  ['an object that is no text', { a: 1 }, { input: { a: 1 } }],
+  ['a text that is JSON once more', JSON.stringify('{"a":1}'), { input: { a: 1 } }],
+  ['a text that is no object', '"7"', { input: '7' }],
+  ['JSON that is no object', '[1,"b"]', { input: [1, 'b'] }],
+  ['malformed JSON', '{"a":1', { input: {}, invalidInput: '{"a":1' }],
+  ['prose', 'a = 1', { input: {}, invalidInput: 'a = 1' }],
+])('tool arguments may be %s', async (_title, text, input) => {
+  const response = await read({ tool_calls: [call(text)] });
+
+  expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', ...input }]);
+});
+
+test('calls that share an id, or have none, get ids of their own', async () => {
+  const tool_calls = [call('{}'), call('{}'), call('{}', { id: '' }), call('{}', { id: undefined })];
+
+  const response = await read({ content: null, tool_calls });
+
+  const ids = response?.content.map((part) => 'id' in part && part.id);
+  expect(ids?.[0]).toBe('call_1');
+  expect(new Set(ids).size).toBe(4);
+});
+
+test('calls of tools that are no functions are left out', async () => {
+  const tool_calls = [{ id: 'x', type: 'custom', custom: { name: 'sql', input: 'select 1' } }, null, call('{}')];
+
+  expect((await read({ tool_calls }))?.content).toHaveLength(1);
+});
+
+test.each<[unknown, FinishReason]>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool-calls'],
+  ['function_call', 'tool-calls'],
+  ['content_filter', 'content-filter'],
+  ['content_filter: PROHIBITED_CONTENT', 'content-filter'],
+  ['sensitive', 'content-filter'],
+  ['COMPLETE', 'stop'],
+  ['model_context_window_exceeded', 'length'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool-calls'],
+  ['model_length', 'length'],
+  ['MAX_TOKENS', 'length'],
+  ['constructor', 'other'],
+  ['unheard_of', 'other'],
+  [7, 'other'],
+  [null, 'other'],
+])('the finish reason %j is %j', async (reason, finishReason) => {
+  expect(await read({ content: 'Hi' }, { finish_reason: reason })).toMatchObject({ finishReason });
+});
+
+test.each(['error', 'insufficient_system_resource', 'abort', 'function_call_filter: MALFORMED_FUNCTION_CALL'])(
+  'an answer that the server broke off is none: %s',
+  async (reason) => {
+    const answer = read({ content: 'Half a', tool_calls: [call('{}')] }, { finish_reason: reason });
+
+    await expect(answer).rejects.toMatchObject({ message: expect.stringContaining(`"${reason}"`), retryable: true });
+  },
+);
+
+test('of several choices the first one counts, wherever it stands', async () => {
+  const choices = [
+    { index: 1, message: { content: 'Second' }, finish_reason: 'stop' },
+    { index: 0, message: { content: 'First' }, finish_reason: 'stop' },
+  ];
+
+  expect((await exchange({ json: { choices } })).response?.content).toEqual([{ type: 'text', text: 'First' }]);
+});
+
+test('what is said in one choice and called in others of the same index is one answer', async () => {
+  const choice = (message: object, index?: number) => ({ index, message, finish_reason: 'tool_calls' });
+  const called = (id: string) => ({ role: 'assistant', content: null, tool_calls: [call('{}', { id })] });
+  const choices = [choice({ content: 'I add.' }), choice(called('a')), choice(called('b')), choice(called('c'), 1)];
+
+  const { response } = await exchange({ json: { choices } });
+
+  expect(response).toMatchObject({
+    content: [{ text: 'I add.' }, { id: 'a' }, { id: 'b' }],
+    finishReason: 'tool-calls',
+  });
+  const other = choice({ ...called('a'), content: 'Another answer.' });
+  const alternatives = await exchange({ json: { choices: [choice({ content: 'One.' }), other] } });
+  expect(alternatives.response?.content).toEqual([{ type: 'text', text: 'One.' }]);
+});
+
+test('a call as the protocol once had it is a call, unless it stands beside one of today', async () => {
+  const function_call = { name: 'add', arguments: '{"a":1}' };
+  const expected = { type: 'tool-call', id: expect.stringMatching(/^call_/), name: 'add', input: { a: 1 } };
+
+  expect(await read({ content: null, function_call }, { finish_reason: 'function_call' })).toMatchObject({
+    content: [expected],
+    finishReason: 'tool-calls',
+  });
+  expect((await read({ function_call, tool_calls: [call('{}')] }))?.content).toHaveLength(1);
+});
+
+test.each(['stop', null, ''])('beside tool calls the finish reason %j means tool calls', async (reason) => {
+  expect(await read({ tool_calls: [call('{}')] }, { finish_reason: reason })).toMatchObject({
+    finishReason: 'tool-calls',
+  });
+});
+
+test('a refusal is text, and counts as filtered', async () => {
+  expect(await read({ content: null, refusal: 'No.' })).toMatchObject({
+    content: [{ type: 'text', text: 'No.', providerMetadata: { openai: { field: 'refusal' } } }],
+    finishReason: 'content-filter',
+  });
+});
+
+test('usage that does not add up itself is added up, and counts that are no numbers are none', async () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: '1' } };
+
+  const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
+
+  expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
+});
+
+test.each([
+  ['the choice', { choices: [{ message: { content: 'Hi' }, usage: { prompt_tokens: 3 } }] }],
+  ['a field of Groq', { choices: [{ message: { content: 'Hi' } }], x_groq: { usage: { prompt_tokens: 3 } } }],
+])('usage is read from %s', async (_title, json) => {
+  expect((await exchange({ json })).response?.usage).toEqual({ inputTokens: 3, outputTokens: 0, totalTokens: 3 });
+});
+
+test.each([
+  ['OpenAI', { prompt_tokens_details: { cached_tokens: 2 }, cached_tokens: 1 }],
+  ['DeepSeek', { prompt_cache_hit_tokens: 2, prompt_tokens_details: null }],
+  ['Moonshot', { cached_tokens: 2 }],
+])('tokens from a cache are read as %s counts them', async (_title, counts) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 1, ...counts };
+
+  const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
+
+  expect(response?.usage).toMatchObject({ inputTokens: 3, cachedInputTokens: 2 });
+});
+
+test('fields beside a call that say nothing are not sent back', async () => {
+  const response = await read({ tool_calls: [call('{}', { extra_content: null })] });
+
+  expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', input: {} }]);
+});
+
+test('JSON that the server calls text is read all the same', async () => {
+  const body = JSON.stringify({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
+
+  const { response } = await exchange({ body });
+
+  expect(response).toEqual({
+    content: [{ type: 'text', text: 'Hi' }],
+    finishReason: 'stop',
+    usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+  });
+});

@@ -1,0 +1,154 @@
+import { getEventListeners } from 'node:events';
+import { Agent, ModelError, type Timeouts } from 'keelson';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { ModelPart } from '../../../src/model/model.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { hello } from '../../support/providers/adapter-call.js';
+import { type Adapter, adapters } from '../../support/providers/adapters.js';
+import { eventBytes, type OpenAIServer, type Reply, startOpenAIServer } from '../../support/providers/openai-server.js';
+
+afterEach(() => vi.restoreAllMocks());
+
+const reason = new DOMException('The user left.', 'AbortError');
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Calls a model, aborts once the server has the request, and tells how it went. */
+async function aborted(adapter: Adapter, server: OpenAIServer, onPart?: (part: ModelPart) => void) {
+  const controller = new AbortController();
+  const call = adapter.model(server.baseURL).generate({ ...hello, signal: controller.signal, onPart });
+  const outcome = call.catch((error: unknown) => error);
+  while (server.requests.length === 0) await pause(2);
+  await pause(20);
+  const started = performance.now();
+  controller.abort(reason);
+  return { error: await outcome, took: performance.now() - started, signal: controller.signal };
+}
+
+describe.each(adapters)('an abort of $name', (adapter) => {
+  const limited = (seconds: string): Reply => ({
+    status: 429,
+    headers: { 'retry-after': seconds },
+    json: adapter.errorBody('rate_limit_error', 'Slow down'),
+  });
+  const begun = adapter.begun('Once', ' upon', ' a time');
+
+  test.each<[string, Reply, boolean]>([
+    ['before the answer', { json: {}, delayMs: 5000 }, false],
+    ['before the stream', { json: {}, delayMs: 5000 }, true],
+    ['inside a stream', { chunks: begun, end: 'hang' }, true],
+    ['inside a stream that has said nothing', { chunks: [], end: 'hang' }, true],
+    ['inside a body', { chunks: ['{"id":'], end: 'hang', headers: { 'content-type': 'application/json' } }, false],
+    ['inside a failure', { status: 500, chunks: ['{"error":'], end: 'hang' }, false],
+  ])('%s rejects at once with its reason, and closes the request', async (_title, reply, listens) => {
+    await using server = await startOpenAIServer([reply]);
+
+    const { error, took, signal } = await aborted(adapter, server, listens ? () => {} : undefined);
+
+    expect(error).toBe(reason);
+    expect(took).toBeLessThan(1000);
+    expect(await server.requests[0]?.closedEarly).toBe(true);
+    expect(server.requests).toHaveLength(1);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('ends the wait before another try, and leaves no timer that keeps the process alive', async () => {
+    await using server = await startOpenAIServer([limited('30')]);
+    const set = vi.spyOn(globalThis, 'setTimeout');
+    const cleared = vi.spyOn(globalThis, 'clearTimeout');
+
+    const { error, took, signal } = await aborted(adapter, server);
+
+    expect(error).toBe(reason);
+    expect(took).toBeLessThan(1000);
+    expect(server.requests).toHaveLength(1);
+    const wait = set.mock.results[set.mock.calls.findIndex(([, ms]) => ms === 30_000)]?.value;
+    expect(cleared.mock.calls.map(([timer]) => timer)).toContain(wait);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('is followed by no wait for another try', async () => {
+    await using server = await startOpenAIServer([{ json: {}, delayMs: 5000 }]);
+    const set = vi.spyOn(globalThis, 'setTimeout');
+
+    await aborted(adapter, server);
+    await server.requests[0]?.closedEarly;
+    await pause(20);
+
+    expect(set.mock.calls.filter(([, ms = 0]) => ms >= 300 && ms <= 600)).toEqual([]);
+  });
+
+  test('that came before the call sends nothing', async () => {
+    await using server = await startOpenAIServer([{ json: {} }]);
+    const model = adapter.model(server.baseURL);
+
+    await expect(model.generate({ ...hello, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('from inside a listener is followed by no further part', async () => {
+    await using server = await startOpenAIServer([{ chunks: [Buffer.concat(begun.map(eventBytes))], end: 'hang' }]);
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    const onPart = (part: ModelPart) => {
+      parts.push(part);
+      controller.abort(reason);
+    };
+
+    const call = adapter.model(server.baseURL).generate({ ...hello, signal: controller.signal, onPart });
+
+    await expect(call).rejects.toBe(reason);
+    await server.requests[0]?.closedEarly;
+    expect(parts).toEqual([{ type: 'text-delta', text: 'Once' }]);
+  });
+
+  test('that came after the answer does nothing, and no call leaves a listener', async () => {
+    await using server = await startOpenAIServer((body, index) =>
+      index % 3 === 2 ? limited('3600') : adapter.reply({ text: 'Hi' }, body),
+    );
+    const controller = new AbortController();
+    const { signal } = controller;
+    const model = adapter.model(server.baseURL);
+
+    for (let call = 0; call < 3; call += 1) {
+      await model.generate({ ...hello, signal });
+      const { content } = await model.generate({ ...hello, signal, onPart: () => {} });
+      expect(content).toMatchObject([{ text: 'Hi' }]);
+      await expect(model.generate({ ...hello, signal, onPart: () => {} })).rejects.toMatchObject({ status: 429 });
+    }
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    controller.abort(reason);
+    await pause(5);
+  });
+
+  test('by leaving the stream of an agent closes the request', async () => {
+    await using server = await startOpenAIServer([{ chunks: begun, end: 'hang' }]);
+    const agent = new Agent({ model: adapter.model(server.baseURL) });
+
+    for await (const event of agent.stream('A story')) if (event.type === 'text-delta') break;
+
+    expect(await server.requests[0]?.closedEarly).toBe(true);
+  });
+
+  test.each<[string, Timeouts, Reply]>([
+    ['first part', { firstPartMs: 50 }, { chunks: [], end: 'hang' }],
+    ['first part, without an answer', { firstPartMs: 50 }, { json: {}, delayMs: 5000 }],
+    ['whole answer', { firstPartMs: 70, modelMs: 60 }, { chunks: begun, end: 'hang' }],
+  ])('by the time for the %s closes the request, and it is not sent again', async (_title, timeouts, reply) => {
+    await using server = await startOpenAIServer([reply]);
+    const clock = fakeClock();
+    const agent = new Agent({ model: adapter.model(server.baseURL), timeouts, clock });
+
+    const run = agent.run('A story').catch((thrown: unknown) => thrown);
+    await vi.waitFor(() => expect(server.requests).toHaveLength(1));
+    await pause(20);
+    clock.advance(60);
+    const error = await run;
+
+    expect(error).toBeInstanceOf(ModelError);
+    expect(error).toMatchObject({ cause: { code: 'ERR_TIMEOUT' }, retryable: true });
+    expect(await server.requests[0]?.closedEarly).toBe(true);
+    await pause(20);
+    expect(server.requests).toHaveLength(1);
+  });
+});

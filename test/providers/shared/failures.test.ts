@@ -1,0 +1,283 @@
+import { createServer } from 'node:net';
+import { inspect } from 'node:util';
+import { Agent } from 'keelson';
+import { fallbackModels, retryModelCalls } from 'keelson/lifecycles';
+import { ProviderError } from 'keelson/openai';
+import { describe, expect, test, vi } from 'vitest';
+import { fakeClock, fastClock } from '../../support/agent/fake-clock.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { call, hello, inOrder, pieces } from '../../support/providers/adapter-call.js';
+import { type Adapter, adapters } from '../../support/providers/adapters.js';
+import { type Reply, type Script, startOpenAIServer } from '../../support/providers/openai-server.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const said = { text: 'Once upon a time' };
+const hi = { text: 'Hi' };
+
+/** Gives a reply to the first request, and says hi to the next. */
+function afterwards(adapter: Adapter, reply: Reply): Script {
+  return (body, index) => (index === 0 ? reply : adapter.reply(hi, body));
+}
+
+describe.each(adapters)('a failure of $name', (adapter) => {
+  const { provider } = adapter;
+  const error = (type: string, text = 'Told why') => adapter.errorBody(type, text);
+  const fail = (reply: Reply, options = {}) => call(adapter, reply, options).then((outcome) => outcome.error);
+
+  test.each([
+    [400, false],
+    [401, false],
+    [403, false],
+    [404, false],
+    [408, true],
+    [409, true],
+    [413, false],
+    [422, false],
+    [429, true],
+    [500, true],
+    [503, true],
+    [529, true],
+  ])('of status %i rejects, and says whether another try may do: %s', async (status, retryable) => {
+    for (const listens of [true, false]) {
+      const thrown = await fail({ status, json: error('some_error') }, { listens });
+
+      expect(thrown).toBeInstanceOf(ProviderError);
+      expect(thrown).toMatchObject({
+        code: 'ERR_PROVIDER_FAILED',
+        name: 'ProviderError',
+        provider,
+        message: `${status} Told why`,
+        status,
+        retryable,
+        retryAfterMs: undefined,
+        cause: expect.any(Error),
+      });
+    }
+  });
+
+  test.each([
+    [400, 'api_error'],
+    [413, 'rate_limit_exceeded'],
+  ])('of status %i does not pass, though it is called %s', async (status, type) => {
+    expect(await fail({ status, json: error(type) })).toMatchObject({ status, retryable: false });
+  });
+
+  test.each([
+    [{ 'retry-after': '7' }, 7000],
+    [{ 'retry-after-ms': '1500', 'retry-after': '7' }, 1500],
+    [{ 'retry-after-ms': 'soon', 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': 'later' }, undefined],
+  ])('says when to come again, by %j, and whose request it was', async (headers, retryAfterMs) => {
+    const ids = { 'x-request-id': 'req_1', 'request-id': 'req_1' };
+    const thrown = await fail({ status: 429, headers: { ...headers, ...ids }, json: error('rate_limit_error') });
+
+    expect(thrown).toMatchObject({ retryAfterMs, retryable: true, requestId: 'req_1' });
+  });
+
+  test('obeys a server that says itself whether to come again', async () => {
+    const never = await fail({ status: 500, headers: { 'x-should-retry': 'false' }, json: error('x') });
+    const again = await fail({ status: 400, headers: { 'x-should-retry': 'true' }, json: error('x') });
+
+    expect([never, again]).toMatchObject([{ retryable: false }, { retryable: true }]);
+  });
+
+  test.each<[string, Reply]>([
+    ['page', { status: 502, body: `<html>${'x'.repeat(9000)}</html>` }],
+    ['word', { status: 502, body: 'Bad gateway' }],
+    ['nothing', { status: 502, body: '' }],
+  ])('with a %s for a body is told in few words', async (_title, reply) => {
+    const { message } = (await fail(reply)) as Error;
+
+    expect(message).toMatch(/^502 /);
+    expect(message.length).toBeLessThan(600);
+  });
+
+  test.each<[string, Reply, RegExp, boolean]>([
+    ['an empty body', { body: '', headers: JSON_TYPE }, /is empty|no whole JSON/, true],
+    ['half a JSON text', { body: '{"id":', headers: JSON_TYPE }, /no whole JSON/, true],
+    ['no answer', { drop: true }, /connect.*(: .+|\(.+\))/i, true],
+    ['a body that is cut', { chunks: ['{"id":'], end: 'drop', headers: JSON_TYPE }, /./, true],
+    [
+      'a page',
+      { body: '<!doctype html>', headers: { 'content-type': 'text/html' } },
+      /"<!doctype html>".*baseURL/,
+      false,
+    ],
+  ])('is %s where nobody listens', async (...[, reply, message, retryable]) => {
+    const thrown = await fail(reply, { listens: false });
+
+    expect(thrown).toBeInstanceOf(ProviderError);
+    expect(thrown).toMatchObject({ status: undefined, retryable, message: expect.stringMatching(message) });
+  });
+
+  test.each<[string, Reply]>([
+    ['an empty body', { body: '', headers: { 'content-type': 'text/event-stream' } }],
+    ['no event', { chunks: [], end: 'silent' }],
+    ['no answer', { drop: true }],
+    ['a connection that is lost before it', { chunks: [], end: 'drop' }],
+  ])('is %s where a stream was asked for', async (_title, reply) => {
+    const { error: thrown, parts } = await call(adapter, reply);
+
+    expect(thrown).toBeInstanceOf(ProviderError);
+    expect(thrown).toMatchObject({ retryable: true });
+    expect(parts).toEqual([]);
+  });
+
+  test('is an error in a body that is called good', async () => {
+    const json = error('overloaded_error', 'Overloaded');
+    const failed = { message: 'Overloaded', status: 529, retryable: true };
+
+    expect(await fail({ json }, { listens: false })).toMatchObject(failed);
+    const again = await call(adapter, afterwards(adapter, { json }), { maxRetries: 1, listens: false });
+    expect([again.response?.content, again.requests.length]).toMatchObject([[hi], 2]);
+  });
+
+  test('is a server that is not there, with the reason', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    await new Promise((resolve) => server.close(resolve));
+
+    const generate = adapter.model(`http://127.0.0.1:${port}/v1`, { maxRetries: 0 }).generate(hello);
+
+    await expect(generate).rejects.toMatchObject({ retryable: true, message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  describe('inside a stream', () => {
+    const begun = adapter.begun('Once', ' upon');
+    const headers = { 'x-request-id': 'req_1', 'request-id': 'req_1' };
+
+    test.each(['drop', 'silent', 'done'] as const)('is its end before it has ended (%s)', async (end) => {
+      const outcome = await call(adapter, { chunks: begun, end, headers }, { maxRetries: 2 });
+
+      expect(outcome.error).toMatchObject({
+        code: 'ERR_PROVIDER_FAILED',
+        provider,
+        retryable: true,
+        requestId: 'req_1',
+      });
+      expect(pieces(outcome.parts, 'text-delta')).toBe('Once upon');
+      expect(outcome.requests).toHaveLength(1);
+    });
+
+    test.each([
+      ['overloaded_error', true],
+      ['rate_limit_error', true],
+      ['invalid_request_error', false],
+    ])('is an error by the name of %s', async (type, retryable) => {
+      const chunks = [...begun, adapter.errorEvent(type, 'Not now')];
+      const outcome = await call(adapter, { chunks, end: 'hang', headers }, { maxRetries: 2 });
+
+      expect(outcome.error).toMatchObject({
+        message: expect.stringContaining('Not now'),
+        retryable,
+        requestId: 'req_1',
+      });
+      expect(pieces(outcome.parts, 'text-delta')).toBe('Once upon');
+      expect(outcome.requests).toHaveLength(1);
+      expect(await outcome.requests[0]?.closedEarly).toBe(true);
+    });
+
+    test('is tried again where nothing was said yet', async () => {
+      const chunks = [adapter.errorEvent('overloaded_error', 'Overloaded')];
+      const outcome = await call(adapter, afterwards(adapter, { chunks, end: 'silent' }), { maxRetries: 1 });
+
+      expect(outcome.response?.content).toMatchObject([{ type: 'text', text: 'Hi' }]);
+      expect(outcome.requests).toHaveLength(2);
+    });
+
+    test('is an event that is no JSON', async () => {
+      const chunks = [...begun, 'data: Internal Server Error\n\n'];
+
+      expect(await fail({ chunks, end: 'silent' })).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
+    });
+
+    test('is what a listener throws, and lets go of the server', async () => {
+      await using server = await startOpenAIServer([{ chunks: begun, end: 'hang' }]);
+      const mine = new RangeError('Not my part');
+      const onPart = () => {
+        throw mine;
+      };
+
+      await expect(adapter.model(server.baseURL).generate({ ...hello, onPart })).rejects.toBe(mine);
+      expect(await server.requests[0]?.closedEarly).toBe(true);
+    });
+  });
+
+  describe('and another try', () => {
+    const soon: Reply = { status: 429, headers: { 'retry-after-ms': '20' }, json: error('rate_limit_error') };
+
+    test('waits as long as the server says, and is made twice where nothing is said', async () => {
+      await using server = await startOpenAIServer([soon]);
+      const model = adapter.model(server.baseURL);
+      const started = performance.now();
+
+      await expect(model.generate(hello)).rejects.toMatchObject({ status: 429, retryAfterMs: 20 });
+      expect(server.requests).toHaveLength(3);
+      expect(performance.now() - started).toBeGreaterThan(38);
+    });
+
+    test('waits on the clock of the run that calls the model', async () => {
+      const limited: Reply = { ...soon, headers: { 'retry-after': '50' } };
+      await using server = await startOpenAIServer(afterwards(adapter, limited));
+      const clock = fakeClock();
+
+      const run = new Agent({ model: adapter.model(server.baseURL), clock }).run('Hello');
+      await vi.waitFor(() => expect(clock.delays).toEqual([50_000]));
+      clock.advance(50_000);
+
+      expect((await run).text).toBe('Hi');
+    });
+
+    test.each<[string, Reply]>([
+      ['a status', { status: 503, headers: { 'retry-after-ms': '1' }, json: error('overloaded_error') }],
+      ['a lost connection', { drop: true }],
+    ])('follows %s', async (_title, reply) => {
+      for (const listens of 'drop' in reply ? [true] : [true, false]) {
+        const outcome = await call(adapter, afterwards(adapter, reply), { maxRetries: 1, listens });
+
+        expect(outcome.response?.content).toMatchObject([{ type: 'text', text: 'Hi' }]);
+        expect(pieces(outcome.parts, 'text-delta')).toBe(listens ? 'Hi' : '');
+        expect(outcome.requests).toHaveLength(2);
+      }
+    });
+
+    test('is left to lifecycles where they are to make it, which wait as the server says', async () => {
+      const limited: Reply = { ...soon, headers: { 'retry-after': '20' } };
+      await using server = await startOpenAIServer([limited]);
+      await using other = await startOpenAIServer(inOrder(adapter, hi));
+      const clock = fastClock();
+      const lifecycle = [retryModelCalls(), fallbackModels([adapter.model(other.baseURL, { maxRetries: 0 })])];
+      const model = adapter.model(server.baseURL, { maxRetries: 0 });
+
+      expect((await new Agent({ model, lifecycle, clock, logger: keepingLogger() }).run('Hello')).text).toBe('Hi');
+      expect(clock.now()).toBe(40_000);
+      expect([server.requests.length, other.requests.length]).toEqual([3, 1]);
+    });
+
+    test.each<[string, Reply]>([
+      ['a mistake', { status: 400, json: error('invalid_request_error') }],
+      ['a wait of an hour', { status: 429, headers: { 'retry-after': '3600' }, json: error('rate_limit_error') }],
+    ])('does not follow %s', async (_title, reply) => {
+      expect((await call(adapter, reply, { maxRetries: 2 })).requests).toHaveLength(1);
+    });
+  });
+
+  test('tells the key to nobody', async () => {
+    const apiKey = 'sk-very-secret';
+    const replies: Reply[] = [
+      { status: 401, json: error('authentication_error') },
+      { status: 500, body: '' },
+      { drop: true },
+      { chunks: adapter.begun('Once'), end: 'drop' },
+      { body: '{', headers: JSON_TYPE },
+    ];
+    for (const reply of replies) {
+      const thrown = await fail(reply, { apiKey, headers: { 'x-mine': apiKey } });
+      expect(inspect(thrown, { depth: 9, showHidden: true }) + JSON.stringify(thrown)).not.toContain(apiKey);
+    }
+    const unsendable = await fail(adapter.reply(said), { apiKey: `${apiKey}\n${apiKey}` });
+    expect(unsendable).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: false });
+    expect(inspect(unsendable, { depth: 9, showHidden: true })).not.toContain(apiKey);
+  });
+});

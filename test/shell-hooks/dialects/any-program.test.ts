@@ -1,0 +1,32 @@
+import { copyFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { type HookLab, runOnce, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+
+/** A hook in each language that every machine for tests has, and how it is called. */
+const programs: Readonly<Record<string, (lab: HookLab) => { command: string; args?: string[] }>> = {
+  'a script of the shell': ({ write }) => {
+    write('hook.sh', '#!/bin/sh\ncat > seen.json; echo \'{"ticket":"X"}\'\n');
+    return { command: './hook.sh' };
+  },
+  'a program of Node': ({ write }) => {
+    write(
+      'hook.mjs',
+      `import fs from 'node:fs'; fs.writeFileSync('seen.json', fs.readFileSync(0)); console.log('{"ticket":"X"}')`,
+    );
+    return { command: process.execPath, args: ['hook.mjs'] };
+  },
+  'a compiled program': ({ workspace, write }) => {
+    write('answer.json', '{"ticket":"X"}');
+    copyFileSync('/bin/cat', `${workspace}/binary`);
+    return { command: './binary', args: ['answer.json'] };
+  },
+};
+
+// covers: S0-G.1
+test.each(Object.entries(programs))('a hook may be %s', async (_what, make) => {
+  const { outcomes } = await runOnce(lab, [{ event: 'before_tool', name: 'any', ...make(lab) }]);
+
+  expect(outcomes).toMatchObject([{ status: 'completed', output: { ticket: 'X' } }]);
+});

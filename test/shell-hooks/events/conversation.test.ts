@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { textOf } from '../../../src/index.js';
+import { HOOK_EVENTS, type HookEvent } from '../../../src/shell-hooks/shell-hooks.js';
+import { calls, type ScriptedModel, says } from '../../../src/testing/testing.js';
+import { agentWith, answers, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+
+/** What hooks said in each request, in order. */
+function heard(model: ScriptedModel): string[][] {
+  return model.requests.map(({ messages }) =>
+    messages.flatMap((message) => {
+      const found = /^<hook-message source="hook:(.*)">\n(.*)\n<\/hook-message>$/s.exec(textOf(message));
+      return found ? [`${found[1]}: ${found[2]}`] : [];
+    }),
+  );
+}
+
+/** Two runs of one session, the first with a tool call, and two hooks that speak at one event. */
+async function twoRuns(event: HookEvent, more: object = {}) {
+  const says1 = (text: string) => ({ systemMessage: text, ...more });
+  const hooks = hooksIn(lab, {
+    hooks: [answers(event, says1('one'), { name: 'a' }), answers(event, says1('two'), { name: 'b' })],
+  });
+  const { tool } = countingTool('look');
+  const script = [calls('look', {}), says('seen'), says('again'), says('more')];
+  const { agent, model } = agentWith(lab, hooks, { script, tools: [tool] });
+  const session = await agent.session({ id: 's' });
+  await session.run('first').catch(() => {});
+  await session.run('second').catch(() => {});
+  await session.close();
+  return heard(model);
+}
+
+const both = ['a: one', 'b: two'];
+const next: Record<string, string[][]> = {
+  session_start: [both, both, both],
+  before_agent: [both, both, [...both, ...both]],
+  after_model: [[], both, [...both, ...both]],
+  before_tool: [[], both, both],
+  after_tool: [[], both, both],
+  before_model: [both, both, both],
+  before_tool_selection: [both, both, both],
+  after_agent: [[], [], both],
+  session_end: [[], [], []],
+};
+
+test.each(HOOK_EVENTS)('S0-13.1: what hooks say at %s enters the conversation once, in their order', async (event) => {
+  expect(await twoRuns(event)).toEqual(next[event]);
+});
+
+test('S0-13.1: what hooks say at the two events before a request stands in it together', async () => {
+  const hooks = hooksIn(lab, {
+    hooks: [
+      answers('before_model', { systemMessage: 'one' }, { name: 'a' }),
+      answers('before_tool_selection', { systemMessage: 'two' }, { name: 'b' }),
+    ],
+  });
+  const { agent, model } = agentWith(lab, hooks, { script: [says('seen')] });
+  await agent.run('go');
+
+  expect(heard(model)).toEqual([both]);
+});
+
+test('S0-13.1: what is said at session_end is kept in the log', async () => {
+  await twoRuns('session_end');
+
+  expect(lab.logged('info').map(({ message }) => message)).toEqual(
+    expect.arrayContaining(['Hook "a" said at session_end: one', 'Hook "b" said at session_end: two']),
+  );
+});
+
+test('a remark on a final answer buys no turn', async () => {
+  const hooks = hooksIn(lab, { hooks: [answers('after_model', { systemMessage: 'well said' })] });
+  const { agent, model } = agentWith(lab, hooks, { script: [says('seen')] });
+
+  expect((await agent.run('go')).text).toBe('seen');
+  expect(model.requests).toHaveLength(1);
+});
+
+/** The same hook cancels once, in the first run, and the session goes on. */
+async function afterCancel(event: HookEvent) {
+  const text = `cat >/dev/null; test -e once && exit 0; touch once; echo '{"continue":false,"systemMessage":"one"}'`;
+  const hooks = hooksIn(lab, { hooks: [{ event, name: 'a', command: 'sh', args: ['-c', text] }] });
+  const { tool } = countingTool('look');
+  const script = [calls('look', {}), says('seen'), says('again')];
+  const { agent, model } = agentWith(lab, hooks, { script, tools: [tool] });
+  const opened = await agent.session({ id: 's' }).catch(() => undefined);
+  const session = opened ?? (await agent.session({ id: 's' }));
+  const first = await session.run('first').catch(() => undefined);
+  const before = model.requests.length;
+  if (first === undefined) await session.run('second');
+  return heard(model).slice(first === undefined ? before : 1)[0];
+}
+
+test.each(HOOK_EVENTS.filter((event) => !['session_start', 'session_end'].includes(event)))(
+  "S0-13.1, B15: what the hook said that cancels %s stands in the session's next request",
+  async (event) => {
+    expect(await afterCancel(event)).toEqual(['a: one']);
+  },
+);
+
+test('S0-13.1: what the hook said that kept a session from opening stands in its first request, once it opens', async () => {
+  const text = `test -e once && exit 0; touch once; echo '{"continue":false,"systemMessage":"one"}'`;
+  const hook = { event: 'session_start', name: 'a', command: 'sh', args: ['-c', text] } as const;
+  const { agent, model } = agentWith(lab, hooksIn(lab, { hooks: [hook] }), { script: [says('seen')] });
+  await expect(agent.session({ id: 's' })).rejects.toThrow();
+  await (await agent.session({ id: 's' })).run('go');
+
+  expect(heard(model)).toEqual([['a: one']]);
+});
+
+test('what hooks say to the user reaches the listener', async () => {
+  const notices: unknown[] = [];
+  const hooks = hooksIn(lab, {
+    hooks: [answers('before_agent', { systemMessage: 'mind\u001b[31m the gap' })],
+    onNotice: (notice) => notices.push(notice),
+  });
+  const { agent } = agentWith(lab, hooks, { script: [says('ok')] });
+  await agent.run('go');
+
+  expect(notices).toEqual([{ hook: 'before_agent-hook', event: 'before_agent', text: 'mind the gap' }]);
+});
+
+test('two sessions do not hear what was meant for the other', async () => {
+  const hooks = hooksIn(lab, { hooks: [answers('after_agent', { systemMessage: 'one' })] });
+  const { agent, model } = agentWith(lab, hooks, { script: says('ok') as never });
+  const [a, b] = [await agent.session({ id: 'a' }), await agent.session({ id: 'b' })];
+  await a.run('go');
+  await b.run('go');
+  await a.run('more');
+
+  expect(heard(model)).toEqual([[], [], ['after_agent-hook: one']]);
+});

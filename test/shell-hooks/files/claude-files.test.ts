@@ -1,0 +1,131 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
+import { says } from '../../../src/testing/testing.js';
+import { claudeHooks, command } from '../../support/shell-hooks/claude-file.js';
+import { agentWith, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+const claude = (hooks: object, options?: ShellHooksOptions) => claudeHooks(lab, hooks, options);
+
+test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the approval', async () => {
+  lab.write('.claude/check.sh', '#!/bin/sh\necho ran >> ran\n');
+  const asked: string[] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/.claude/check.sh')] },
+    { approve: ({ why, files }) => asked.push(`${why} ${files.map(({ path }) => path)}`) < 2 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  lab.write('.claude/check.sh', '#!/bin/sh\necho evil >> ran\n');
+  await agent.run('two');
+
+  expect([asked, lab.read('ran')]).toEqual([['new .claude/check.sh', 'changed .claude/check.sh'], 'ran\n']);
+});
+
+test.each([
+  '"$CLAUDE_PROJECT_DIR/my hooks/check.sh"',
+  `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
+  '"$(pwd)/my hooks/check.sh"',
+  '"`pwd`"/"my hooks"/check.sh',
+  'bash "$PWD/my hooks/check.sh" --fast',
+])('however a command names a script, such as %s, it is bound', async (text) => {
+  lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
+  const asked: string[][] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command(text)] },
+    { approve: ({ files }) => asked.push(files.map(({ path }) => path)) > 0 },
+  );
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
+});
+
+test('the user may have switched hooks off; a file of the workspace may not', async () => {
+  const document = JSON.stringify({ disableAllHooks: true, hooks: { UserPromptSubmit: [command('echo x >> ran')] } });
+  const own = join(lab.home, '.claude');
+  mkdirSync(own);
+  writeFileSync(join(own, 'settings.json'), document);
+  const hooks = hooksIn(lab, { discover: ['claude'], approve: () => true });
+  await hooks.reload();
+  expect(hooks.status().hooks).toEqual([]);
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'info', code: 'hooks-switched-off', message: expect.stringContaining('Hooks are switched off') },
+  ]);
+  lab.write('.claude/settings.json', document);
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ scope }) => scope)).toEqual(['workspace']);
+  expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toContain(
+    'warning hooks-switched-off',
+  );
+});
+
+test('a script that was not there when its hook was approved is bound as it appears', async () => {
+  const asked: string[] = [];
+  const hooks = claude(
+    { UserPromptSubmit: [command('"$CLAUDE_PROJECT_DIR"/late.sh || true')] },
+    { approve: ({ why }) => asked.push(why) < 2 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  lab.write('late.sh', '#!/bin/sh\necho evil >> ran\n');
+  await agent.run('two');
+
+  expect([asked, lab.has('ran')]).toEqual([['new', 'changed'], false]);
+});
+
+test.each([
+  ['claude', { command: `"\${CLAUDE_PLUGIN_ROOT}"/run.sh` }, 'UserPromptSubmit'],
+  ['claude', { command: `\${CLAUDE_PLUGIN_ROOT}/run.sh`, args: [`\${CLAUDE_PLUGIN_ROOT}`] }, 'UserPromptSubmit'],
+  ['gemini', { command: `\${extensionPath}\${/}run.sh` }, 'BeforeAgent'],
+] as const)('an extension of %s is run by the name of its folder: %j', async (dialect, handler, event) => {
+  const root = join(lab.workspace, 'ext');
+  lab.write('ext/run.sh', `#!/bin/sh\necho "$0 $1" > "${lab.workspace}/where"\n`);
+  lab.write(
+    'ext/hooks/hooks.json',
+    JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', ...handler }] }] } }),
+  );
+  const file = { path: 'ext/hooks/hooks.json', dialect, root, extension: 'ext' };
+  const asked: string[][] = [];
+  const approve = ({ files }: { files: readonly { path: string }[] }) => asked.push(files.map(({ path }) => path)) > 0;
+  await agentWith(lab, hooksIn(lab, { files: [file], approve }), { script: [says('ok')] }).agent.run('go');
+
+  expect(asked[0]).toEqual(expect.arrayContaining(['hooks/hooks.json', 'run.sh']));
+  const copy = join(lab.home, '.keelson/approved/');
+  const [command = '', argument = ''] = lab.read('where').trim().split(' ');
+  expect([command.startsWith(copy), argument === '' || argument.startsWith(copy)]).toEqual([true, true]);
+});
+
+test('the hooks of the user stand before those of the workspace, whatever the format', async () => {
+  mkdirSync(join(lab.home, '.claude'));
+  const document = (name: string) => JSON.stringify({ hooks: { before_agent: [{ name, command: 'true' }] } });
+  writeFileSync(
+    join(lab.home, '.claude/settings.json'),
+    JSON.stringify({ hooks: { UserPromptSubmit: [command('true')] } }),
+  );
+  lab.write('.keelson/hooks.json', document('theirs'));
+  mkdirSync(join(lab.home, '.keelson'));
+  writeFileSync(join(lab.home, '.keelson/hooks.json'), document('mine'));
+  const hooks = hooksIn(lab, { discover: ['native', 'claude'] });
+  await hooks.reload();
+
+  expect(hooks.status().hooks.map(({ name }) => name)).toEqual(['mine', 'claude:UserPromptSubmit#1', 'theirs']);
+});
+
+test('a command line that hides a name among very many is not run, and takes no time', async () => {
+  const asked: unknown[] = [];
+  const start = performance.now();
+  for (const text of [
+    `: ${'$a/b c '.repeat(50_000)}`,
+    '${'.repeat(500_000),
+    '`'.repeat(500_001),
+    '$('.repeat(500_000),
+  ]) {
+    const hooks = claude({ UserPromptSubmit: [command(text)] }, { approve: (request) => asked.push(request) < 0 });
+    await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+  }
+
+  expect(performance.now() - start).toBeLessThan(8_000);
+}, 20_000);

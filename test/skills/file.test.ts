@@ -1,0 +1,165 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/index.js';
+import { readSkillFile } from '../../src/skills/file.js';
+import { makePlace, manifest } from '../support/manifest/place.js';
+import { write } from '../support/process/scratch.js';
+
+const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(`---\n${fields}\n---\n${body}`, folder);
+const oddities = (fields: string, folder?: string, body?: string) =>
+  read(fields, folder, body).problems.map(({ path, message }) => `${path}: ${message}`);
+
+describe('a SKILL.md by the Agent Skills standard', () => {
+  test('needs no more than a name and a description', async () => {
+    const place = makePlace();
+    write(join(place.workspaceDir, '.agents/skills/x/SKILL.md'), '---\nname: x\ndescription: Runs scripts/x.sh.\n---');
+    const { loader } = await place.load({ skillFolders: ['.agents/skills'], approve: place.yes });
+
+    expect(textOf(await loader.skills.invoke('x'))).toBe('Runs scripts/x.sh.');
+    expect(loader.status().diagnostics).toMatchObject([
+      { level: 'warning', problems: [{ message: expect.stringContaining('no instructions') }] },
+    ]);
+  });
+
+  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may be named in any script: %s', (name) => {
+    expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
+  });
+
+  test('has one name, however its letters are composed', () => {
+    const { skill, problems } = read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
+
+    expect(skill?.name).toBe('caf\u00e9');
+    expect(problems).toEqual([]);
+    expect(oddities('name: caf\u00e9\ndescription: d', 'cafe\u0301')).toEqual([]);
+  });
+
+  test.each(['MySkill', 'НАВЫК', '-x', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
+    'is loaded with a warning where its name is against the rules: %s',
+    (name) => {
+      expect(read(`name: ${name}\ndescription: d`, name).skill?.name).toBe(name);
+      expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([
+        'name: it should be made of lower case letters, digits and single hyphens',
+      ]);
+    },
+  );
+
+  test('is loaded with a warning where its name is too long, or looks like that of an extension', () => {
+    expect(oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
+      'name: it has more than 64 characters',
+    ]);
+    expect(read('name: "ship:moor\uff1anow"\ndescription: d', 'x').skill?.name).toBe('ship-moor-now');
+    expect(oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
+      'name: a colon ends the name of an extension: the skill is "ship-moor"',
+    ]);
+  });
+
+  test.each(['description:\n  Trigger: when asked', 'description:\n  Use when: asked\n  And then: too'])(
+    'has a description also where that looks like a map: %j',
+    (fields) => {
+      expect(read(fields).skill?.description).toMatch(/^(Trigger: when asked|Use when: asked And then: too)$/);
+    },
+  );
+
+  test('has what else says when to use it in its description', () => {
+    const { skill, problems } = read('name: x\ndescription: Moors ships.\nwhen_to_use: When one arrives.');
+
+    expect(skill?.description).toBe('Moors ships. When one arrives.');
+    expect(problems).toEqual([]);
+    expect(read('name: x\nwhen_to_use: When one arrives.').problems).toMatchObject([{ path: 'description' }]);
+  });
+
+  test.each([
+    ['metadata: {"port": {"bins": ["jq"]}, "by": "me", "__proto__": {}}', { port: '{"bins":["jq"]}', by: 'me' }],
+    ['metadata:\n  {\n    "by": "me",\n    "n": 1\n  }', { by: 'me', n: '1' }],
+    ['metadata: [a, b]', {}],
+    ['metadata: "[1]"', {}],
+    ['metadata: {by: me', {}],
+  ])('may have its metadata as JSON: %j', (fields, metadata) => {
+    expect(read(`name: x\ndescription: d\n${fields}`).skill?.metadata).toEqual(metadata);
+  });
+
+  test('that is not for the user is told to be for the user as well', () => {
+    expect(oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
+      'user-invocable: it is passed over: the user may invoke it as well',
+    ]);
+    expect(oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
+  });
+
+  test('says of each part that other programs act on that it is passed over', () => {
+    const hooks =
+      'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
+
+    expect(oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
+      'context: it is passed over',
+      'hooks: it is passed over',
+      'model: it is passed over',
+    ]);
+  });
+});
+
+describe('where skills are found', () => {
+  const file = (text: string) => `---\nname: x\ndescription: d\n---\n${text}`;
+  const folders = ['.app/skills', '.agents/skills'];
+
+  test('of two of one name the first is taken, for the user as for the workspace', async () => {
+    const place = makePlace();
+    const home = join(place.root, 'home');
+    const before = process.env.HOME;
+    process.env.HOME = home;
+    try {
+      for (const root of [home, place.workspaceDir]) {
+        for (const folder of folders) write(join(root, folder, 'x/SKILL.md'), file(`${root} ${folder}`));
+      }
+      const mine = await place.load({ skillFolders: folders });
+      const ours = await place.load({ skillFolders: folders, approve: place.yes });
+
+      expect(textOf(await mine.loader.skills.invoke('x'))).toBe(`${home} .app/skills`);
+      expect(textOf(await ours.loader.skills.invoke('x'))).toBe(`${place.workspaceDir} .app/skills`);
+    } finally {
+      process.env.HOME = before;
+    }
+  });
+
+  test('what tools keep in the folder of a skill is none of its files', async () => {
+    const place = makePlace();
+    const root = place.user('ext', manifest('ext', { skills: ['.'] }));
+    write(join(root, 'SKILL.md'), file('Read a.md.'));
+    for (const path of ['a.md', '.git/config', 'node_modules/x/y.js', 'src/__pycache__/z.pyc', '.env.example']) {
+      write(join(root, path), 'x');
+    }
+    const { loader } = await place.load();
+
+    expect(
+      textOf(await loader.skills.invoke('x'))
+        .split('\n')
+        .slice(3),
+    ).toEqual(['.env.example', 'a.md', 'manifest.json']);
+  });
+
+  test('what a link leads out of its place is told', async () => {
+    const place = makePlace();
+    const elsewhere = write(join(place.root, 'elsewhere/x/SKILL.md'), file('Elsewhere.'));
+    const link = (target: string, path: string) => {
+      mkdirSync(dirname(path), { recursive: true });
+      symlinkSync(target, path);
+    };
+    const skills = join(place.workspaceDir, '.agents/skills');
+    link(elsewhere, join(skills, 'a/SKILL.md'));
+    link(dirname(elsewhere), join(skills, 'b'));
+    link(join(skills, 'loop'), join(skills, 'loop'));
+    const root = place.user('ext', manifest('ext'));
+    link(elsewhere, join(root, 'skills/c/SKILL.md'));
+    link(dirname(elsewhere), join(root, 'skills/d'));
+    const { loader } = await place.load({ skillFolders: folders, approve: place.yes });
+
+    expect(loader.skills.list()).toEqual([]);
+    expect(place.asked).toEqual([]);
+    expect(loader.status().diagnostics.map(({ level, source }) => [level, source])).toEqual([
+      ['error', join(root, 'skills/c')],
+      ['error', join(root, 'skills/d')],
+      ['error', join(skills, 'a')],
+      ['error', join(skills, 'b')],
+    ]);
+  });
+});

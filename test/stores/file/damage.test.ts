@@ -1,0 +1,104 @@
+import { appendFile, mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Message } from '../../../src/model/message.js';
+import { resolveStatePolicy } from '../../../src/state/state-policy.js';
+import { FileSessionStore, FileStateStore, StoreCorruptError } from '../../../src/stores/file/file.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { keepingLogger } from '../../support/agent/silent-logger.js';
+import { logIn, temporaryFolder } from '../../support/stores/temporary-folder.js';
+
+const policy = resolveStatePolicy();
+const scope = { extension: 'e', session: 's' };
+const said = (content: string): Message => ({ role: 'user', content });
+
+describe('a damaged file', () => {
+  async function damaged(kind: 'session' | 'state') {
+    const folder = await temporaryFolder();
+    if (kind === 'session') await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('right')] }, 0);
+    else await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'right' }, policy);
+    const file = await logIn(folder);
+    const text = (await readFile(file, 'utf8')).replace('right', 'wrong');
+    await writeFile(file, text);
+    return { folder, file, text };
+  }
+
+  test('of a session is an error that names it, stays as it is, and goes when the session is deleted', async () => {
+    const { folder, file, text } = await damaged('session');
+    const store = new FileSessionStore({ folder });
+
+    for (const attempt of [store.load('s'), store.save('s', { keep: 0, append: [] }, 0)]) {
+      const error = await rejectionOf(attempt);
+      expect(error).toBeInstanceOf(StoreCorruptError);
+      expect(error).toMatchObject({ code: 'ERR_STORE_CORRUPT', file });
+      expect(error).toHaveProperty('message', expect.stringContaining(file));
+    }
+    expect(await readFile(file, 'utf8')).toBe(text);
+
+    await store.delete('s');
+    expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
+  });
+
+  test('of state is put aside with a warning that names both, and the session begins anew', async () => {
+    const { folder, file, text } = await damaged('state');
+    const logger = keepingLogger();
+    const store = new FileStateStore({ folder, logger });
+
+    expect(await store.get(scope, 'k', policy)).toBe(undefined);
+    await store.set(scope, { key: 'k', value: 'new' }, policy);
+
+    expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe('new');
+    const [backup = ''] = (await readdir(folder)).filter((name) => name.startsWith('damaged-'));
+    expect(await readFile(join(folder, backup), 'utf8')).toBe(text);
+    expect(logger.lines).toEqual([expect.stringContaining(join(folder, backup))]);
+    expect(logger.lines[0]).toContain(file);
+  });
+
+  test.each([
+    ['cut in its first line', (file: string) => truncate(file, 20)],
+    [
+      'of another kind of store',
+      async (file: string) => {
+        const folder = await temporaryFolder();
+        await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'x' }, policy);
+        await rename(await logIn(folder), file);
+      },
+    ],
+    ['with a line put twice', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
+    [
+      'a folder',
+      async (file: string) => {
+        await rm(file);
+        await mkdir(file);
+      },
+    ],
+    [
+      'a symbolic link',
+      async (file: string) => {
+        await rename(file, `${file}.real`);
+        await symlink(`${file}.real`, file);
+      },
+    ],
+  ])('is found where it is %s', async (_title, damage) => {
+    const folder = await temporaryFolder();
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    await damage(await logIn(folder));
+
+    expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
+  });
+
+  test('a link in the place of a session folder is not followed', async () => {
+    const folder = await temporaryFolder();
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
+    const inside = join(await logIn(folder), '..');
+    const outside = join(await temporaryFolder(), 'outside');
+    await rename(inside, outside);
+    await symlink(outside, inside);
+    const store = new FileSessionStore({ folder });
+
+    for (const attempt of [store.load('s'), store.save('s', { keep: 0, append: [] }, 1), store.delete('s')]) {
+      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_STORE_CORRUPT', file: inside });
+    }
+    expect((await readdir(outside)).sort()).toEqual(['free', 'log']);
+  });
+});

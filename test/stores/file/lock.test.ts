@@ -1,0 +1,190 @@
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { resolveStatePolicy } from '../../../src/state/state-policy.js';
+import { FileStateStore } from '../../../src/stores/file/file.js';
+import { type FolderLock, lockFolder } from '../../../src/stores/file/lock.js';
+import { newOwner } from '../../../src/stores/file/owner.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { startStoreProcess } from '../../support/stores/store-process.js';
+import { temporaryFolder } from '../../support/stores/temporary-folder.js';
+
+const quick = { create: true, timeoutMs: 200 };
+
+/** A folder that `owner` holds. */
+async function heldFolder(owner: string): Promise<string> {
+  const folder = join(await temporaryFolder(), 'held');
+  await mkdir(folder);
+  await writeFile(join(folder, owner), '');
+  return folder;
+}
+
+/** The name of a holder, with one of its parts put differently: place, pid, start, nonce. */
+function ownerWith(part: 1 | 2 | 3 | 4, value: string): string {
+  return newOwner().split('.').with(part, value).join('.');
+}
+
+async function expectLock(lock: Promise<FolderLock | undefined>): Promise<FolderLock> {
+  const held = await lock;
+  if (held === undefined) return expect.unreachable('no lock');
+  return held;
+}
+
+test('one of many holds the lock at a time', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  let holders = 0;
+  let turns = 0;
+
+  await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      const lock = await expectLock(lockFolder(folder, { create: true, timeoutMs: 20_000 }));
+      holders += 1;
+      expect(holders).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      holders -= 1;
+      turns += 1;
+      await lock.release();
+    }),
+  );
+
+  expect(turns).toBe(30);
+  expect(await readdir(folder)).toEqual(['free']);
+});
+
+test('a folder that is not there is made only where that is asked for', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+
+  expect(await lockFolder(folder, { create: false, timeoutMs: 0 })).toBe(undefined);
+  await (await expectLock(lockFolder(folder, quick))).release();
+  await (await expectLock(lockFolder(folder, { create: false, timeoutMs: 0 }))).remove();
+  expect(await lockFolder(folder, { create: false, timeoutMs: 0 })).toBe(undefined);
+});
+
+test('a folder whose lock is gone gets another one, which one of many holds', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  await (await expectLock(lockFolder(folder, quick))).release();
+  await rm(join(folder, 'free'));
+
+  expect(await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 50 }))).toMatchObject({
+    code: 'ERR_STORE_BUSY',
+  });
+  let holders = 0;
+  const hold = async () => {
+    const lock = await expectLock(lockFolder(folder, { create: true, timeoutMs: 10_000, silentMs: 100 }));
+    holders += 1;
+    expect(holders).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    holders -= 1;
+    await lock.release();
+  };
+  await Promise.all(Array.from({ length: 5 }, hold));
+  expect(await readdir(folder)).toEqual(['free']);
+});
+
+test('who waits too long for a process that lives gets a typed error', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  const holder = startStoreProcess({ folder, task: 'hold', name: '', count: 0 });
+  await holder.said(1);
+
+  const error = await rejectionOf(lockFolder(folder, { ...quick, silentMs: 50 }));
+  expect(error).toMatchObject({ code: 'ERR_STORE_BUSY', retryable: true, folder, lost: false });
+
+  // The same holder, killed: nobody waits for it.
+  holder.child.kill('SIGKILL');
+  await holder.ended;
+  await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 1_000 }))).release();
+});
+
+test.runIf(process.platform === 'linux')(
+  'a process that got the number of a dead holder is not taken for it',
+  async () => {
+    const folder = await heldFolder(ownerWith(3, '1').replace(`.${process.pid}.`, `.${process.ppid}.`));
+    await writeFile(join(folder, 'log.tmp'), 'half of a');
+
+    await (await expectLock(lockFolder(folder, { ...quick, timeoutMs: 0 }))).release();
+    expect(await readdir(folder)).toEqual(['free']);
+  },
+);
+
+test('of many that wait for a dead holder one takes over, and then each in turn', async () => {
+  const folder = await heldFolder(ownerWith(2, '2147483646'));
+  let holders = 0;
+
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const lock = await expectLock(lockFolder(folder, { create: true, timeoutMs: 20_000 }));
+      holders += 1;
+      expect(holders).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      holders -= 1;
+      await lock.release();
+    }),
+  );
+
+  expect(await readdir(folder)).toEqual(['free']);
+});
+
+test('a holder elsewhere is waited for while it shows that it lives, and no longer', async () => {
+  const owner = ownerWith(1, '0123456789abcdef');
+  const folder = await heldFolder(owner);
+  let beats = 0;
+  const beating = setInterval(() => {
+    beats += 1;
+    void utimes(join(folder, owner), beats, beats);
+  }, 20);
+
+  const error = await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 600, silentMs: 300 }));
+  clearInterval(beating);
+  expect(error).toMatchObject({ code: 'ERR_STORE_BUSY' });
+
+  const start = performance.now();
+  await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
+  expect(performance.now() - start).toBeGreaterThan(290);
+});
+
+test('a holder shows that it lives as long as it holds the lock', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  const lock = await expectLock(lockFolder(folder, quick));
+  const [name = ''] = await readdir(folder);
+  const beat = async () => (await stat(join(folder, name))).mtimeMs;
+  const first = await beat();
+
+  await expect.poll(beat, { timeout: 4_000 }).toBeGreaterThan(first);
+  await lock.release();
+});
+
+test('who lost the lock while it slept learns it before it writes, and does not free it for a third', async () => {
+  const folder = join(await temporaryFolder(), 'a');
+  const lock = await expectLock(lockFolder(folder, quick));
+  const [mine = ''] = await readdir(folder);
+  const other = newOwner();
+  await rename(join(folder, mine), join(folder, other));
+
+  for (const attempt of [() => lock.check(), () => lock.remove(), () => lock.release()]) {
+    expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_BUSY', lost: true });
+  }
+  expect(await readdir(folder)).toEqual([other]);
+});
+
+test('a thread that was ended while it held the lock does not hold it for ever', async () => {
+  const folder = await heldFolder(newOwner());
+
+  const error = await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 100 }));
+  expect(error).toMatchObject({ code: 'ERR_STORE_BUSY' });
+  await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
+});
+
+test('an extension is cleared in other sessions while somebody holds one', async () => {
+  const folder = await temporaryFolder();
+  const store = new FileStateStore({ folder });
+  for (const session of ['a', 'b', 'c']) {
+    await store.set({ extension: 'e', session }, { key: 'k', value: 'v' }, resolveStatePolicy());
+  }
+  const [first = ''] = await readdir(folder);
+  const lock = await expectLock(lockFolder(join(folder, first), { create: false, timeoutMs: 1_000 }));
+  const cleared = store.clearExtension('e');
+
+  await vi.waitFor(async () => expect(await readdir(folder)).toEqual([first]), 5_000);
+  await lock.release();
+  expect(await cleared).toBe(3);
+});

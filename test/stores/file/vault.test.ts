@@ -1,0 +1,334 @@
+import { appendFile, mkdir, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Agent } from '../../../src/index.js';
+import type { Message } from '../../../src/model/message.js';
+import { resolveStatePolicy } from '../../../src/state/state-policy.js';
+import { FileSessionStore, FileStateStore } from '../../../src/stores/file/file.js';
+import { scriptedModel } from '../../../src/testing/testing.js';
+import { fakeClock } from '../../support/agent/fake-clock.js';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { anySteps, outcomesOf } from '../../support/state/state-model.js';
+import { startStoreProcess } from '../../support/stores/store-process.js';
+import { logIn, temporaryFolder } from '../../support/stores/temporary-folder.js';
+
+const policy = resolveStatePolicy();
+const scope = { extension: 'e', session: 's' };
+const said = (content: string): Message => ({ role: 'user', content });
+
+test('any sequence of calls, by stores that are opened anew now and then, does what the plain rules say', async () => {
+  const root = await temporaryFolder();
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(anySteps, async (steps) => {
+      runs += 1;
+      const clock = fakeClock(1_000_000);
+      const [found, expected] = await outcomesOf(steps, {
+        open: () => new FileStateStore({ folder: join(root, `${runs}`), clock }),
+        pass: (ms) => clock.advance(ms),
+      });
+      expect(found).toEqual(expected);
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+describe('what is on disk', () => {
+  test('state and sessions are there for a store that is opened later on the same folder', async () => {
+    const folder = await temporaryFolder();
+    await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'x' }, policy);
+    const session = await new Agent({ model: scriptedModel(['hi']), store: new FileSessionStore({ folder }) }).session({
+      id: 's',
+    });
+    await session.run('hello');
+
+    const again = await new Agent({ model: scriptedModel([]), store: new FileSessionStore({ folder }) }).session({
+      id: 's',
+    });
+
+    expect(again.messages).toEqual(session.messages);
+    expect(again.messages).toHaveLength(2);
+    expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe('x');
+  });
+
+  test('is for its owner alone, and ids never show in the names of files nor lead out of the folder', async () => {
+    const root = await temporaryFolder();
+    const folder = join(root, 'inner', 'store');
+    const store = new FileSessionStore({ folder });
+    for (const id of ['../x', '/etc/passwd', 'a:b', 'A', 'a', 'con', 'x'.repeat(300), '*']) {
+      await store.save(id, { keep: 0, append: [said('x')] }, 0);
+    }
+
+    expect(await readdir(root)).toEqual(['inner']);
+    expect(await readdir(join(root, 'inner'))).toEqual(['store']);
+    const names = await readdir(folder);
+    expect(names.filter((name) => !/^session-[0-9a-f]{64}$/.test(name))).toEqual([]);
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(8);
+    const modes = await Promise.all(
+      [folder, join(folder, names[0] ?? ''), await logIn(folder)].map(async (path) => (await stat(path)).mode & 0o777),
+    );
+    expect(modes).toEqual([0o700, 0o700, 0o600]);
+  });
+
+  test('grows with what a save adds, not with what is there', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    const message = said('x'.repeat(500));
+    let written = 0;
+    let last = { ino: 0, size: 0 };
+    for (let at = 0; at < 300; at += 1) {
+      await store.save('s', { keep: at, append: [message] }, at);
+      const { ino, size } = await stat(await logIn(folder));
+      // A file of another number was written whole.
+      written += ino === last.ino ? size - last.size : size;
+      last = { ino, size };
+    }
+
+    const needed = 300 * JSON.stringify(message).length;
+    expect(last.size).toBeGreaterThan(needed);
+    expect(written).toBeLessThan(4 * needed);
+  });
+
+  test('does not grow with what was overwritten or read', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileStateStore({ folder });
+    for (let at = 0; at < 1_000; at += 1) {
+      await store.set(scope, { key: 'k', value: `${at} ${'x'.repeat(500)}` }, policy);
+      await store.get(scope, 'k', policy);
+    }
+
+    expect((await stat(await logIn(folder))).size).toBeLessThan(100_000);
+    expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe(`999 ${'x'.repeat(500)}`);
+  });
+
+  test('a store sees what others wrote since it last looked, also where they wrote the log anew', async () => {
+    const folder = await temporaryFolder();
+    const [one, other] = [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
+    await one.save('s', { keep: 0, append: [said('1')] }, 0);
+    await other.save('s', { keep: 1, append: [said('2')] }, 1);
+    expect((await one.load('s'))?.messages).toEqual([said('1'), said('2')]);
+
+    await other.delete('s');
+    await other.save('s', { keep: 0, append: [said('new'), said('x'.repeat(1_000))] }, 0);
+
+    expect(await one.load('s')).toEqual({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
+    expect(await one.save('s', { keep: 1, append: [] }, 1)).toBe(2);
+    expect(await other.load('s')).toEqual({ messages: [said('new')], revision: 2 });
+  });
+
+  test('a store that is busy with a session lets another one in', async () => {
+    const folder = await temporaryFolder();
+    const [busy, other] = [new FileStateStore({ folder }), new FileStateStore({ folder })];
+    let done = 0;
+    const value = 'x'.repeat(20_000);
+    const writes = Array.from({ length: 3_000 }, async (_, at) => {
+      await busy.set(scope, { key: `${at % 10}`, value }, policy);
+      done += 1;
+    });
+    await writes[0];
+
+    await other.set({ ...scope, extension: 'other' }, { key: 'k', value: 'x' }, policy);
+    expect(done).toBeLessThan(3_000);
+    await Promise.all(writes);
+    expect((await other.stats('s')).bytes).toBe(200_001);
+  }, 30_000);
+
+  test('a last line that was never finished is dropped, and the next one stands after the last that was', async () => {
+    const folder = await temporaryFolder();
+    for (const at of [0, 1, 2]) {
+      await new FileSessionStore({ folder }).save('s', { keep: at, append: [said(`${at}`)] }, at);
+      await appendFile(await logIn(folder), '0123abcd\t["save",0,9,nul');
+    }
+    const { size } = await stat(await logIn(folder));
+    expect((await new FileSessionStore({ folder }).load('s'))?.messages).toEqual([said('0'), said('1'), said('2')]);
+
+    await truncate(await logIn(folder), size - 40);
+    expect(await new FileSessionStore({ folder }).load('s')).toEqual({ messages: [said('0'), said('1')], revision: 2 });
+  });
+});
+
+describe('time', () => {
+  test('S1-6.4.2, S1-11.1.3: what expired is removed from disk by calls on other sessions', async () => {
+    const folder = await temporaryFolder();
+    const clock = fakeClock(Date.now());
+    const state = new FileStateStore({ folder, clock });
+    const sessions = new FileSessionStore({ folder, clock, ttlMs: 60_000 });
+    const brief = { ...policy, sessionTtlMs: 60_000 };
+    for (let at = 0; at < 10; at += 1) {
+      await state.set({ extension: 'e', session: `${at}` }, { key: 'k', value: 'x' }, brief);
+      await sessions.save(`${at}`, { keep: 0, append: [said('x')] }, 0);
+    }
+    expect(await readdir(folder)).toHaveLength(20);
+
+    clock.advance(60_000);
+    for (let at = 0; at < 12; at += 1) {
+      await state.set(scope, { key: 'k', value: `${at}` }, policy);
+      await sessions.load('other');
+    }
+
+    expect(await readdir(folder)).toHaveLength(1);
+    expect(await state.get(scope, 'k', policy)).toBe('11');
+  });
+
+  test('a session that expired begins anew, and what it held does not come back', async () => {
+    const folder = await temporaryFolder();
+    const clock = fakeClock(Date.now());
+    const bound = { ...policy, ttlMs: 60_000, sessionTtlMs: 60_000 };
+    const store = new FileStateStore({ folder, clock });
+    await store.set(scope, { key: 'old', value: 'x' }, bound);
+
+    clock.advance(60_000);
+    await store.set(scope, { key: 'new', value: 'y' }, bound);
+
+    expect(await new FileStateStore({ folder, clock }).stats('s')).toEqual({ bytes: 1, extensions: { e: 1 } });
+  });
+
+  test('a session may live for ever', async () => {
+    const folder = await temporaryFolder();
+    const clock = fakeClock(Date.now());
+    const open = () => new FileSessionStore({ folder, clock, ttlMs: Number.POSITIVE_INFINITY });
+    await open().save('s', { keep: 0, append: [said('1')] }, 0);
+    await open().load('s');
+
+    clock.advance(1e12);
+
+    expect(await open().load('s')).toEqual({ messages: [said('1')], revision: 1 });
+  });
+
+  test('leftovers of processes that died are removed', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    await Promise.all(['trash-1', 'new-1', 'new-2', 'mine'].map((name) => mkdir(join(folder, name))));
+    await utimes(join(folder, 'new-1'), 1, 1);
+
+    for (let at = 0; at < 3; at += 1) await store.load('s');
+
+    expect((await readdir(folder)).sort()).toEqual(['mine', 'new-2']);
+  });
+});
+
+describe('what goes wrong', () => {
+  test.skipIf(process.platform === 'win32')('a disk that is full in the middle of a write loses nothing', async () => {
+    const folder = await temporaryFolder();
+    const order = { folder, task: 'fill', name: 's', count: 100, limitKb: 500 };
+    const filling = startStoreProcess<{ outcome: string }>(order);
+    expect(await filling.ended).toBe(0);
+
+    const outcomes = filling.lines.map(({ outcome }) => outcome);
+    const saved = outcomes.lastIndexOf('ERR_STORE_FAILED');
+    expect(saved).toBeGreaterThan(5);
+    expect(outcomes).toEqual([...Array(saved).fill('saved'), 'ERR_STORE_FAILED', 'saved']);
+    const { messages = [], revision } = (await new FileSessionStore({ folder }).load('s')) ?? {};
+    expect(revision).toBe(saved + 1);
+    expect(messages.map(({ content }) => content.length)).toEqual([...Array(saved).fill(50_000), 5]);
+  });
+
+  test.skipIf(process.platform === 'win32')('what does not fit takes no room afterwards', async () => {
+    const folder = await temporaryFolder();
+    const order = { folder, task: 'fill', name: 's', count: 1, limitKb: 30 };
+    const filling = startStoreProcess<{ outcome: string; files: string[] }>(order);
+    await filling.ended;
+
+    expect(filling.lines.map(({ outcome }) => outcome)).toEqual(['ERR_STORE_FAILED', 'saved']);
+    expect(filling.lines[0]?.files.filter((name) => /log/.test(name))).toEqual([]);
+  });
+
+  test.skipIf(process.platform === 'win32')('what is stored can be read also where nothing more fits', async () => {
+    const folder = await temporaryFolder();
+    const content = 'x'.repeat(50_000);
+    await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said(content)] }, 0);
+    await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: content }, policy);
+    const reading = startStoreProcess({ folder, task: 'read', name: 's', count: 2, limitKb: 30 });
+
+    expect(await reading.ended).toBe(0);
+    expect(reading.lines).toEqual(Array(2).fill({ revision: 1, length: 50_000, value: 50_000 }));
+  });
+
+  test.skipIf(process.platform === 'win32')(
+    'a read does not fail with a write beside it that does not fit',
+    async () => {
+      const folder = await temporaryFolder();
+      await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: 'kept' }, policy);
+      const working = startStoreProcess({ folder, task: 'read-and-write', name: 's', count: 1, limitKb: 30 });
+
+      expect(await working.ended).toBe(0);
+      expect(working.lines).toEqual(['kept', 'kept', 'ERR_STORE_FAILED', 'kept']);
+    },
+  );
+
+  test('an id that is no text is a typed error', async () => {
+    const folder = await temporaryFolder();
+    const id = undefined as unknown as string;
+
+    for (const attempt of [
+      new FileSessionStore({ folder }).load(id),
+      new FileSessionStore({ folder }).delete(id),
+      new FileStateStore({ folder }).stats(id),
+    ]) {
+      expect(await rejectionOf(attempt)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'id' });
+    }
+  });
+
+  test('a log that cannot be written anew is a typed error, and what was stored stays', async () => {
+    const folder = await temporaryFolder();
+    const store = new FileSessionStore({ folder });
+    await store.save('s', { keep: 0, append: [said('1')] }, 0);
+    await store.save('s', { keep: 1, append: [said('x'.repeat(200_000))] }, 1);
+    const obstacle = join(await logIn(folder), '..', 'log.tmp');
+    await mkdir(obstacle);
+    const save = () => store.save('s', { keep: 1, append: [said('3')] }, 2);
+
+    expect(await rejectionOf(save())).toMatchObject({ code: 'ERR_STORE_FAILED' });
+    expect((await store.load('s'))?.revision).toBe(2);
+    await rm(obstacle, { recursive: true });
+
+    expect(await save()).toBe(3);
+    expect(await new FileSessionStore({ folder }).load('s')).toEqual({ messages: [said('1'), said('3')], revision: 3 });
+  });
+
+  test('a folder that cannot be made is a typed error', async () => {
+    const file = join(await temporaryFolder(), 'file');
+    await writeFile(file, '');
+
+    // One after another: the second may fail while the first is waited for.
+    for (const attempt of [
+      () => new FileSessionStore({ folder: file }).save('s', { keep: 0, append: [] }, 0),
+      () => new FileStateStore({ folder: join(file, 'x') }).set(scope, { key: 'k', value: 'x' }, policy),
+      () => new FileStateStore({ folder: file }).clearExtension('e'),
+    ]) {
+      expect(await rejectionOf(attempt())).toMatchObject({ code: 'ERR_STORE_FAILED' });
+    }
+  });
+
+  test('a message that JSON cannot hold is refused, and the session goes on', async () => {
+    const store = new FileSessionStore({ folder: await temporaryFolder() });
+    const call = { type: 'tool-call', id: 'c', name: 't', input: 1n } as const;
+
+    const error = await rejectionOf(store.save('s', { keep: 0, append: [{ role: 'assistant', content: [call] }] }, 0));
+
+    expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
+    expect(await store.save('s', { keep: 0, append: [said('1')] }, 0)).toBe(1);
+  });
+
+  test.each([
+    ['folder', { folder: '' }],
+    ['ttlMs', { ttlMs: 0 }],
+    ['ttlMs', { ttlMs: Number.NaN }],
+    ['ttlMs', { ttlMs: '60000' as unknown as number }],
+    ['lockTimeoutMs', { lockTimeoutMs: -1 }],
+    ['lockTimeoutMs', { lockTimeoutMs: null as unknown as number }],
+    ['ttl', { ttl: 60_000 }],
+  ])('an option `%s` that cannot be is refused', (option, given) => {
+    expect(() => new FileSessionStore({ folder: 'x', ...given })).toThrow(
+      expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
+    );
+  });
+
+  test('a store without options is refused', () => {
+    for (const Store of [FileSessionStore, FileStateStore]) {
+      const open = () => new Store(undefined as never);
+      expect(open).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }));
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@redis/client';
+import { expect, test } from 'vitest';
+import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { bytesInRedis } from '../../support/stores/bytes-in-redis.js';
+import { describeWithRedis, startRedis } from '../../support/stores/redis-server.js';
+
+const program = fileURLToPath(new URL('../../fixtures/stores/redis-writer.ts', import.meta.url));
+const COUNT = 500;
+
+interface Writer {
+  readonly ready: Promise<void>;
+  readonly outcome: Promise<{ conflicts: number; evicted: number; most: number }>;
+}
+
+function startWriter(...args: readonly string[]): Writer {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const ready = lines.next().then(({ value }) => expect(value).toBe('ready'));
+  return { ready, outcome: ready.then(() => lines.next()).then(({ value }) => JSON.parse(value)) };
+}
+
+describeWithRedis('two processes on one Redis', () => {
+  test('work on one session: nothing is lost, nothing comes twice, and the limits hold to the byte', async () => {
+    const server = await startRedis();
+    const client = await createClient({ url: server.url }).connect();
+    const writers = [
+      startWriter('ioredis', `${server.port}`, 'one', `${COUNT}`),
+      startWriter('@redis/client', `${server.port}`, 'two', `${COUNT}`),
+    ];
+    await Promise.all(writers.map(({ ready }) => ready));
+    await client.set('go', '1');
+    const took: number[] = [];
+    const watch = setInterval(() => void bytesInRedis(client).then((bytes) => took.push(bytes)), 2);
+
+    const outcomes = await Promise.all(writers.map(({ outcome }) => outcome));
+    clearInterval(watch);
+
+    const { messages = [], revision } = (await new RedisSessionStore({ client }).load('s')) ?? {};
+    const texts = messages.map(({ content }) => String(content));
+    for (const name of ['one', 'two']) {
+      expect(texts.filter((text) => text.startsWith(name))).toEqual(
+        Array.from({ length: COUNT }, (_, at) => `${name} ${at}`),
+      );
+    }
+    expect([texts.length, revision]).toEqual([2 * COUNT, 2 * COUNT]);
+    expect(outcomes.every(({ conflicts }) => conflicts > 0)).toBe(true);
+
+    const { bytes, extensions } = await new RedisStateStore({ client }).stats('s');
+    expect(bytes).toBe(await bytesInRedis(client));
+    expect(bytes).toBe((extensions.x0 ?? 0) + (extensions.x1 ?? 0));
+    for (const { most, evicted } of outcomes) {
+      expect(most).toBeLessThanOrEqual(1000);
+      expect(evicted).toBeGreaterThan(0);
+    }
+    expect(took.length).toBeGreaterThan(20);
+    expect(Math.max(...took)).toBeLessThanOrEqual(1000);
+    client.destroy();
+    await server.remove();
+  }, 60_000);
+});

@@ -1,0 +1,187 @@
+import { createClient } from '@redis/client';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+
+const bound = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
+const own = { ...bound, ttlMs: 30_000 };
+const a = { extension: 'a', session: 's' };
+const said = (content: string) => ({ role: 'user', content }) as const;
+const list = 'keelson:{s}:session:messages';
+
+describeWithRedis('what others did in Redis:', () => {
+  let server: RedisServer;
+  let client: ReturnType<typeof createClient>;
+  let state: RedisStateStore;
+  let sessions: RedisSessionStore;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    client = createClient({ url: server.url });
+    await client.connect();
+    state = new RedisStateStore({ client });
+    sessions = new RedisSessionStore({ client });
+  });
+
+  afterEach(() => client.flushAll());
+
+  afterAll(async () => {
+    client.destroy();
+    await server.remove();
+  });
+
+  test.each(['{"role":', 'null', '7', '"text"'])(
+    'a message that reads %s is an error that names its key',
+    async (json) => {
+      await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
+      await client.lSet(list, 1, json);
+
+      await expect(sessions.load('s')).rejects.toMatchObject({
+        code: 'ERR_REDIS_DATA',
+        key: list,
+        message: `Redis key "${list}": message 1 is none: ${json} Mend it, or delete the session.`,
+        cause: expect.any(Error),
+      });
+    },
+  );
+
+  test.each([
+    ['the list is gone', () => client.del(list)],
+    ['a message is gone', () => client.lPop(list)],
+    ['a message was added', () => client.rPush(list, '{}')],
+  ])('where %s, neither load nor save takes what is left for the session', async (_name, damage) => {
+    await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
+    await damage();
+    const missing = { code: 'ERR_REDIS_DATA', key: list, message: expect.stringContaining('noeviction') };
+
+    await expect(sessions.load('s')).rejects.toMatchObject(missing);
+    await expect(sessions.save('s', { keep: 1, append: [said('3')] }, 1)).rejects.toMatchObject(missing);
+    await sessions.delete('s');
+    expect(await sessions.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
+    expect(await sessions.load('s')).toEqual({ messages: [said('new')], revision: 1 });
+  });
+
+  test.each([-1, 2])('a save that would keep %d of one message is refused, and changes nothing', async (keep) => {
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+
+    await expect(sessions.save('s', { keep, append: [] }, 1)).rejects.toMatchObject({ code: 'ERR_REDIS_DATA' });
+    expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
+  });
+
+  test('a message that JSON cannot hold is an error before anything is sent', async () => {
+    const message = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 't', input: 1n }] } as const;
+
+    await expect(sessions.save('s', { keep: 0, append: [message] }, 0)).rejects.toMatchObject({
+      code: 'ERR_REDIS_DATA',
+      cause: expect.any(TypeError),
+    });
+    expect(await client.dbSize()).toBe(0);
+  });
+
+  test('a key of another type is an error, and stays as it is', async () => {
+    await client.set('keelson:{s}:session', 'mine');
+
+    const refused = { code: 'ERR_REDIS_UNAVAILABLE', message: expect.stringContaining('WRONGTYPE') };
+    await expect(sessions.load('s')).rejects.toMatchObject(refused);
+    await expect(sessions.save('s', { keep: 0, append: [] }, 0)).rejects.toMatchObject(refused);
+    expect(await client.get('keelson:{s}:session')).toBe('mine');
+  });
+
+  test('a value that Redis evicted is not there, and leaves the account when it is asked for', async () => {
+    await state.set(a, { key: 'own', value: 'xx' }, own);
+    await state.set(a, { key: 'bound', value: 'xxx' }, bound);
+    await client.del('keelson:{s}:state:value:a:own');
+
+    expect(await state.get(a, 'own', own)).toBe(undefined);
+    expect(await state.stats('s')).toEqual({ bytes: 3, extensions: { a: 3 } });
+    await client.del('keelson:{s}:state:session-long');
+    expect(await state.get(a, 'bound', own)).toBe(undefined);
+    expect(await state.stats('s')).toEqual({ bytes: 0, extensions: {} });
+    expect(await client.keys('keelson:{s}:*')).toEqual([]);
+  });
+
+  test.each(['', ':entries', ':used', ':due'])(
+    'a session of which Redis evicted the key "state%s" begins anew',
+    async (end) => {
+      await state.set(a, { key: 'own', value: 'old' }, own);
+      await state.set(a, { key: 'bound', value: 'old' }, bound);
+      await client.del(`keelson:{s}:state${end}`);
+
+      expect(await state.stats('s')).toEqual({ bytes: 0, extensions: {} });
+      expect([await state.get(a, 'own', own), await state.get(a, 'bound', own)]).toEqual([undefined, undefined]);
+      expect(await state.set(a, { key: 'own', value: 'new' }, own)).toMatchObject({ bytesBefore: 0, bytesAfter: 3 });
+      expect(await state.get(a, 'own', own)).toBe('new');
+    },
+  );
+
+  test('an index that names sessions which are gone does no harm', async () => {
+    await state.set(a, { key: 'k', value: 'x' }, bound);
+    await state.clearSession('s');
+    expect(await client.keys('*')).toEqual(['keelson:{a}:extension']);
+
+    expect(await state.clearExtension('a')).toBe(0);
+    expect(await client.keys('*')).toEqual([]);
+  });
+
+  test('a Redis that is full refuses a write, and gives what it has, for as long as it is used', async () => {
+    await state.set(a, { key: 'k', value: 'old' }, bound);
+    await state.set(a, { key: 'own', value: 'x' }, { ...bound, ttlMs: 1_000 });
+    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await client.configSet({ 'maxmemory-policy': 'noeviction', maxmemory: '1' });
+
+    await expect(state.set(a, { key: 'k', value: 'new' }, bound)).rejects.toThrow(/OOM/);
+    await expect(sessions.save('s', { keep: 1, append: [said('2')] }, 1)).rejects.toThrow(/OOM/);
+    const longer = { ...bound, ttlMs: 2 * bound.ttlMs, sessionTtlMs: 2 * bound.sessionTtlMs };
+    await state.touch(a.session, longer);
+    expect(await state.get(a, 'k', longer)).toBe('old');
+    expect(await state.get(a, 'own', longer)).toBe('x');
+    expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
+    const left = await client.pTTL('keelson:{s}:state');
+    expect(left).toBeGreaterThan(bound.sessionTtlMs);
+    await client.configSet({ maxmemory: '0' });
+  });
+
+  test('a user who may run scripts on the keys of the prefix, and nothing else, is enough', async () => {
+    const commands = [
+      'time',
+      'exists',
+      'unlink',
+      'pexpire',
+      'pexpireat',
+      'persist',
+      'get',
+      'set',
+      'hget',
+      'hmget',
+      'hset',
+    ];
+    const more = ['hdel', 'hlen', 'hkeys', 'hexists', 'hincrby', 'zadd', 'zrem', 'zscore', 'zrange', 'zrangebyscore'];
+    const last = ['zrangebylex', 'zremrangebyscore', 'lrange', 'llen', 'ltrim', 'rpush', 'evalsha', 'eval'];
+    const may = ['hello', ...commands, ...more, ...last].map((name) => `+${name}`);
+    await client.aclSetUser('agent', ['on', '>secret', '~keelson:*', ...may]);
+    const narrow = await createClient({ url: server.url, username: 'agent', password: 'secret' }).connect();
+    const narrowState = new RedisStateStore({ client: narrow });
+    const narrowSessions = new RedisSessionStore({ client: narrow });
+
+    for (const policy of [own, bound, { ...own, extensionBytes: 1 }]) {
+      await narrowState.set(a, { key: 'k', value: 'x' }, policy);
+      await narrowState.set(a, { key: 'l', value: 'x' }, policy);
+      await narrowState.get(a, 'l', policy);
+      await narrowState.touch('s', { ...policy, sessionTtlMs: 10_000 });
+    }
+    expect(await narrowState.stats('s')).toEqual({ bytes: 1, extensions: { a: 1 } });
+    expect([await narrowState.clear(a), await narrowState.clearExtension('a')]).toEqual([1, 0]);
+    expect(await narrowState.clearSession('s')).toBe(0);
+    await narrowSessions.save('s', { keep: 0, append: [said('1')] }, 0);
+    await new RedisSessionStore({ client: narrow, ttlMs: Number.POSITIVE_INFINITY }).save(
+      's',
+      { keep: 0, append: [said('1'), said('2')] },
+      1,
+    );
+    expect(await narrowSessions.save('s', { keep: 1, append: [] }, 2)).toBe(3);
+    expect(await narrowSessions.load('s')).toEqual({ messages: [said('1')], revision: 3 });
+    await narrowSessions.delete('s');
+    await expect(new RedisStateStore({ client: narrow, prefix: 'other' }).stats('s')).rejects.toThrow(/NOPERM/);
+    narrow.destroy();
+  });
+});

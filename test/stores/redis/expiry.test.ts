@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '@redis/client';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { StatePolicy } from '../../../src/state/state-store.js';
+import { RedisSessionStore, RedisStateStore } from '../../../src/stores/redis/redis.js';
+import { bytesInRedis } from '../../support/stores/bytes-in-redis.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const roomy = { extensionBytes: 1_000_000, sessionBytes: 1_000_000 };
+const policyOf = (ttlMs: number, sessionTtlMs: number): StatePolicy => ({ ...roomy, ttlMs, sessionTtlMs });
+const a = { extension: 'a', session: 's' };
+const b = { extension: 'b', session: 's' };
+
+describeWithRedis('in Redis,', () => {
+  let server: RedisServer;
+  let client: ReturnType<typeof createClient>;
+  let store: RedisStateStore;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    client = createClient({ url: server.url });
+    await client.connect();
+    store = new RedisStateStore({ client });
+  });
+
+  afterEach(() => client.flushAll());
+
+  afterAll(async () => {
+    client.destroy();
+    await server.remove();
+  });
+
+  /** The name of the key that holds a value, by what is in it. */
+  async function keyOf(value: string): Promise<string> {
+    for (const key of await client.keys('*')) {
+      const type = await client.type(key);
+      if (type === 'string' && (await client.get(key)) === value) return key;
+      if (type === 'hash' && (await client.hVals(key)).includes(value)) return key;
+    }
+    return '';
+  }
+
+  const expiryOf = async (value: string) => client.pExpireTime(await keyOf(value));
+
+  /** Redis removes expired keys by and by, and shows none of them at once. */
+  async function nothingLeft(afterMs: number): Promise<void> {
+    await sleep(afterMs);
+    expect(await client.keys('*')).toEqual([]);
+    await expect.poll(() => client.dbSize(), { timeout: 5000 }).toBe(0);
+  }
+
+  /** How many milliseconds the value's key is to live from the moment of the call on, to the millisecond of that call. */
+  async function expectLife(value: string, ms: number, call: () => unknown): Promise<void> {
+    const now = async () => {
+      const [seconds, micros] = (await client.time()) as unknown as [string, string];
+      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+    };
+    const before = await now();
+    await call();
+    const after = await now();
+    const end = await expiryOf(value);
+    expect(end).toBeGreaterThanOrEqual(before + ms);
+    expect(end).toBeLessThanOrEqual(after + ms);
+  }
+
+  const lives = [
+    [hour, 10 * minute, 10 * minute],
+    [24 * hour, 24 * hour, 24 * hour],
+    [hour, 24 * hour, hour],
+    [2 * hour + 1, 2 * hour + 2, 2 * hour + 1],
+  ] as const;
+
+  test.each(lives)(
+    'S1-6.2.3: a value of %d ms in a session of %d ms expires after %d ms, and anew with each use',
+    async (...times) => {
+      const [ttlMs, sessionTtlMs, expected] = times;
+      const policy = policyOf(ttlMs, sessionTtlMs);
+
+      await expectLife('first', expected, () => store.set(a, { key: 'k', value: 'first' }, policy));
+      await sleep(15);
+      await expectLife('first', expected, () => store.get(a, 'k', policy));
+      await sleep(15);
+      await expectLife('second', expected, () => store.set(a, { key: 'k', value: 'second' }, policy));
+    },
+  );
+
+  test('S1-6.2.3: values that live as long as the session move with it, others do not', async () => {
+    const bound = policyOf(hour, hour);
+    await store.set(a, { key: 'bound', value: 'bound' }, bound);
+    await store.set(b, { key: 'brief', value: 'brief' }, policyOf(minute, hour));
+    const brief = await expiryOf('brief');
+
+    for (const use of [
+      () => store.touch('s', bound),
+      () => store.get(b, 'brief', policyOf(minute, hour)),
+      () => store.set(b, { key: 'new', value: 'new' }, policyOf(minute, hour)),
+    ]) {
+      await sleep(15);
+      await expectLife('bound', hour, use);
+    }
+    expect(await expiryOf('brief')).toBeGreaterThan(brief);
+    await sleep(15);
+    const before = await expiryOf('brief');
+    await store.touch('s', bound);
+    expect(await expiryOf('brief')).toBe(before);
+  });
+
+  test('S1-6.2.3: a session that is cut short takes every value with it, and gives back their time when it grows', async () => {
+    await store.set(a, { key: 'own', value: 'own' }, policyOf(2 * hour, 3 * hour));
+    const own = await expiryOf('own');
+
+    await expectLife('own', minute, () => store.touch('s', policyOf(hour, minute)));
+    await store.touch('s', policyOf(hour, 4 * hour));
+
+    expect(await expiryOf('own')).toBe(own);
+  });
+
+  test('a value whose time changes its kind has one key at any time', async () => {
+    for (const [ttlMs, size] of [
+      [hour, 1],
+      [minute, 1],
+      [hour, 1],
+    ] as const) {
+      await store.set(a, { key: 'k', value: 'v' }, policyOf(ttlMs, hour));
+      await store.get(a, 'k', policyOf(hour + minute - ttlMs, hour));
+      const held = await Promise.all(
+        (await client.keys('*')).map(async (key) => ((await client.dump(key)) as unknown as string).length > 0 && key),
+      );
+      expect(held.filter((key) => key && /:(value:|session-long)/.test(key))).toHaveLength(size);
+    }
+    expect(await store.stats('s')).toEqual({ bytes: 1, extensions: { a: 1 } });
+  });
+
+  test('S1-11.0: over a long session the values never take more than they may, and nothing is left after its time', async () => {
+    const policy: StatePolicy = { ttlMs: 150, sessionTtlMs: 1200, extensionBytes: 2000, sessionBytes: 3000 };
+    const took: number[] = [];
+    let refused = 0;
+
+    for (let at = 0; at < 10_000; at += 100) {
+      const writes = Array.from({ length: 100 }, (_, i) => {
+        const entry = { key: `${(at * 7 + i * 13) % 501}`, value: 'é'.repeat((at + i) % 97) };
+        return store.set({ extension: `x${i % 3}`, session: 's' }, entry, { ...policy, ttlMs: i % 2 ? 150 : 1200 });
+      });
+      refused += (await Promise.all(writes)).filter(({ stored }) => !stored).length;
+      const before = await bytesInRedis(client);
+      const { bytes } = await store.stats('s');
+      const after = await bytesInRedis(client);
+      took.push(before);
+      // Meanwhile values may have expired, and that is all.
+      expect(bytes).toBeLessThanOrEqual(before);
+      expect(bytes).toBeGreaterThanOrEqual(after);
+      if (at % 1000 === 0) await sleep(160);
+    }
+
+    expect(Math.max(...took)).toBeLessThanOrEqual(3000);
+    expect(Math.max(...took)).toBeGreaterThan(2700);
+    expect(refused).toBeGreaterThan(0);
+    await nothingLeft(1400);
+  }, 30_000);
+
+  test('S1-11.0, S1-11.1.3: what nobody uses leaves nothing behind, however long its session may last', async () => {
+    const policy = policyOf(250, 24 * hour);
+    await store.set(a, { key: 'k', value: 'v' }, policy);
+    await sleep(150);
+    await store.set(b, { key: 'k', value: 'v' }, policy);
+    await store.touch('s', policy);
+
+    await sleep(150);
+    expect(await store.stats('s')).toEqual({ bytes: 1, extensions: { b: 1 } });
+    await nothingLeft(250);
+  });
+
+  test('both keys of a stored session expire at the same moment, or never where it says so', async () => {
+    const save = (ttlMs: number, expected: number) =>
+      new RedisSessionStore({ client, ttlMs }).save(
+        's',
+        { keep: expected, append: [{ role: 'user', content: 'x' }] },
+        expected,
+      );
+    const ends = async () => Promise.all((await client.keys('*')).map((key) => client.pExpireTime(key)));
+
+    await save(hour, 0);
+    const [head = 0, messages] = await ends();
+    expect(head).toBeGreaterThan(Date.now());
+    expect(messages).toBe(head);
+    await save(Number.POSITIVE_INFINITY, 1);
+    expect(await ends()).toEqual([-1, -1]);
+    await new RedisSessionStore({ client, ttlMs: 50 }).load('s');
+    await nothingLeft(80);
+  });
+});

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fromKeyPiece, RedisKeys, toKeyPiece } from '../../../src/stores/redis/keys.js';
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 6 }).map((units) => String.fromCharCode(...units)),
+  fc.string({ unit: fc.constantFrom('a', ':', '{', '}', '%', '*', '0', ''), maxLength: 8 }),
+);
+const safe = /^(%|([^:{}*?[\]\\\s%\p{Cc}\p{Cs}]|%[0-9a-f]{4})+)$/u;
+
+test('any text becomes a piece of a key from which it can be read, in characters that Redis takes for nothing else', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const piece = toKeyPiece(given);
+      expect(piece).toMatch(safe);
+      expect(Buffer.from(piece).toString()).toBe(piece);
+      expect(fromKeyPiece(piece)).toBe(given);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+/** What Redis hashes of a key: what stands between the first brace and the next that closes. */
+function hashTag(key: string): string {
+  return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
+}
+
+test('whatever the prefix and the ids, all keys of a session lie in one slot, and no two keys are one', () => {
+  fc.assert(
+    fc.property(text, fc.uniqueArray(text, { minLength: 2, maxLength: 2 }), (prefix, ids) => {
+      const keys = new RedisKeys(prefix);
+      const ofEach = ids.map((id) => {
+        const piece = toKeyPiece(id);
+        const session = [...keys.state(piece), keys.value(piece, 'x:y'), ...keys.session(id)];
+        expect(new Set(session.map(hashTag))).toEqual(new Set([piece]));
+        return [...session, keys.sessions(piece)];
+      });
+      expect(new Set(ofEach.flat()).size).toBe(18);
+    }),
+  );
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { createClient } from '@redis/client';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import {
+  type NodeRedisClient,
+  type RedisClient,
+  RedisSessionStore,
+  RedisStateStore,
+} from '../../../src/stores/redis/redis.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+
+const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
+const a = { extension: 'a', session: 's' };
+const said = (content: string) => ({ role: 'user', content }) as const;
+const timeoutMs = 300;
+
+interface OpenedClient {
+  readonly client: RedisClient & { listenerCount(event: string): number };
+  /** Waits until it can be used again, where it does not do so itself. */
+  back?(): Promise<unknown>;
+  close(): unknown;
+}
+
+const clients: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
+  '@redis/client, which keeps commands until Redis is back': async ({ url }) => {
+    const client = createClient({ url, socket: { reconnectStrategy: 50 } }).on('error', () => {});
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  '@redis/client, which keeps none': async ({ url }) => {
+    const socket = { reconnectStrategy: 50 };
+    const client = createClient({ url, socket, disableOfflineQueue: true }).on('error', () => {});
+    await client.connect();
+    const back = () => vi.waitFor(() => expect(client.isReady).toBe(true), 5000);
+    return { client, back, close: () => client.destroy() };
+  },
+  'ioredis, which keeps commands until Redis is back': async ({ port }) => {
+    const options = { retryStrategy: () => 50, maxRetriesPerRequest: null };
+    const client = new Redis(port, options).on('error', () => {});
+    await once(client, 'ready');
+    return { client, close: () => client.disconnect() };
+  },
+  'ioredis, which gives up soon': async ({ port }) => {
+    const client = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: 1 }).on('error', () => {});
+    await once(client, 'ready');
+    return { client, close: () => client.disconnect() };
+  },
+};
+
+describeWithRedis('where Redis goes away', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+  });
+
+  afterAll(() => server.remove());
+
+  /** Each call, and what it rejects with. All begin at once. */
+  async function failures(state: RedisStateStore, sessions: RedisSessionStore): Promise<unknown[]> {
+    const calls = [
+      state.get(a, 'k', policy),
+      state.set(a, { key: 'lost', value: 'x' }, policy),
+      state.clear(a),
+      state.clearExtension('a'),
+      state.clearSession('s'),
+      state.touch('s', policy),
+      state.stats('s'),
+      sessions.load('s'),
+      sessions.save('s', { keep: 1, append: [said('2')] }, 1),
+      sessions.delete('t'),
+    ];
+    return (await Promise.allSettled(calls)).map((it) => (it.status === 'rejected' ? it.reason : it.value));
+  }
+
+  const unavailable = Array.from({ length: 10 }, () =>
+    expect.objectContaining({ code: 'ERR_REDIS_UNAVAILABLE', retryable: true, cause: expect.any(Error) }),
+  );
+
+  test.each(Object.entries(clients))(
+    'from %s, each call says so in time, and the next one after works',
+    async (_name, open) => {
+      const { client, back, close } = await open(server);
+      const options = { client, prefix: `${Math.random()}` };
+      const state = new RedisStateStore({ ...options, timeoutMs });
+      const sessions = new RedisSessionStore({ ...options, timeoutMs });
+      await state.set({ ...a, session: 'kept' }, { key: 'k', value: 'v' }, policy);
+      await sessions.save('kept', { keep: 0, append: [said('1')] }, 0);
+      const listeners = client.listenerCount('error');
+
+      await server.kill();
+      const begun = performance.now();
+      expect(await failures(state, sessions)).toEqual(unavailable);
+      expect(performance.now() - begun).toBeLessThan(timeoutMs + 400);
+
+      await server.start();
+      await back?.();
+      const patient = new RedisStateStore(options);
+      expect(await patient.get({ ...a, session: 'kept' }, 'k', policy)).toBe('v');
+      expect(await state.set(a, { key: 'k', value: 'v' }, policy)).toMatchObject({ stored: true });
+      expect(await sessions.load('kept')).toEqual({ messages: [said('1')], revision: 1 });
+      expect(client.listenerCount('error')).toBe(listeners);
+      await close();
+    },
+  );
+
+  test('and comes back frozen, each call still ends in time', async () => {
+    const { client, close } = await open(server);
+    const state = new RedisStateStore({ client, timeoutMs, prefix: 'frozen' });
+    const sessions = new RedisSessionStore({ client, timeoutMs, prefix: 'frozen' });
+    await state.stats('s');
+
+    server.freeze();
+    const begun = performance.now();
+    expect(await failures(state, sessions)).toEqual(unavailable);
+    expect(performance.now() - begun).toBeLessThan(timeoutMs + 400);
+    server.thaw();
+
+    expect(await state.stats('other')).toEqual({ bytes: 0, extensions: {} });
+    await close();
+  });
+
+  test('a client that was never connected is an error at once', async () => {
+    const store = new RedisStateStore({ client: createClient({ url: server.url }) });
+
+    await expect(store.stats('s')).rejects.toMatchObject({
+      code: 'ERR_REDIS_UNAVAILABLE',
+      message:
+        'Redis did not do what the store asked for (The client is closed). See whether it can be reached, and what its user may do.',
+    });
+  });
+
+  test('what @redis/client had not sent when the call ended is never done', async () => {
+    const { client, close } = await open(server);
+    const sessions = new RedisSessionStore({ client, timeoutMs, prefix: 'late' });
+    await sessions.load('s');
+
+    await server.kill();
+    await expect(sessions.save('s', { keep: 0, append: [said('late')] }, 0)).rejects.toThrow('longer than 300 ms');
+    await server.start();
+
+    expect(await new RedisSessionStore({ client, prefix: 'late' }).load('s')).toBe(undefined);
+    await close();
+  });
+
+  test('a save that a client sends again is one save', async () => {
+    const client = await createClient({ url: server.url }).connect();
+    const twice: NodeRedisClient = {
+      async sendCommand(args, options) {
+        await client.sendCommand(args, options);
+        return client.sendCommand(args, options);
+      },
+    };
+    const sessions = new RedisSessionStore({ client: twice, prefix: 'twice' });
+
+    expect(await sessions.save('s', { keep: 0, append: [said('1')] }, 0)).toBe(1);
+    expect(await sessions.save('s', { keep: 1, append: [said('2')] }, 1)).toBe(2);
+    expect(await sessions.save('s', { keep: 1, append: [said('x')] }, 1)).toBe(undefined);
+    expect(await sessions.load('s')).toEqual({ messages: [said('1'), said('2')], revision: 2 });
+    client.destroy();
+  });
+
+  const open = clients['@redis/client, which keeps commands until Redis is back'] as (typeof clients)[string];
+});

@@ -1,0 +1,154 @@
+import { createClient } from '@redis/client';
+import { Agent, defineTool, MemorySessionStore, type SessionConflictError, type SessionStore, textOf } from 'keelson';
+import { ExtensionRegistry } from 'keelson/extension';
+import { RedisSessionStore, RedisStateStore } from 'keelson/redis';
+import { calls, scriptedModel } from 'keelson/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { recordingLogger } from '../../support/extension/lab.js';
+import { describeWithRedis, type RedisServer, startRedis } from '../../support/stores/redis-server.js';
+
+const timeoutMs = 300;
+
+describeWithRedis('an agent run in which Redis goes away', () => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+  });
+
+  afterAll(() => server.remove());
+
+  /** An agent whose one extension counts answers in Redis, and whose one tool does something to the server. */
+  async function harbour({ store: given, timeoutMs = 300 }: { store?: SessionStore; timeoutMs?: number } = {}) {
+    const client = createClient({ url: server.url, socket: { reconnectStrategy: 50 } }).on('error', () => {});
+    await client.connect();
+    const prefix = `${Math.random()}`;
+    const logger = recordingLogger();
+    const state = new RedisStateStore({ client, prefix, timeoutMs });
+    const registry = new ExtensionRegistry({ state, logger });
+    registry.register({
+      id: 'count',
+      async onLlmOutput(output, { getState, setState }) {
+        const count = ((await getState<number>('answers')) ?? 0) + 1;
+        await setState('answers', count);
+        return `${output}${count}`;
+      },
+    });
+    let deed: () => unknown = () => {};
+    const act = defineTool({
+      name: 'act',
+      description: 'Does it.',
+      input: { type: 'object' },
+      execute: async () => String(await deed()),
+    });
+    const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === 'user' ? calls('act', {}) : `Answer `));
+    const store = given ?? new RedisSessionStore({ client, prefix, timeoutMs });
+    const agent = new Agent({ model, tools: [act], loaders: [registry], store, logger });
+    const session = await agent.session({ id: 's' });
+    const ask = (next: () => unknown = () => {}) => {
+      deed = next;
+      return session.run('go');
+    };
+    const close = async () => {
+      await agent.close();
+      client.destroy();
+    };
+    return { ask, session, store, registry, logger, close };
+  }
+
+  test.each([
+    ['is killed', () => server.kill(), () => server.start()],
+    ['hangs', () => server.freeze(), () => server.thaw()],
+  ])(
+    'it %s: without state the run goes on, in time; with it back, state goes on where it was',
+    async (_how, away, back) => {
+      const { ask, registry, logger, close } = await harbour({ store: new MemorySessionStore() });
+      expect((await ask()).text).toBe('Answer 2');
+
+      const begun = performance.now();
+      const { text } = await ask(away);
+      // After the tool there is one state call that waits for Redis, and the end of the run has nothing to write.
+      expect(performance.now() - begun).toBeLessThan(timeoutMs + 1_000);
+      expect(text).toBe('Answer ');
+      expect(logger.records.filter(({ level }) => level === 'error')).toMatchObject([
+        {
+          message: expect.stringMatching(
+            /^Extension "count": onLlmOutput failed in session "s": The state store failed at `get`/,
+          ),
+          details: { error: { code: 'ERR_STATE_STORE', cause: { code: 'ERR_REDIS_UNAVAILABLE' } } },
+        },
+      ]);
+
+      await back();
+      expect((await ask()).text).toBe('Answer 5');
+      expect(await registry.stats('s')).toEqual({ bytes: 1, extensions: { count: 1 } });
+      await close();
+    },
+  );
+
+  test('it is away as a run begins: the run goes on, in time', async () => {
+    const { ask, logger, close } = await harbour({ store: new MemorySessionStore() });
+    await server.kill();
+    const begun = performance.now();
+    const { text } = await ask();
+
+    expect(text).toBe('Answer ');
+    expect(performance.now() - begun).toBeLessThan(3 * timeoutMs + 1_000);
+    expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^The state of session "s" could not be kept up: The state store failed at `touch`/),
+    );
+    await server.start();
+    await close();
+  });
+
+  test('a session that cannot be saved ends the run with a typed error, in time; with it back, the session goes on', async () => {
+    const { ask, session, store, close } = await harbour();
+    expect((await ask()).text).toBe('Answer 2');
+
+    const begun = performance.now();
+    const error = await rejectionOf(ask(() => server.kill()));
+    expect(performance.now() - begun).toBeLessThan(2 * timeoutMs + 1_000);
+    expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', cause: { code: 'ERR_REDIS_UNAVAILABLE' } });
+
+    await server.start();
+    const { text } = await ask();
+    expect(text).toMatch(/^Answer \d$/);
+    const stored = await store.load('s');
+    expect(stored?.messages).toEqual(session.messages);
+    expect(stored?.messages.map(({ role }) => role).slice(0, 4)).toEqual(['user', 'assistant', 'tool', 'assistant']);
+    expect(textOf(stored?.messages.at(-1) ?? { role: 'user', content: '' })).toBe(text);
+    await close();
+  });
+
+  test('an abort does not wait for it', async () => {
+    const { session, close } = await harbour({ store: new MemorySessionStore(), timeoutMs: 5_000 });
+    const controller = new AbortController();
+    server.freeze();
+    const begun = performance.now();
+    const run = session.run('go', { signal: controller.signal });
+    setTimeout(() => controller.abort(), 50);
+
+    expect(await rejectionOf(run)).toMatchObject({ code: 'ERR_RUN_ABORTED' });
+    expect(performance.now() - begun).toBeLessThan(500);
+    server.thaw();
+    await close();
+  });
+
+  test('of two runs at once in one session, the one that saves second gets a typed error; nothing is lost', async () => {
+    const client = await createClient({ url: server.url }).connect();
+    const store = new RedisSessionStore({ client, prefix: 'conflict' });
+    const open = (answer: () => string | Promise<string>) =>
+      new Agent({ model: scriptedModel(answer), store }).session({ id: 's' });
+    const first = await open(() => 'Answer 1');
+    const second = await open(() => (first.messages.length > 0 ? 'Answer 2' : first.run('one').then(() => 'Answer 2')));
+    const error = (await rejectionOf(second.run('two'))) as SessionConflictError;
+
+    expect(error).toMatchObject({ code: 'ERR_SESSION_CONFLICT', stored: first.messages });
+    expect(error.mine.map(textOf)).toEqual(['two', 'Answer 2']);
+    await second.run('two');
+    expect(second.messages.map(textOf)).toEqual(['one', 'Answer 1', 'two', 'Answer 2']);
+    expect(await store.load('s')).toEqual({ messages: second.messages, revision: 2 });
+    client.destroy();
+  });
+});

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const tsx = fileURLToPath(import.meta.resolve('tsx/cli'));
+
+/** What came of a process. */
+export interface ScriptOutcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a TypeScript file of this repository as its own process, piped, without a key and without Ollama unless `env` says so. */
+export function runScript(
+  file: string,
+  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+): Promise<ScriptOutcome> {
+  const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, ...rest } = process.env;
+  const child = spawn(process.execPath, [tsx, file, ...args], {
+    cwd: root,
+    env: { ...rest, NODE_ENV: '', OLLAMA_HOST: '127.0.0.1:9', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}

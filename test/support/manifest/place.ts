@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { Agent, type AgentOptions } from '../../../src/index.js';
+import { type ManifestOptions, type Manifests, manifests } from '../../../src/manifest/manifest.js';
+import { scriptedModel } from '../../../src/testing/testing.js';
+import type { ApprovalRequest } from '../../../src/trust/decision.js';
+import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
+import { scratchFolder, script, write } from '../process/scratch.js';
+
+/** A home folder and a workspace beside it, with the extensions in them. */
+export interface Place {
+  readonly root: string;
+  readonly userDir: string;
+  readonly workspaceDir: string;
+  readonly logger: KeepingLogger;
+  readonly asked: ApprovalRequest[];
+  /** Says yes to everything, and notes what it was asked. */
+  readonly yes: NonNullable<ManifestOptions['approve']>;
+  /** Writes the manifest of an extension, and gives its folder. */
+  user(folder: string, manifest: unknown): string;
+  workspace(folder: string, manifest: unknown): string;
+  /** A loader over this place that has loaded, with the agent that it serves. */
+  load(options?: Partial<ManifestOptions>, agent?: Partial<AgentOptions>): Promise<Loaded>;
+}
+
+export interface Loaded {
+  readonly loader: Manifests;
+  readonly agent: Agent;
+}
+
+export const echoServer = fileURLToPath(new URL('../../fixtures/manifest/echo-server.mjs', import.meta.url));
+
+export function makePlace(): Place {
+  const root = scratchFolder();
+  const [userDir, workspaceDir] = [join(root, 'home', '.app'), join(root, 'ws')];
+  for (const folder of [userDir, workspaceDir]) mkdirSync(folder, { recursive: true });
+  const logger = keepingLogger();
+  const asked: ApprovalRequest[] = [];
+  const extension = (parent: string) => (folder: string, manifest: unknown) => {
+    const text = typeof manifest === 'string' ? manifest : JSON.stringify(manifest);
+    write(join(parent, folder, 'manifest.json'), text);
+    return join(parent, folder);
+  };
+  return {
+    ...{ root, userDir, workspaceDir, logger, asked },
+    yes: (request) => {
+      asked.push(request);
+      return true;
+    },
+    user: extension(join(userDir, 'extensions')),
+    workspace: extension(join(workspaceDir, '.app', 'extensions')),
+    async load(options = {}, agent = {}) {
+      const loader = manifests({ appName: 'app', userDir, workspaceDir, logger, skillFolders: [], ...options });
+      const made = new Agent({ model: scriptedModel([]), logger, ...agent, loaders: [loader] });
+      onTestFinished(() => made.close());
+      await made.ready();
+      return { loader, agent: made };
+    },
+  };
+}
+
+/** A manifest with what it has to have. */
+export function manifest(name: string, more: Record<string, unknown> = {}) {
+  return { name, version: '1.0.0', description: `The extension ${name}.`, ...more };
+}
+
+/** A program that writes a line to `trace` and lets things go on. */
+export function tracer(path: string, trace: string, word: string): string {
+  return script(path, `#!/bin/sh\ncat > /dev/null\necho "${word}" >> "${trace}"\necho '{}'\n`);
+}
+
+export function linesOf(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+}
+
+/** What an extension's hooks look like in the registry. */
+export function hooksOf({ hooks }: Manifests) {
+  return hooks.list().map(({ extension, name, event, command }) => ({ extension, name, event, command }));
+}

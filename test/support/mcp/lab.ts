@@ -1,0 +1,119 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { type McpServerConfig, type McpServers, type McpServersOptions, mcpServers } from '../../../src/mcp/mcp.js';
+import type { ToolResult } from '../../../src/tools/tool.js';
+import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
+
+const rawServer = fixture('raw-server.mjs');
+
+/** The path of a file in test/fixtures/mcp. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`../../fixtures/mcp/${name}`, import.meta.url));
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-mcp-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A server that behaves as `config` says; see test/fixtures/mcp/raw-server.mjs. */
+export function raw(
+  config: Readonly<Record<string, unknown>> = {},
+  more: Partial<McpServerConfig> = {},
+): McpServerConfig {
+  return { command: process.execPath, args: [rawServer, JSON.stringify(config)], ...more };
+}
+
+/** What a raw server wrote to its log. */
+export function readLog(path: string): readonly LogEntry[] {
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** A start of the server, or a message that it received. */
+export interface LogEntry {
+  readonly pid?: number;
+  readonly argv?: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly received?: { readonly method?: string; readonly id?: unknown; readonly params?: unknown };
+}
+
+/** A loader whose servers are gone after the test, and what it logged. */
+export interface Lab {
+  readonly mcp: McpServers;
+  readonly logger: KeepingLogger;
+}
+
+/** Makes a loader, without connecting. */
+export function lab(options: McpServersOptions): Lab {
+  const logger = keepingLogger();
+  const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
+  const mcp = mcpServers({ ...options, reconnect, system: { logger, ...options.system } });
+  onTestFinished(() => mcp.close());
+  return { mcp, logger };
+}
+
+/** Makes a loader, and connects. */
+export async function connected(options: McpServersOptions): Promise<Lab> {
+  const made = lab(options);
+  await made.mcp.connect();
+  return made;
+}
+
+/** A tool, and how it is called in a test. */
+export interface CallTarget {
+  readonly name: string;
+  readonly signal?: AbortSignal;
+  readonly progress?: (data: unknown) => void;
+}
+
+/** Calls a tool by its name, or by the short one, as the loop does. */
+export async function call(mcp: McpServers, target: string | CallTarget, input: object = {}): Promise<ToolResult> {
+  const {
+    name,
+    signal = new AbortController().signal,
+    progress = () => {},
+  } = typeof target === 'string' ? { name: target } : target;
+  const tool = mcp.tools.find(name);
+  if (tool === undefined) throw new Error(`There is no tool ${name}.`);
+  return (await tool.execute(input, { signal, progress } as never)) as ToolResult;
+}
+
+/** A variable as configurations name it. */
+export function variable(name: string): string {
+  return `$\{${name}}`;
+}
+
+/** The state of a server. */
+export function stateOf(mcp: McpServers, name: string): string | undefined {
+  return mcp.status().find((server) => server.name === name)?.state;
+}
+
+/** Whether a process is gone, or nothing but its entry is left. */
+export function isGone(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return true;
+  }
+}
+
+/** The processes whose command line holds a text, but for those that are over. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text) && !isGone(pid);
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,387 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Awaitable } from '../../../src/internal/promise.js';
+import { MAX_KEY_LENGTH, MAX_SCOPE_KEYS } from '../../../src/state/state-key.js';
+import type { StatePolicy, StateScope, StateStore } from '../../../src/state/state-store.js';
+import { testStatePolicies } from './state-policy-contract.js';
+
+/** An empty store, and the means to let time pass for it. */
+export interface OpenedStateStore {
+  readonly store: StateStore;
+  /** Lets this much time pass: moves the clock, or waits where the store has a clock of its own. */
+  pass(ms: number): Awaitable<void>;
+  close?(): Awaitable<void>;
+}
+
+export interface StateStoreSuite {
+  /** How long the suite's unit of time is: short where time really has to pass. */
+  readonly unitMs?: number;
+}
+
+const a: StateScope = { extension: 'a', session: 's' };
+const b: StateScope = { extension: 'b', session: 's' };
+const elsewhere: StateScope = { extension: 'a', session: 't' };
+/** Pairs that look alike when joined, escaped badly, matched as a glob, used as a path or taken for a property. */
+export const lookAlikes: readonly StateScope[] = [
+  ['a', 'b:c'],
+  ['a:b', 'c'],
+  ['a-b', 'c'],
+  ['a', 'b-c'],
+  ['a', 'b'],
+  ['ab', ''],
+  ['', 'ab'],
+  ['*', 's'],
+  ['a*', 's?'],
+  ['[ab]', '{s}'],
+  ['../a', 's'],
+  ['a', '../s'],
+  ['a/b', 's'],
+  ['a', 'b/s'],
+  ['a\\b', 's'],
+  ['a%3Ab', 'c'],
+  ['A', 'S'],
+  ['A', 's'],
+  ['con', 'nul'],
+  ['.', '..'],
+  ['__proto__', 'constructor'],
+  ['a\0b', 's\n'],
+  ['é', 's'],
+  ['e\u0301', 's'],
+  ['\ud800', 's'],
+  ['\ud801', 's'],
+  ['x'.repeat(300), 's'],
+  [`${'x'.repeat(299)}y`, 's'],
+  ['a', 'x'.repeat(5000)],
+].map(([extension = '', session = '']) => ({ extension, session }));
+
+/** What every state store keeps to. */
+export function testStateStore(
+  name: string,
+  open: () => Awaitable<OpenedStateStore>,
+  { unitMs = 60_000 }: StateStoreSuite = {},
+): void {
+  const roomy: StatePolicy = {
+    ttlMs: 600 * unitMs,
+    sessionTtlMs: 600 * unitMs,
+    extensionBytes: 1_000_000,
+    sessionBytes: 1_000_000,
+  };
+  const tight: StatePolicy = { ...roomy, extensionBytes: 10, sessionBytes: 16 };
+  /** Values live for 4 units, sessions for 10. */
+  const short: StatePolicy = { ...roomy, ttlMs: 4 * unitMs, sessionTtlMs: 10 * unitMs };
+  /** Values live as long as their session: 4 units. */
+  const bound: StatePolicy = { ...roomy, ttlMs: 4 * unitMs, sessionTtlMs: 4 * unitMs };
+
+  describe(`${name} keeps the contract of a state store:`, () => {
+    const opened: OpenedStateStore[] = [];
+    const start = async () => {
+      const it = await open();
+      opened.push(it);
+      return { store: it.store, pass: (units: number) => it.pass(units * unitMs) };
+    };
+    afterEach(async () => {
+      for (const it of opened.splice(0)) await it.close?.();
+    });
+
+    testStatePolicies(async () => (await start()).store, roomy);
+
+    test('what was never set is not there, and what was set is', async () => {
+      const { store } = await start();
+
+      expect(await store.get(a, 'k', roomy)).toBe(undefined);
+      expect(await store.set(a, { key: 'k', value: 'ü🎉' }, roomy)).toEqual({
+        stored: true,
+        evicted: [],
+        bytesBefore: 0,
+        bytesAfter: 6,
+      });
+      expect(await store.get(a, 'k', roomy)).toBe('ü🎉');
+      expect(await store.set(a, { key: 'k', value: '' }, roomy)).toEqual({
+        stored: true,
+        evicted: [],
+        bytesBefore: 6,
+        bytesAfter: 0,
+      });
+      expect(await store.get(a, 'k', roomy)).toBe('');
+    });
+
+    test('scopes that look alike stay apart, and clearing one leaves the others', async () => {
+      const { store } = await start();
+      for (const [at, scope] of lookAlikes.entries()) await store.set(scope, { key: 'k', value: `${at}` }, roomy);
+
+      const values = () => Promise.all(lookAlikes.map((scope) => store.get(scope, 'k', roomy)));
+      const all = lookAlikes.map((_scope, at) => `${at}`);
+      expect(await values()).toEqual(all);
+      for (const [at, scope] of lookAlikes.entries()) {
+        expect(await store.clear(scope)).toBe(1);
+        expect(await values()).toEqual(all.map((value, other) => (other > at ? value : undefined)));
+      }
+    });
+
+    test('keys may hold anything, and stay apart', async () => {
+      const { store } = await start();
+      const keys = [
+        '__proto__',
+        'constructor',
+        'a:b',
+        'a',
+        'A',
+        '*',
+        '../x',
+        'a\nb',
+        '\0',
+        ' ',
+        '\ud800',
+        '\ud801',
+        '🎉',
+      ];
+      for (const [at, key] of keys.entries()) await store.set(a, { key, value: `${at}` }, roomy);
+
+      expect(await Promise.all(keys.map((key) => store.get(a, key, roomy)))).toEqual(keys.map((_key, at) => `${at}`));
+      expect(await store.clear(a, '*')).toBe(1);
+      expect(await store.clear(a)).toBe(keys.length - 1);
+    });
+
+    test('text of any kind comes back as it was', async () => {
+      const { store } = await start();
+      const values = ['a\nb\r\nc', '\0', '"\\', '\u2028\u2029', '{"x":1}', 'é🎉'.repeat(20_000)];
+      for (const [at, value] of values.entries()) await store.set(a, { key: `${at}`, value }, roomy);
+
+      for (const [at, value] of values.entries()) expect(await store.get(a, `${at}`, roomy)).toBe(value);
+    });
+
+    test('a key that is empty or too long is refused with a typed error', async () => {
+      const { store } = await start();
+      const attempts = (key: string) => [
+        async () => store.get(a, key, roomy),
+        async () => store.set(a, { key, value: 'x' }, roomy),
+        async () => store.clear(a, key),
+      ];
+      await store.set(a, { key: 'x'.repeat(MAX_KEY_LENGTH), value: 'longest' }, roomy);
+
+      for (const attempt of [...attempts(''), ...attempts('x'.repeat(MAX_KEY_LENGTH + 1))]) {
+        await expect(attempt()).rejects.toMatchObject({ code: 'ERR_STATE_KEY' });
+      }
+      expect(await store.stats('s')).toEqual({ bytes: 7, extensions: { a: 7 } });
+    });
+
+    test('clear takes one value, or those of the scope, and says how many', async () => {
+      const { store } = await start();
+      for (const scope of [a, b, elsewhere])
+        for (const key of ['1', '2', '3']) await store.set(scope, { key, value: key }, roomy);
+
+      expect(await store.clear(a, '1')).toBe(1);
+      expect(await store.clear(a, '1')).toBe(0);
+      expect(await store.clear(a)).toBe(2);
+      expect(await store.clear(a)).toBe(0);
+      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { b: 3 } });
+      expect(await store.stats('t')).toEqual({ bytes: 3, extensions: { a: 3 } });
+    });
+
+    test('an extension can be cleared in every session, and a session of every extension', async () => {
+      const { store } = await start();
+      for (const scope of [a, b, elsewhere])
+        for (const key of ['1', '2']) await store.set(scope, { key, value: key }, roomy);
+
+      expect(await store.clearExtension('a')).toBe(4);
+      expect(await store.clearExtension('a')).toBe(0);
+      expect(await store.stats('t')).toEqual({ bytes: 0, extensions: {} });
+      expect(await store.clearSession('s')).toBe(2);
+      expect(await store.clearSession('s')).toBe(0);
+      expect(await store.get(b, '1', roomy)).toBe(undefined);
+      expect(await store.set(b, { key: '1', value: 'anew' }, roomy)).toMatchObject({
+        stored: true,
+        bytesBefore: 0,
+        bytesAfter: 4,
+      });
+    });
+
+    test('stats are the sum of what is there', async () => {
+      const { store } = await start();
+      await store.set(a, { key: '1', value: 'éé' }, roomy);
+      await store.set(a, { key: '2', value: 'x' }, roomy);
+      await store.set(b, { key: '1', value: 'xyz' }, roomy);
+
+      expect(await store.stats('s')).toEqual({ bytes: 8, extensions: { a: 5, b: 3 } });
+      expect(await store.stats('never')).toEqual({ bytes: 0, extensions: {} });
+    });
+
+    test('beyond the limit of an extension goes what was used longest ago, and no more than must', async () => {
+      const { store } = await start();
+      for (const key of ['1', '2', '3', '4']) await store.set(a, { key, value: 'xx' }, tight);
+      await store.get(a, '1', tight);
+
+      const change = await store.set(a, { key: '5', value: 'xxxxx' }, tight);
+
+      expect(change).toEqual({
+        stored: true,
+        evicted: [
+          { key: '2', bytes: 2 },
+          { key: '3', bytes: 2 },
+        ],
+        bytesBefore: 8,
+        bytesAfter: 9,
+      });
+      const left = await Promise.all(['1', '2', '3', '4', '5'].map((key) => store.get(a, key, tight)));
+      expect(left).toEqual(['xx', undefined, undefined, 'xx', 'xxxxx']);
+    });
+
+    test('a value that grows makes room among the others, never by going itself', async () => {
+      const { store } = await start();
+      await store.set(a, { key: 'old', value: 'xxx' }, tight);
+      await store.set(a, { key: 'mid', value: 'xxx' }, tight);
+
+      expect(await store.set(a, { key: 'old', value: 'x'.repeat(8) }, tight)).toEqual({
+        stored: true,
+        evicted: [{ key: 'mid', bytes: 3 }],
+        bytesBefore: 6,
+        bytesAfter: 8,
+      });
+      expect(await store.set(a, { key: 'old', value: 'x'.repeat(10) }, tight)).toMatchObject({
+        evicted: [],
+        bytesAfter: 10,
+      });
+    });
+
+    test('beyond the limit of a session only the writing extension gives way', async () => {
+      const { store } = await start();
+      await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
+      await store.set(a, { key: '1', value: 'xxx' }, tight);
+      await store.set(a, { key: '2', value: 'xxx' }, tight);
+
+      expect(await store.set(a, { key: '3', value: 'xxxx' }, tight)).toEqual({
+        stored: true,
+        evicted: [{ key: '1', bytes: 3 }],
+        bytesBefore: 15,
+        bytesAfter: 16,
+      });
+      expect(await store.stats('s')).toEqual({ bytes: 16, extensions: { a: 7, b: 9 } });
+    });
+
+    test('a value that cannot fit changes nothing, and the old value stays', async () => {
+      const { store } = await start();
+      await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
+      await store.set(a, { key: '1', value: 'old' }, tight);
+      await store.set(a, { key: '2', value: 'xx' }, tight);
+      const refused = { stored: false, evicted: [], bytesBefore: 14, bytesAfter: 14 };
+
+      expect(await store.set(a, { key: '1', value: 'x'.repeat(8) }, tight)).toEqual(refused);
+      expect(await store.set(a, { key: '1', value: 'x'.repeat(11) }, { ...tight, sessionBytes: 100 })).toEqual(refused);
+      expect(await store.get(a, '1', tight)).toBe('old');
+      expect(await store.get(a, '2', tight)).toBe('xx');
+    });
+
+    test('the limits hold at every moment of 100 writes at once', async () => {
+      const { store } = await start();
+      await store.set(b, { key: 'other', value: 'xxxx' }, tight);
+
+      const changes = await Promise.all(
+        Array.from({ length: 100 }, (_, at) => store.set(a, { key: `${at}`, value: 'x'.repeat(1 + (at % 5)) }, tight)),
+      );
+
+      expect(changes.filter(({ stored }) => !stored)).toEqual([]);
+      expect(Math.max(...changes.map(({ bytesAfter }) => bytesAfter))).toBeLessThanOrEqual(14);
+      const { bytes, extensions } = await store.stats('s');
+      expect(bytes).toBe(4 + (extensions.a ?? 0));
+      expect(extensions.b).toBe(4);
+      expect(bytes).toBeLessThanOrEqual(14);
+    });
+
+    test('a scope holds so many keys and no more: the one used longest ago goes', async () => {
+      const { store } = await start();
+      const writes = Array.from({ length: MAX_SCOPE_KEYS }, (_, at) => at);
+      for (let at = 0; at < writes.length; at += 500) {
+        await Promise.all(writes.slice(at, at + 500).map((key) => store.set(a, { key: `${key}`, value: 'x' }, roomy)));
+      }
+      await store.get(a, '0', roomy);
+
+      const { evicted, bytesAfter } = await store.set(a, { key: 'more', value: 'x' }, roomy);
+
+      expect({ evicted, bytesAfter }).toEqual({ evicted: [{ key: '1', bytes: 1 }], bytesAfter: MAX_SCOPE_KEYS });
+      expect(await store.get(a, '0', roomy)).toBe('x');
+      expect(await store.get(a, '1', roomy)).toBe(undefined);
+    }, 60_000);
+
+    test('a value that nobody uses expires, and leaves every figure', async () => {
+      const { store, pass } = await start();
+      await store.set(a, { key: 'k', value: 'xx' }, short);
+      await store.set(b, { key: 'k', value: 'xxx' }, { ...short, ttlMs: 8 * unitMs });
+
+      await pass(5);
+
+      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { b: 3 } });
+      expect(await store.get(a, 'k', short)).toBe(undefined);
+      expect(await store.clear(a)).toBe(0);
+      expect(await store.set(a, { key: 'k', value: 'x' }, short)).toEqual({
+        stored: true,
+        evicted: [],
+        bytesBefore: 3,
+        bytesAfter: 4,
+      });
+    });
+
+    test('reading and writing a value start its time anew', async () => {
+      const { store, pass } = await start();
+      for (const key of ['read', 'written', 'left']) await store.set(a, { key, value: 'x' }, short);
+
+      await pass(2);
+      await store.get(a, 'read', short);
+      await store.set(a, { key: 'written', value: 'y' }, short);
+      await pass(3);
+
+      const values = await Promise.all(['read', 'written', 'left'].map((key) => store.get(a, key, short)));
+      expect(values).toEqual(['x', 'y', undefined]);
+    });
+
+    test('values that live as long as their session do so while it is active, though nobody uses them', async () => {
+      const { store, pass } = await start();
+      await store.set(a, { key: 'k', value: 'x' }, bound);
+      await store.set(b, { key: 'k', value: 'x' }, bound);
+      await store.set(a, { key: 'brief', value: 'x' }, { ...bound, ttlMs: 3 * unitMs });
+
+      for (let at = 0; at < 3; at += 1) {
+        await pass(2);
+        await store.touch('s', bound);
+      }
+
+      expect(await store.stats('s')).toEqual({ bytes: 2, extensions: { a: 1, b: 1 } });
+      await pass(5);
+      expect(await store.stats('s')).toEqual({ bytes: 0, extensions: {} });
+      expect(await store.get(a, 'k', bound)).toBe(undefined);
+    });
+
+    test('the use of one value keeps the whole session, but no value that has a shorter time', async () => {
+      const { store, pass } = await start();
+      await store.set(a, { key: 'bound', value: 'x' }, bound);
+      await store.set(b, { key: 'bound', value: 'x' }, bound);
+      await store.set(b, { key: 'brief', value: 'x' }, { ...bound, ttlMs: 3 * unitMs });
+
+      await pass(2);
+      await store.get(a, 'bound', bound);
+      await pass(2);
+      await store.set(a, { key: 'new', value: 'x' }, bound);
+      await pass(2);
+
+      expect(await store.stats('s')).toEqual({ bytes: 3, extensions: { a: 2, b: 1 } });
+    });
+
+    test('no value outlives its session', async () => {
+      const { store, pass } = await start();
+      await store.set(a, { key: 'k', value: 'x' }, { ...roomy, ttlMs: 8 * unitMs, sessionTtlMs: 9 * unitMs });
+
+      await store.touch('s', { ...roomy, sessionTtlMs: 2 * unitMs });
+      await pass(3);
+
+      expect(await store.get(a, 'k', roomy)).toBe(undefined);
+    });
+
+    test('a touch, or a read that finds nothing, leaves no session behind', async () => {
+      const { store } = await start();
+
+      await store.touch('s', roomy);
+      await store.get(a, 'k', roomy);
+
+      expect(await store.stats('s')).toEqual({ bytes: 0, extensions: {} });
+      expect(await store.clearSession('s')).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
+import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from '../../../src/testing/testing.js';
+
+/** A lifecycle that is broken, and what `assertLifecycle` says of it. */
+export interface Bad {
+  readonly it: string;
+  readonly make: () => AgentLifecycle;
+  readonly passive?: boolean;
+  readonly faults: readonly unknown[];
+}
+
+/** What `assertLifecycle` finds, one line a fault. */
+export async function faultsOf(
+  make: () => AgentLifecycle,
+  options: AssertLifecycleOptions = {},
+): Promise<readonly string[]> {
+  const thrown = await assertLifecycle(make, { limitMs: 200, ...options }).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(LifecycleFaultyError);
+  return (thrown as LifecycleFaultyError).faults.map(({ check, run, problem }) => `${check} (${run}): ${problem}`);
+}
+
+/** One test a lifecycle: the faults are exactly these. */
+export function itFinds(cases: readonly Bad[]): void {
+  it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, faults }) => {
+    expect(await faultsOf(make, { passive })).toEqual(faults);
+  });
+}

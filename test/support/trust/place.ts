@@ -1,0 +1,95 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { ProcessResult } from '../../../src/process/run-process.js';
+import { runProcess } from '../../../src/process/run-process.js';
+import type {
+  AllowedDecision,
+  ApprovalRequest,
+  Approver,
+  DeniedDecision,
+  TrustDecision,
+  VerifiedItem,
+} from '../../../src/trust/decision.js';
+import { createTrustGate, type TrustGate } from '../../../src/trust/gate.js';
+import type { TrustGateOptions } from '../../../src/trust/gate-options.js';
+import type { TrustItem, TrustPlace } from '../../../src/trust/item.js';
+import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
+import { scratchFolder, script, write } from '../process/scratch.js';
+
+/** A workspace with a hook in it, a folder for the user's state beside it, and what was asked and logged. */
+export interface Place {
+  readonly root: string;
+  readonly workspaceDir: string;
+  readonly stateDir: string;
+  readonly storePath: string;
+  readonly hookPath: string;
+  readonly logger: KeepingLogger;
+  readonly asked: ApprovalRequest[];
+  readonly yes: Approver;
+  gate(options?: Partial<TrustGateOptions>): TrustGate;
+  hook(more?: Partial<TrustItem>): TrustItem;
+  trustPlace(): TrustPlace;
+}
+
+export function makePlace(): Place {
+  const root = scratchFolder();
+  const [workspaceDir, stateDir] = [join(root, 'ws'), join(root, 'home', '.app')];
+  mkdirSync(stateDir, { recursive: true });
+  const hookPath = script(join(workspaceDir, 'hooks', 'lint.sh'), '#!/bin/sh\necho good\n');
+  const source = write(join(workspaceDir, '.app', 'hooks.json'), '{}');
+  const asked: ApprovalRequest[] = [];
+  const yes: Approver = (request) => {
+    asked.push(request);
+    return true;
+  };
+  const logger = keepingLogger();
+  return {
+    ...{ root, workspaceDir, stateDir, hookPath, asked, yes, logger },
+    storePath: join(stateDir, 'trusted-hooks.json'),
+    gate: (options = {}) =>
+      createTrustGate({ workspaceDir, stateDir, appName: 'app', approve: yes, logger, ...options }),
+    hook: (more = {}) => ({
+      ...{ kind: 'hook', scope: 'workspace', name: 'lint', event: 'before_tool', source, command: './hooks/lint.sh' },
+      ...more,
+    }),
+    trustPlace: () => ({
+      ...{ workspaceDir, stateDir, path: process.env.PATH },
+      limits: { files: 5_000, bytes: 64 * 1024 * 1024 },
+    }),
+  };
+}
+
+/** An extension in the workspace, whose hook reads a helper beside it. */
+export function makeExtension(place: Place): { root: string; helper: string; item: TrustItem } {
+  const root = join(place.workspaceDir, '.app', 'extensions', 'ext');
+  const helper = write(join(root, 'lib', 'helper.sh'), 'echo good\n');
+  script(join(root, 'hook.sh'), '#!/bin/sh\n. ./lib/helper.sh\n');
+  const source = write(join(root, 'manifest.json'), '{}');
+  const item = { kind: 'hook', scope: 'workspace', name: 'hook', event: 'before_tool', extension: 'ext' } as const;
+  return { root, helper, item: { ...item, source, root, command: './hook.sh' } };
+}
+
+export function allowed(decision: TrustDecision): AllowedDecision {
+  if (!decision.allowed) expect.unreachable(decision.message);
+  return decision as AllowedDecision;
+}
+
+export function verified(result: VerifiedItem | DeniedDecision): VerifiedItem {
+  if (!result.allowed) expect.unreachable(result.message);
+  return result as VerifiedItem;
+}
+
+/** Runs what was verified. */
+export function start({ launch }: VerifiedItem): Promise<ProcessResult> {
+  if (launch === undefined) return expect.unreachable('there is nothing to run');
+  return runProcess({ ...launch, env: { PATH: process.env.PATH ?? '', ...launch.env }, timeoutMs: 5_000 });
+}
+
+/** Asks, verifies and runs; what was printed, or why it did not run. */
+export async function attempt(gate: TrustGate, item: TrustItem): Promise<string> {
+  const decision = await gate.authorize(item);
+  if (!decision.allowed) return decision.reason;
+  const result = await gate.verify(decision);
+  return result.allowed ? (await start(result)).stdout.trim() : result.reason;
+}

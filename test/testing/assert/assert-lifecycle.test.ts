@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { HookAction } from '../../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
+import type { RunContext } from '../../../src/lifecycle/run-context.js';
+import { textOf } from '../../../src/model/message.js';
+import type { ModelResponse } from '../../../src/model/model.js';
+import { ModelError } from '../../../src/model/run-error.js';
+import { assertLifecycle, faultyTool, recorder } from '../../../src/testing/testing.js';
+
+const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+class Audit implements AgentLifecycle {
+  readonly lines: string[] = [];
+  readonly started = new WeakMap<RunContext, number>();
+  beforeAgent(_input: string, run: RunContext): void {
+    this.started.set(run, run.clock.now());
+  }
+  async beforeModel(): Promise<void> {
+    await moment();
+  }
+  afterModel(): HookAction {
+    return HookAction.Approve;
+  }
+  wrapToolCall: AgentLifecycle['wrapToolCall'] = async (call, next) => {
+    const result = await next(call);
+    this.lines.push(call.name);
+    return result;
+  };
+  async onError(): Promise<void> {
+    await moment();
+  }
+}
+
+describe('assertLifecycle', () => {
+  it('names the checks that were made', async () => {
+    expect(await assertLifecycle({}, { passive: true })).toEqual([
+      ...['shape', 'answer', 'tool-calls', 'tool-errors', 'model-errors', 'time-outs', 'streaming', 'passive'],
+      ...['abort', 'concurrency', 'session', 'shutdown'],
+    ]);
+    expect(await assertLifecycle({}, { skip: ['abort', 'streaming', 'shutdown'], runs: 2 })).toEqual([
+      ...['shape', 'answer', 'tool-calls', 'tool-errors', 'model-errors', 'time-outs', 'concurrency', 'session'],
+    ]);
+  });
+
+  it('makes a lifecycle for each check where it is given a function, and uses an instance throughout', async () => {
+    let made = 0;
+    const checked = await assertLifecycle(() => {
+      made += 1;
+      return {};
+    });
+    expect(made).toBe(checked.length);
+
+    const record = recorder();
+    await assertLifecycle(record.lifecycle('a'), { runs: 2 });
+    expect(record.log.filter((line) => line === 'a.onInit' || line === 'a.onShutdown')).toEqual([
+      'a.onInit',
+      'a.onShutdown',
+    ]);
+  });
+
+  it('passes a cache, which answers one run with what the model said in another', async () => {
+    const cache = (): AgentLifecycle => {
+      const known = new Map<string, ModelResponse>();
+      return {
+        async wrapModelCall(request, next) {
+          const key = JSON.stringify([request.messages, request.tools]);
+          const response = known.get(key) ?? (await next(request));
+          known.set(key, response);
+          return response;
+        },
+      };
+    };
+
+    expect(await assertLifecycle(cache, { limitMs: 1_000 })).toHaveLength(11);
+  });
+
+  it('asks and hands over what the lifecycle needs', async () => {
+    const picky: AgentLifecycle<{ tenant: string }> = {
+      name: 'picky',
+      beforeAgent: (input, run) =>
+        input.startsWith('Please') && run.context.tenant === 'acme' ? HookAction.Continue : HookAction.respond('no'),
+      afterAgent: (text) => (text === 'no' ? Promise.reject(new TypeError('asked badly')) : text),
+    };
+
+    await assertLifecycle(picky, { passive: true, input: 'Please.', context: { tenant: 'acme' }, runs: 5 });
+    await expect(assertLifecycle(picky, { runs: 1, context: { tenant: 'other' } })).rejects.toThrow('asked badly');
+    // @ts-expect-error the lifecycle reads a context, so the runs need one
+    await expect(assertLifecycle(picky, { runs: 1 })).rejects.toThrow('asked badly');
+  });
+});
+
+describe('a lifecycle that behaves passes', () => {
+  const passive: readonly (readonly [name: string, make: () => AgentLifecycle])[] = [
+    ['that is recorded at every hook', () => recorder().lifecycle('recorded')],
+    ['that writes an audit, asynchronously and by run', () => new Audit()],
+    [
+      'that has a time limit and passes over its failures',
+      () => ({ timeoutMs: 1_000, onFailure: 'continue', wrapModelCall: (_request, next) => next() }),
+    ],
+  ];
+
+  it.each(passive)('%s', async (_, make) => {
+    await assertLifecycle(make, { passive: true });
+  });
+
+  const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
+    ['and refuses every run', { beforeAgent: () => HookAction.reject('closed') }],
+    ['and answers every run', { beforeModel: () => HookAction.respond('closed') }],
+    ['and answers in place of the model', { wrapModelCall: async () => answer('from the cache') }],
+    ['and suspends every call', { wrapToolCall: () => HookAction.suspend('ask somebody') }],
+    ['and denies every call', { wrapToolCall: () => ({ content: 'denied', isError: true }) }],
+    ['and hides the tools', { beforeToolSelection: () => [] }],
+    ['and brings tools', { tools: [faultyTool('throws')] }],
+    ['and rewrites arguments', { wrapToolCall: (call, next) => next({ ...call, input: { redacted: true } }) }],
+    ['and compacts', { beforeModel: (messages) => messages.slice(0, 1) }],
+    ['and dates the answer', { afterAgent: (text) => `${text} (${Math.random()})` }],
+    [
+      'and redacts what is shown',
+      { holdStream: true, afterModel: (response) => HookAction.modify({ ...response, content: answer('…').content }) },
+    ],
+    [
+      'and tries a model again that failed',
+      {
+        wrapModelCall: (_request, next) =>
+          next().catch((error: unknown) => (error instanceof ModelError ? next() : Promise.reject(error))),
+      },
+    ],
+    [
+      'and asks once more after the answer',
+      {
+        afterModel(response, run) {
+          const asked = run.messages.some((message) => textOf(message) === 'Are you sure?');
+          if (!asked && response.finishReason === 'stop') run.add({ role: 'user', content: 'Are you sure?' });
+        },
+      },
+    ],
+  ];
+
+  it.each(active)('%s', async (_, lifecycle) => {
+    await assertLifecycle(lifecycle);
+  });
+});
+
+function answer(text: string) {
+  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  return { content: [{ type: 'text', text }], finishReason: 'stop', usage } as const;
+}

@@ -1,0 +1,266 @@
+import { describe, expect } from 'vitest';
+import { HookAction } from '../../../src/lifecycle/hook-action.js';
+import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
+import { itFinds } from '../../support/testing/find-faults.js';
+
+const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+const sorry = { content: [{ type: 'text', text: 'Sorry.' }], finishReason: 'stop', usage } as const;
+
+describe('assertLifecycle finds a lifecycle that goes on after an abort, when it', () => {
+  const swallowed = 'swallowed the abort: it gave an answer when `next` had rejected with it';
+  itFinds([
+    {
+      it: 'answers in place of a model call',
+      make: () => ({ wrapModelCall: (_request, next) => next().catch(() => sorry) }),
+      faults: [`abort (a run that is aborted while its model is at work): wrapModelCall ${swallowed}`],
+    },
+    {
+      it: 'answers in place of a tool call',
+      make: () => ({ wrapToolCall: (_call, next) => next().catch(() => ({ content: 'Sorry.' })) }),
+      faults: [`abort (a run that is aborted while a tool is at work): wrapToolCall ${swallowed}`],
+    },
+    {
+      it: 'tries again whatever the failure was',
+      make: () => ({ wrapModelCall: (_request, next) => next().catch(() => next()) }),
+      faults: [
+        'abort (a run that is aborted while its model is at work): ' +
+          'wrapModelCall called `next` again after the run was aborted',
+      ],
+    },
+  ]);
+});
+
+describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () => {
+  itFinds([
+    {
+      it: 'calls it after the hook has settled',
+      make: () => ({
+        async wrapModelCall(_request, next) {
+          const response = await next();
+          setTimeout(() => next().catch(() => {}), 1);
+          return response;
+        },
+      }),
+      faults: ['answer (a run with one answer): wrapModelCall called `next` after it had settled'],
+    },
+    {
+      it: 'asks the model twice and returns the first answer',
+      make: () => ({
+        async wrapModelCall(_request, next) {
+          const first = await next();
+          await next();
+          return first;
+        },
+      }),
+      faults: [
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 2." where the response says ' +
+          '"This is answer 1.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+      ],
+    },
+    {
+      it: 'runs the tool twice and returns the first result',
+      make: () => ({
+        async wrapToolCall(_call, next) {
+          const first = await next();
+          await next();
+          return first;
+        },
+      }),
+      faults: [
+        'tool-calls (a run that calls tools): wrapToolCall called `next` again after it had succeeded, ' +
+          'and returned the first result: the tool ran twice',
+      ],
+    },
+  ]);
+});
+
+describe('assertLifecycle finds a lifecycle that breaks the conversation, when it', () => {
+  itFinds([
+    {
+      it: 'drops results for good',
+      make: () => ({ beforeModel: (messages) => messages.filter((message) => message.role !== 'tool') }),
+      faults: [
+        'tool-calls (a run that calls tools): Lifecycle "lifecycle" failed in beforeModel: ' +
+          'The messages end in tool calls without results.',
+      ],
+    },
+    {
+      it: 'drops results for one call of the model',
+      make: () => ({
+        wrapModelCall: (request, next) =>
+          next({ ...request, messages: request.messages.filter((message) => message.role !== 'tool') }),
+      }),
+      faults: ['tool-calls (a run that calls tools): model call 2 is not paired: tool call "call_1" has no result'],
+    },
+    {
+      it: 'turns results around',
+      make: () => ({
+        beforeModel: (messages) =>
+          messages.map((message) =>
+            message.role === 'tool' ? { role: 'tool', content: message.content.toReversed() } : message,
+          ),
+      }),
+      faults: [
+        'tool-calls (a run that calls tools): model call 2 is not paired: ' +
+          'message 2 has its results in another order than the calls',
+      ],
+    },
+    {
+      it: 'changes a response in place',
+      make: () => ({
+        holdStream: true,
+        afterModel: ({ content }) => void (content as unknown[]).push({ type: 'text', text: '!' }),
+      }),
+      faults: [
+        'answer (a run with one answer): afterModel changed what it was given in place: content has 2 entries, not 1',
+      ],
+    },
+    {
+      it: 'changes arguments in place',
+      make: () => ({
+        wrapToolCall: (call, next) => {
+          Object.assign(call.input ?? {}, { value: 0 });
+          return next();
+        },
+      }),
+      faults: [
+        'tool-calls (a run that calls tools): wrapToolCall changed what it was given in place: value is 0, not 1',
+      ],
+    },
+    {
+      it: 'changes the request of the model in place',
+      make: () => ({
+        wrapModelCall: (request, next) => {
+          (request.tools as unknown[]).length = 0;
+          return next();
+        },
+      }),
+      faults: [
+        'answer (a run with one answer): wrapModelCall changed what it was given in place: tools has 0 entries, not 5',
+      ],
+    },
+    {
+      it: 'shows text that is not the answer',
+      make: () => ({ afterModel: () => HookAction.modify(sorry) }),
+      faults: [
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 1." where the response says ' +
+          '"Sorry.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+      ],
+    },
+  ]);
+});
+
+describe('assertLifecycle finds a lifecycle that gives what no hook may give, when it', () => {
+  itFinds([
+    {
+      it: 'answers with no response',
+      make: () => ({ wrapModelCall: async () => ({ text: 'Hello.' }) as never }),
+      faults: [
+        'answer (a run with one answer): Lifecycle "lifecycle" failed in wrapModelCall: ' +
+          'The response is not valid: `content` is no array',
+      ],
+    },
+    {
+      it: 'answers a call with a text',
+      make: () => ({ name: 'texts', wrapToolCall: async () => 'done' as never }),
+      faults: [
+        expect.stringContaining('tool-calls (a run that calls tools): Lifecycle "texts" failed in wrapToolCall'),
+      ],
+    },
+    {
+      it: 'gives a number, though its failures are passed over',
+      make: () => ({ onFailure: 'continue', beforeModel: () => 5 as never }),
+      faults: [expect.stringContaining('answer (a run with one answer): Lifecycle "lifecycle" failed in beforeModel')],
+    },
+    {
+      it: 'has a hook that is misspelt',
+      make: () => ({ beforeModle() {} }) as AgentLifecycle,
+      faults: [expect.stringContaining('did you mean `beforeModel`?')],
+    },
+    {
+      it: 'is no lifecycle at all',
+      make: () => undefined as never,
+      faults: [expect.stringContaining('shape (outside any run): ')],
+    },
+  ]);
+});
+
+describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', () => {
+  itFinds([
+    {
+      it: 'keeps the input on itself',
+      make: () => {
+        let kept = '';
+        return {
+          beforeAgent(input) {
+            kept = input;
+          },
+          wrapModelCall: (request, next) =>
+            next({ ...request, messages: [...request.messages, { role: 'user', content: kept }] }),
+        };
+      },
+      faults: [
+        expect.stringMatching(
+          /^concurrency \(100 runs at once\): 99 of the runs held what belongs to another run, such as: run 1 has <run-\d+>$/,
+        ),
+      ],
+    },
+    {
+      it: 'counts turns on itself',
+      make: () => {
+        let turns = 0;
+        return {
+          beforeAgent() {
+            turns = 0;
+          },
+          beforeModel: () => {
+            turns += 1;
+            return turns > 6 ? HookAction.reject('too many turns') : undefined;
+          },
+        };
+      },
+      faults: [expect.stringContaining('of the runs went otherwise than a run alone, such as: in run 1, ending is')],
+    },
+  ]);
+});
+
+describe('assertLifecycle finds a lifecycle that is not passive, when it', () => {
+  itFinds([
+    {
+      it: 'runs each tool call twice',
+      passive: true,
+      make: () => ({
+        async wrapToolCall(_call, next) {
+          await next();
+          return next();
+        },
+      }),
+      faults: [
+        'passive (a run that calls tools): it is not as it is without the lifecycle: ' +
+          'messages[2].content[0].content is "again echo {\\"value\\":1}", not "echo {\\"value\\":1}"',
+        'passive (a run whose tools fail): it is not as it is without the lifecycle: ' +
+          'messages[2].content[3].content is "again echo {}", not "echo {}"',
+      ],
+    },
+    {
+      it: 'adds a message to a request',
+      passive: true,
+      make: () => ({
+        wrapModelCall: (request, next) =>
+          next({ ...request, messages: [...request.messages, { role: 'system', content: 'Be nice.' }] }),
+      }),
+      faults: [
+        'passive (a run with one answer): it is not as it is without the lifecycle: requests[0].messages has 2 entries, not 1',
+      ],
+    },
+    {
+      it: 'signs the answer',
+      passive: true,
+      make: () => ({ afterAgent: (text) => (text.includes('answer 1') ? `${text} Yours, A.` : undefined) }),
+      faults: [
+        'passive (a run with one answer): it is not as it is without the lifecycle: ' +
+          'text is "This is answer 1. Yours, A.", not "This is answer 1."',
+      ],
+    },
+  ]);
+});

@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Agent } from '../../../src/agent/agent.js';
+import type { RunContext } from '../../../src/lifecycle/run-context.js';
+import { checkAbort } from '../../../src/testing/assert/abort-check.js';
+import type { Bench } from '../../../src/testing/assert/bench.js';
+import { createCountedSignal } from '../../../src/testing/assert/listener-count.js';
+import { watchRejections } from '../../../src/testing/assert/rejection-watch.js';
+import { LATE, within } from '../../../src/testing/assert/time-limit.js';
+import { scriptedModel } from '../../../src/testing/testing.js';
+import { errorOutcome, outcomeProblems } from '../../../src/testing/trial/outcome.js';
+import { createProbe } from '../../../src/testing/trial/probe.js';
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('a probe', () => {
+  it('finds nothing wrong with a run that gave it one end', async () => {
+    const probe = createProbe('probe', 50);
+    await new Agent({ model: scriptedModel('ok'), lifecycle: [probe.lifecycle] }).run('Hello');
+
+    expect(probe.takeProblems()).toEqual([]);
+  });
+
+  it('finds a run that gave it two ends, or none, and tells it once', async () => {
+    const { lifecycle, takeProblems } = createProbe('probe', 50);
+    const [twice, never] = [{} as RunContext, {} as RunContext];
+    await lifecycle.beforeAgent?.('Hello', twice);
+    await lifecycle.beforeAgent?.('Hello', never);
+    await lifecycle.afterAgent?.('ok', twice);
+    await lifecycle.onError?.(undefined, twice);
+
+    expect(takeProblems()).toEqual([
+      'a lifecycle beside it entered the run, and got 2 of afterAgent and onError, not one',
+      'a lifecycle beside it entered the run, and got 0 of afterAgent and onError, not one',
+    ]);
+    expect(takeProblems()).toEqual([]);
+  });
+});
+
+describe('a counted signal', () => {
+  it('counts the listeners that are still on it', () => {
+    const { signal, abort, listeners } = createCountedSignal();
+    const heard: string[] = [];
+    const listener = () => heard.push('removed');
+
+    signal.addEventListener('abort', listener);
+    signal.addEventListener('abort', () => heard.push('kept'));
+    signal.addEventListener('abort', () => heard.push('once'), { once: true });
+    expect(listeners()).toBe(3);
+    signal.removeEventListener('abort', listener);
+    expect(listeners()).toBe(2);
+
+    abort('reason');
+    expect([heard, listeners(), signal.reason]).toEqual([['kept', 'once'], 1, 'reason']);
+  });
+});
+
+describe('the check of aborts', () => {
+  it('objects to a run that was aborted and ended well', async () => {
+    const problems = new Set<string>();
+    const trial = { run: async () => ({ aborted: true, ending: 'completed' }) } as unknown as Bench['trial'];
+
+    await checkAbort({ trial, report: (problem: string) => problems.add(problem) } as unknown as Bench);
+
+    expect([...problems]).toEqual(['it was aborted, and ended as completed, not as ERR_RUN_ABORTED']);
+  });
+});
+
+describe('an outcome', () => {
+  it('without any code is a problem', () => {
+    const outcome = errorOutcome(new TypeError('broken'), { requests: [], events: [], aborted: false });
+
+    expect(outcome.ending).toBe('an error without code');
+    expect(outcomeProblems(outcome)).toEqual([{ problem: 'the run was not made: broken' }]);
+  });
+});
+
+describe('a time limit', () => {
+  it('gives the outcome of a promise, or says that it is late', async () => {
+    expect(await within(Promise.resolve(1), 20)).toBe(1);
+    await expect(within(Promise.reject(new TypeError('broken')), 20)).rejects.toThrow('broken');
+    expect(await within(new Promise(() => {}), 20)).toBe(LATE);
+  });
+});
+
+describe('the watch for rejections', () => {
+  it('does nothing where the runtime has no process', () => {
+    vi.stubGlobal('process', undefined);
+
+    expect(watchRejections(() => {})()).toBeUndefined();
+  });
+});

@@ -1,0 +1,267 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { script, write } from '../../support/process/scratch.js';
+import { attacks } from '../../support/trust/attacks.js';
+import { allowed, attempt, makeExtension, makePlace, start, verified } from '../../support/trust/place.js';
+
+describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) => {
+  test('of the script is refused', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    const decision = allowed(await gate.authorize(place.hook()));
+    attack(place.hookPath);
+
+    expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+  });
+
+  test('of a script that an interpreter is given is refused', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    const decision = allowed(await gate.authorize(place.hook({ command: 'sh', args: ['-e', 'hooks/lint.sh'] })));
+    attack(place.hookPath);
+
+    expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+  });
+
+  test('of a declared file is refused', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    const data = write(join(place.workspaceDir, 'rules', 'deep', 'a.json'), '{}');
+    const decision = allowed(await gate.authorize(place.hook({ files: ['rules/**/*.json'] })));
+    attack(data);
+
+    expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+  });
+
+  test('of a helper in an extension is refused', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    const { helper, item } = makeExtension(place);
+    const decision = allowed(await gate.authorize(item));
+    attack(helper);
+
+    expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+  });
+
+  test('C9: of an extension after it was verified runs what was approved', async () => {
+    const place = makePlace();
+    const gate = place.gate();
+    const { root, helper, item } = makeExtension(place);
+    const decision = allowed(await gate.authorize(item));
+    const ready = verified(await gate.verify(decision));
+    attack(helper);
+    attack(join(root, 'hook.sh'));
+
+    expect((await start(ready)).stdout).toBe('good\n');
+  });
+});
+
+test('a program of the same name that comes first in PATH is another program', async () => {
+  const place = makePlace();
+  const [first, second] = [join(place.root, 'first'), join(place.root, 'second')];
+  script(join(second, 'tool'), '#!/bin/sh\necho good\n');
+  const path = [first, second].join(delimiter);
+  const gate = place.gate({ path });
+  const item = place.hook({ command: 'tool' });
+  const decision = allowed(await gate.authorize(item));
+  expect((await start(verified(await gate.verify(decision)))).stdout).toBe('good\n');
+  script(join(first, 'tool'), '#!/bin/sh\necho EVIL\n');
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+});
+
+test('a program in the workspace is not found by its bare name, whatever PATH says', async () => {
+  const place = makePlace();
+  const { workspaceDir } = place;
+  script(join(workspaceDir, 'bin', 'keelson-tool'), '#!/bin/sh\necho EVIL\n');
+  const gate = place.gate({ path: ['./bin', '', join(workspaceDir, 'bin')].join(delimiter) });
+
+  expect(await gate.authorize(place.hook({ command: 'keelson-tool', cwd: 'bin' }))).toMatchObject({
+    ...{ allowed: false, reason: 'no-executable' },
+    failure: { code: 'not-found' },
+  });
+});
+
+test('the copy holds the tree with its links, is only the user’s, and cannot be written to', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { root, item } = makeExtension(place);
+  symlinkSync('hook.sh', join(root, 'alias.sh'));
+  symlinkSync('lib', join(root, 'linked'));
+  write(join(root, 'z', 'deep', 'x'), '');
+  symlinkSync('z/deep', join(root, 'a'));
+  mkdirSync(join(root, 'empty'));
+  const { root: copy = '' } = verified(
+    await gate.verify(allowed(await gate.authorize({ ...item, command: './alias.sh' }))),
+  );
+
+  expect(copy.startsWith(join(place.stateDir, 'approved'))).toBe(true);
+  expect(readdirSync(copy).sort()).toEqual([
+    'a',
+    'alias.sh',
+    'empty',
+    'hook.sh',
+    'lib',
+    'linked',
+    'manifest.json',
+    'z',
+  ]);
+  expect(readdirSync(join(copy, 'linked'))).toEqual(['helper.sh']);
+  const modes = ['..', '.', 'lib', 'hook.sh', 'lib/helper.sh'].map((name) => statSync(join(copy, name)).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o500, 0o500, 0o500, 0o400]);
+});
+
+test('what runs from the copy sees itself there', async () => {
+  const place = makePlace();
+  const { root, item } = makeExtension(place);
+  script(join(root, 'show.sh'), '#!/bin/sh\necho "$0 $PWD $1 $2 $WHERE"\n');
+  const more = {
+    command: `\${extensionPath}/show.sh`,
+    args: [`\${extensionPath}/lib`, join(root, 'lib')],
+    env: { WHERE: `\${extensionPath}` },
+  };
+  const gate = place.gate();
+
+  const ready = verified(await gate.verify(allowed(await gate.authorize({ ...item, ...more }))));
+
+  const copy = ready.root;
+  expect((await start(ready)).stdout.trim()).toBe(`${copy}/show.sh ${copy} ${copy}/lib ${copy}/lib ${copy}`);
+});
+
+test('E5: nothing is put into a text for a shell: the folder is a variable there', async () => {
+  const place = makePlace();
+  const stateDir = join(place.root, 'a $(touch pwned) "b');
+  mkdirSync(stateDir);
+  const gate = place.gate({ stateDir });
+  const { item } = makeExtension(place);
+
+  const ready = verified(
+    await gate.verify(
+      allowed(await gate.authorize({ ...item, shell: true, command: `sh "\${extensionPath}/hook.sh"` })),
+    ),
+  );
+
+  expect((await start(ready)).stdout).toBe('good\n');
+  expect(existsSync(join(ready.root ?? '', 'pwned'))).toBe(false);
+});
+
+test('arguments are literal', async () => {
+  const place = makePlace();
+  write(place.hookPath, '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755);
+  const args = ['$(id)', '`id`', '"; id #', 'a\nb', '*', ''];
+
+  expect(await attempt(place.gate(), place.hook({ args }))).toBe(args.map((arg) => `${arg}|`).join(''));
+});
+
+test.each(['a byte of it', 'a mode in it', 'a file more', 'all of it'])(
+  'a copy that differs by %s is made anew',
+  async (what) => {
+    const place = makePlace();
+    const gate = place.gate();
+    const { item } = makeExtension(place);
+    const decision = allowed(await gate.authorize(item));
+    const { root: copy = '' } = verified(await gate.verify(decision));
+    const helper = join(copy, 'lib', 'helper.sh');
+    for (const path of [copy, join(copy, 'lib'), helper]) chmodSync(path, 0o700);
+    if (what === 'a byte of it') writeFileSync(helper, 'echo EVIL\n');
+    if (what !== 'a mode in it') chmodSync(helper, 0o400);
+    if (what === 'a file more') writeFileSync(join(copy, 'more'), '');
+    if (what === 'all of it') renameSync(copy, `${copy}-away`);
+
+    const ready = verified(await gate.verify(decision));
+
+    expect((await start(ready)).stdout).toBe('good\n');
+    expect(existsSync(join(copy, 'more'))).toBe(false);
+  },
+);
+
+test('a copy whose approval is taken back is gone', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  await attempt(gate, item);
+  await gate.revoke((await gate.authorize(item)).digest ?? '');
+
+  expect(readdirSync(join(place.stateDir, 'approved'))).toEqual([]);
+});
+
+test('a copy that something else was approved in the place of stays for a week after its last use, then it goes', async () => {
+  const place = makePlace();
+  // Each process looks once.
+  const approve = (more: object = {}) => attempt(place.gate(), { ...item, ...more });
+  const { item } = makeExtension(place);
+  const copies = () => readdirSync(join(place.stateDir, 'approved'));
+  const age = (days: number) => {
+    const then = Date.now() / 1_000 - days * 86_400;
+    for (const name of copies()) utimesSync(join(place.stateDir, 'approved', name), then, then);
+  };
+  await approve();
+  age(8);
+  await approve();
+  await approve({ args: ['2'] });
+  // A server may still run from the first one.
+  expect(copies()).toHaveLength(2);
+
+  age(8);
+  await approve({ args: ['3'] });
+  expect(copies()).toHaveLength(1);
+
+  await approve({ name: 'other' });
+  age(89);
+  await approve({ args: ['4'] });
+  expect(copies()).toHaveLength(2);
+});
+
+test('a copy that was given to one stays while others ask for it', async () => {
+  const place = makePlace();
+  const gate = place.gate();
+  const { item } = makeExtension(place);
+  for (let round = 0; round < 5; round++) {
+    const decision = allowed(await gate.authorize({ ...item, args: [`${round}`] }));
+    const runs = Array.from({ length: 12 }, async (_, at) => {
+      await sleep(at * 3);
+      return (await start(verified(await gate.verify(decision)))).stdout;
+    });
+
+    expect(new Set(await Promise.all(runs))).toEqual(new Set(['good\n']));
+  }
+});
+
+test('several processes that make one copy at once all get it', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const decision = allowed(await place.gate().authorize(item));
+
+  const results = await Promise.all(Array.from({ length: 8 }, () => place.gate().verify(decision)));
+
+  expect(new Set(results.map((result) => verified(result).root)).size).toBe(1);
+  expect(readdirSync(join(place.stateDir, 'approved'))).toHaveLength(1);
+});
+
+test.each([
+  [['../../../ws/src/x.sh']],
+  [[`\${extensionPath}/../../../ws/src/x.sh`]],
+  [['-c', '. "$extensionPath"/../../../ws/src/x.sh']],
+  [['-c', '. ~+/../../../ws/src/x.sh']],
+])('a script that leads out of the copy of an extension is bound where it leads to from there: %j', async (args) => {
+  const place = makePlace();
+  const gate = place.gate({ stateDir: join(place.root, 'state') });
+  const path = write(join(place.workspaceDir, 'src', 'x.sh'), 'echo good\n');
+  const { item } = makeExtension(place);
+  const decision = allowed(await gate.authorize({ ...item, command: 'sh', args }));
+  write(path, 'echo evil\n');
+
+  expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
+});
