@@ -60,7 +60,7 @@ describe('the order of callbacks', () => {
     const rule = /by `?priority`?, higher first, then in the order of\s+(?:\*\s+)?registration/;
 
     expect(read('docs/extensions.md')).toMatch(rule);
-    expect(read('src/extension/extension-definition.ts')).toMatch(rule);
-    expect(read('src/extension/extension-registry.ts')).toMatch(rule);
+    expect(read('src/extension/definition.ts')).toMatch(rule);
+    expect(read('src/extension/registry.ts')).toMatch(rule);
   });
 });

@@ -234,9 +234,9 @@ async function signalled(signal: NodeJS.Signals, { cwd, home }: Ground, body: st
   const from = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
   const main = write(
     join(cwd, 'main.mts'),
-    `import { Agent } from ${from('../src/index.ts')};
-import { loadRuntime } from ${from('../src/runtime.ts')};
-import { scriptedModel } from ${from('../src/testing/testing.ts')};
+    `import { Agent } from ${from('../../src/index.ts')};
+import { loadRuntime } from ${from('../../src/runtime/runtime.ts')};
+import { scriptedModel } from ${from('../../src/testing/testing.ts')};
 ${body}
 setInterval(() => {}, 1000);\n`,
   );

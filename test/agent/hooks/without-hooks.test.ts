@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Agent } from '../../../src/agent/agent.js';
 import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
-import { baseSuite, type MakeAgent } from '../../support/agent/base-suite.js';
+import { baseSuite, type MakeAgent } from '../../support/base-suite.js';
 import { type Plant, plantedAgent } from '../../support/lifecycle/planted-library.js';
 
 const SHA_256 = '231ef0903828fae7eaa1288c6b2716aab98a2daec1cccba9a52a2c3e0ff939d5';
@@ -37,7 +37,7 @@ describe.each(Object.entries(makers))('%s', (_how, makeAgent) => {
 });
 
 test('S4-NFR2.1: the base suite has at least sixteen cases, knows no hooks, and is unmodified', () => {
-  const text = readFileSync(new URL('../../support/agent/base-suite.ts', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../support/base-suite.ts', import.meta.url), 'utf8');
 
   expect(baseSuite.length).toBeGreaterThanOrEqual(16);
   expect(text.match(/lifecycle|before[A-Z]|after[A-Z]|wrap[A-Z]/g)).toBeNull();

@@ -9,7 +9,7 @@ test('S1-6.0, S1-6.2.1, S1-6.4.3: state is found again by another process, in th
   try {
     const printed: string[] = [];
     for (const session of ['a', 'a', 'b']) {
-      const outcome = await runScript('test/extension/fixtures/session-process.ts', { args: [folder, session] });
+      const outcome = await runScript('test/fixtures/extension/session-process.ts', { args: [folder, session] });
       expect(outcome.stderr).toBe('');
       printed.push(outcome.stdout.trim());
     }

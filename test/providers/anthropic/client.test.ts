@@ -30,7 +30,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     server = await startAnthropicServer(hi);
     folder = await mkdtemp(join(tmpdir(), 'keelson-anthropic-'));
     const target = { outfile: join(folder, file), format, platform: 'neutral', target: 'es2022' } as const;
-    const entryPoints = [`${root}src/providers/anthropic.ts`];
+    const entryPoints = [`${root}src/providers/anthropic/anthropic.ts`];
     await build({ entryPoints, bundle: true, external: ['@anthropic-ai/sdk'], ...target });
   });
 

@@ -27,7 +27,12 @@ describe.each(formats)('as %s', (format, file, load) => {
     server = await startOpenAIServer((body) => replyWith({ text: 'Hi' }, body));
     folder = await mkdtemp(join(tmpdir(), 'keelson-openai-'));
     const target = { outfile: join(folder, file), format, platform: 'neutral', target: 'es2022' } as const;
-    await build({ entryPoints: [`${root}src/providers/openai.ts`], bundle: true, external: ['openai'], ...target });
+    await build({
+      entryPoints: [`${root}src/providers/openai/openai.ts`],
+      bundle: true,
+      external: ['openai'],
+      ...target,
+    });
   });
 
   afterAll(async () => {

@@ -36,7 +36,7 @@ test('nothing is made by the import, nor by making the lifecycle', () => {
     const asked = [];
     trace.setGlobalTracerProvider({ getTracer: (name) => asked.push(name) });
     metrics.setGlobalMeterProvider({ getMeter: (name) => asked.push(name) });
-    const { openTelemetry, otelMetrics } = await import('${root}src/telemetry/otel.ts');
+    const { openTelemetry, otelMetrics } = await import('${root}src/telemetry/otel/otel.ts');
     openTelemetry();
     otelMetrics();
     console.log(JSON.stringify(asked));

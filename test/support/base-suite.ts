@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { Agent } from '../../../src/agent/agent.js';
-import type { AgentOptions } from '../../../src/agent/agent-options.js';
-import type { Message } from '../../../src/model/message.js';
-import { calls, fails, hangs, responds, says, scriptedModel, streams } from '../../../src/testing/testing.js';
-import { defineTool } from '../../../src/tools/define-tool.js';
-import { createToolSet } from '../../../src/tools/tool-set.js';
+import type { Agent } from '../../src/agent/agent.js';
+import type { AgentOptions } from '../../src/agent/agent-options.js';
+import type { Message } from '../../src/model/message.js';
+import { calls, fails, hangs, responds, says, scriptedModel, streams } from '../../src/testing/testing.js';
+import { defineTool } from '../../src/tools/define-tool.js';
+import { createToolSet } from '../../src/tools/tool-set.js';
 
 /** What an agent did before there were hooks. This file knows none: its hash is checked, and it must hold whatever hooks there are. */
 export type BaseCase = readonly [title: string, run: (makeAgent: MakeAgent) => Promise<void>];
