@@ -3,6 +3,7 @@ import { systemClock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
 import type { Awaitable } from '../internal/promise.js';
 import { isPromise } from '../internal/promise.js';
+import { safeText } from '../internal/safe-text.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import { buildContexts } from './build-contexts.js';
 import type { ConceptSettings } from './concept-options.js';
@@ -113,7 +114,7 @@ function textOf(error: unknown): string {
 function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
   return ({ level, message, extra }) => {
     try {
-      const written = log({ level, message: message.replace(/(?![\n\t])\p{Cc}/gu, ''), extra });
+      const written = log({ level, message: safeText(message), extra });
       if (isPromise(written)) written.then(undefined, () => {});
     } catch {}
   };

@@ -1,3 +1,5 @@
+import { safeText } from './safe-text.js';
+
 /** Where the library says what it passed over. Any logger with these four methods fits. */
 export interface Logger {
   /** For whoever looks for a fault. */
@@ -28,5 +30,5 @@ export function logFailure({ logger }: { readonly logger: Logger }, message: str
 function lineOf([message, details]: readonly [message: string, details?: unknown]): unknown[] {
   // A message may be anything where no types are checked, such as an error.
   const parts = [`[keelson] ${message}`, ...(details === undefined ? [] : [details])];
-  return parts.map((part) => (typeof part === 'string' ? part.replace(/(?![\n\t])\p{Cc}/gu, '') : part));
+  return parts.map((part) => (typeof part === 'string' ? safeText(part) : part));
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ModuleFormatError, TypeScriptUnsupportedError } from './error.js';
+import { lossText, readJson } from '../internal/read-json.js';
+import { ModuleFormatError, PluginConfigError, TypeScriptUnsupportedError } from './error.js';
 
 /** Imports a module by the path of its file, such as `(path) => jiti.import(path)`. */
 export type ImportModule = (path: string) => Promise<unknown>;
@@ -57,11 +58,17 @@ async function importModule(path: string): Promise<unknown> {
 
 /** What a file exports: of JSON its content as the default. */
 export async function readExports(path: string, load: ImportModule = importModule): Promise<ModuleExports> {
-  if (extname(path) === '.json') {
-    return { default: JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, '')) };
-  }
+  if (extname(path) === '.json') return { default: await readJsonFile(path) };
   const exported = await load(path);
   return typeof exported === 'object' && exported !== null ? (exported as ModuleExports) : { default: exported };
+}
+
+async function readJsonFile(path: string): Promise<unknown> {
+  const read = readJson(await readFile(path, 'utf8'));
+  if ('problem' in read) throw new PluginConfigError(path, read.problem);
+  const [lost] = read.lost;
+  if (lost !== undefined) throw new PluginConfigError(path, lossText(lost));
+  return read.value;
 }
 
 /** The default export. A module that was compiled to CommonJS has it one level further down, or has none. */

@@ -1,6 +1,7 @@
 import { isObject } from '../internal/json.js';
 import type { ManifestProblem } from '../internal/problem.js';
-import { withoutUnseen } from '../internal/unseen-text.js';
+import { readJson } from '../internal/read-json.js';
+import { safeText } from '../internal/safe-text.js';
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
@@ -116,25 +117,18 @@ function isFalse(value: FrontMatterValue | undefined): boolean {
 }
 
 function clip(text: string, max: number): string {
-  return withoutUnseen(text.slice(0, max));
+  return safeText(text.slice(0, max));
 }
 
 /** Some write it as JSON, with maps of their own in it: those stay JSON. */
 function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
-  const map: unknown = typeof value === 'string' ? parsed(value) : value;
+  const read = typeof value === 'string' ? readJson(value) : { value };
+  const map = 'value' in read ? read.value : undefined;
   if (!isObject(map)) return {};
   const entries = Object.entries(map).filter(([key]) => key !== '__proto__');
   return Object.fromEntries(
     entries.map(([key, inner]) => [key, typeof inner === 'string' ? inner : JSON.stringify(inner)]),
   );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** `Bash(git add:*)` is one tool. */

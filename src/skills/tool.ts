@@ -1,3 +1,4 @@
+import { safeText } from '../internal/safe-text.js';
 import type { AgentLifecycle, ToolCallRequest, ToolInvoke } from '../lifecycle/lifecycle.js';
 import { defineTool } from '../tools/define-tool.js';
 import type { LiveToolSet, Tool, ToolResult } from '../tools/tool.js';
@@ -96,7 +97,7 @@ class SkillToolSet implements LiveToolSet {
 function lineOf({ id, description, parameters }: Skill): string {
   const names = parameters.map(({ name, required }) => (required ? `${name} (required)` : name));
   const takes = names.length === 0 ? '' : ` Parameters: ${names.join(', ')}.`;
-  return `- ${id}: ${description.replace(/[\s\p{Cc}]+/gu, ' ').trim()}${takes}`;
+  return `- ${id}: ${safeText(description).replace(/\s+/g, ' ').trim()}${takes}`;
 }
 
 function schemaOf(skills: readonly Skill[]) {

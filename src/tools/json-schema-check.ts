@@ -16,11 +16,7 @@ const WRAPPERS = new Set(
 /** Compiles a plain JSON Schema into a check. Throws OptionInvalidError where the schema cannot be used. */
 export function compileJsonSchema(schema: JsonSchema): (input: unknown) => StandardResult<unknown> {
   const draft = draftOf(schema.$schema);
-  // The validator writes into the schema that it gets, so it gets a copy: the caller's may be frozen or shared.
-  const { copy, lookup } = compile(() => {
-    const copy = JSON.parse(JSON.stringify(schema));
-    return { copy, lookup: dereference(copy) };
-  });
+  const { copy, lookup } = resolveReferences(schema);
   const steps = countSteps(Object.values(lookup));
   const errorsOf = (input: unknown, first: boolean) => {
     steps.left = MOST_STEPS;
@@ -35,6 +31,23 @@ export function compileJsonSchema(schema: JsonSchema): (input: unknown) => Stand
       return { issues: [{ message: faultOfValue(error), path: [] }] };
     }
   };
+}
+
+/** The first `$ref` that leads to no schema in the schema, or undefined. Throws OptionInvalidError if it cannot be used. */
+export function lostReference(schema: JsonSchema): string | undefined {
+  const { lookup } = resolveReferences(schema);
+  const schemas = Object.values(lookup).filter((node) => typeof node === 'object');
+  return schemas.find(({ $ref, __absolute_ref__: uri = $ref }) => uri !== undefined && lookup[uri] === undefined)?.$ref;
+}
+
+/** A copy, since the validator writes into its schema and that of the caller may be frozen or shared; and its parts by URI. */
+function resolveReferences(schema: JsonSchema) {
+  try {
+    const copy: Schema = JSON.parse(JSON.stringify(schema));
+    return { copy, lookup: dereference(copy) };
+  } catch (error) {
+    throw unusable(error);
+  }
 }
 
 /** There was more to look into than may be. */
@@ -61,14 +74,6 @@ function draftOf(uri: unknown): SchemaDraft {
   if (known === null) return '2020-12';
   if (known[1] === undefined) return '2019-09';
   return known[1] === '4' ? '4' : '7';
-}
-
-function compile<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw unusable(error);
-  }
 }
 
 function unusable(error: unknown): OptionInvalidError {

@@ -77,7 +77,7 @@ describe('the logger of the console', () => {
 
     consoleLogger.warn('a tool named \u001b[2Jclear\u009b31m\r,\n\tas the model called it', 'and \u001b[31mred');
 
-    expect(warn).toHaveBeenCalledWith('[keelson] a tool named [2Jclear31m,\n\tas the model called it', 'and [31mred');
+    expect(warn).toHaveBeenCalledWith('[keelson] a tool named clear\n,\n\tas the model called it', 'and red');
   });
 
   test('prints what is no text, as a tool in JavaScript may give it', () => {

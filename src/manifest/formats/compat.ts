@@ -26,9 +26,9 @@ export interface CompatSource {
 /** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
 export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
   const { document, root, format, workspaceDir } = source;
-  const { value, repeated } = document;
+  const { value, lost } = document;
   const named = namedSchema.safeParse(value);
-  if (!named.success) return { problems: [...repeated, ...problemsOfIssues(named.error.issues, value)] };
+  if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
   const { name, version, description } = named.data;
   const files = new JsonFiles(root);
   const compat =
@@ -48,7 +48,7 @@ export async function readCompatManifest(source: CompatSource): Promise<ReadMani
     },
     errors: [...files.problems, ...compat.errors, ...errors],
     warnings: [
-      ...repeated,
+      ...lost,
       ...files.warnings,
       ...(isVersion ? [] : [noVersion]),
       ...compat.warnings,
@@ -70,8 +70,8 @@ class JsonFiles {
 
   constructor(private readonly root: string) {}
 
-  /** What is twice in it is a warning, unless said otherwise. */
-  async read(path: string, repeated = this.warnings): Promise<JsonValue | undefined> {
+  /** Keys that are lost are warnings, unless said otherwise. */
+  async read(path: string, lost = this.warnings): Promise<JsonValue | undefined> {
     const found = await readBytes(join(this.root, path), MAX_JSON_BYTES);
     if ('problem' in found) {
       if (!found.isAbsent) this.problems.push({ path, message: found.problem });
@@ -82,7 +82,7 @@ class JsonFiles {
       return undefined;
     }
     const parsed = parseJsonObject(found.bytes);
-    const [told, said] = 'value' in parsed ? [repeated, parsed.repeated] : [this.problems, parsed.problems];
+    const [told, said] = 'value' in parsed ? [lost, parsed.lost] : [this.problems, parsed.problems];
     told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }

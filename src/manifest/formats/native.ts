@@ -24,9 +24,9 @@ export type ReadManifest = (
 type JsonObject = { readonly [key: string]: JsonValue };
 
 /** Reads what stands in a `manifest.json`. */
-export function readNativeManifest({ value, repeated }: JsonDocument): ReadManifest {
+export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest {
   const parsed = manifestSchema.safeParse(value);
-  if (!parsed.success) return { problems: [...repeated, ...problemsOfIssues(parsed.error.issues, value)] };
+  if (!parsed.success) return { problems: [...lost, ...problemsOfIssues(parsed.error.issues, value)] };
   const file = parsed.data;
   const hooks = hooksOf(file);
   const content = contentOf(
@@ -35,7 +35,7 @@ export function readNativeManifest({ value, repeated }: JsonDocument): ReadManif
   );
   const findSettings = createReferenceFinder(content.settings);
   const problems = [
-    ...repeated,
+    ...lost,
     ...eventProblems(file),
     ...content.settings.flatMap(settingProblems),
     ...repeatedNames(content.settings, 'settings', ({ name }) => name),

@@ -1,70 +1,52 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { describeError } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
+import { pathText } from '../../internal/problem.js';
+import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
+import { readBytes } from '../../process/file-bytes.js';
 import { McpConfigError } from '../error.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
-import { readServerMap } from './server-map.js';
+import { readServerMap, SERVER_MAPS } from './server-map.js';
 
 const MAX_BYTES = 1_048_576;
 
 /**
- * Reads the servers of a file such as `.mcp.json`: `{ "mcpServers": { … } }`, or the map alone. No file means no
- * servers. Rejects with a McpConfigError where it is there and cannot be read.
+ * Reads the servers of a file such as `.mcp.json`: `{ "mcpServers": { … } }`, or the map alone. A missing file has no
+ * servers. Rejects with a McpConfigError if the file cannot be read. Comments and trailing commas are accepted, as editors
+ * write them.
  */
 export async function readConfigFile(
   path: string,
   origin: Omit<McpServerOrigin, 'source'>,
 ): Promise<readonly McpServerEntry[]> {
   const source = resolve(path);
-  const text = await readText(source);
-  if (text === undefined) return [];
-  const map = parse(text, source);
-  return readServerMap(map, { ...origin, source });
-}
-
-/** Undefined where there is no such file. A pipe or a device is none, and never keeps us waiting. */
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await file.stat();
-      if (!stats.isFile()) throw new McpConfigError(path, 'it is no file.');
-      if (stats.size > MAX_BYTES) throw new McpConfigError(path, `it has ${stats.size} bytes; ${MAX_BYTES} are read.`);
-      return await file.readFile('utf8');
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error instanceof McpConfigError ? error : new McpConfigError(path, describeError(error), { cause: error });
+  const read = await readBytes(source, MAX_BYTES);
+  if ('problem' in read) {
+    if (read.isAbsent) return [];
+    throw new McpConfigError(source, `${read.problem}.`);
   }
+  const json = readJson(read.bytes.toString('utf8'), { comments: true });
+  if ('problem' in json) throw new McpConfigError(source, `${json.problem}.`);
+  if (!isObject(json.value)) throw new McpConfigError(source, 'it must be a JSON object.');
+  const from = { ...origin, source };
+  return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost }, from);
 }
 
-function parse(text: string, path: string): object {
-  const parsed = parseJson(text.replace(/^\uFEFF/, ''), path);
-  if (isObject(parsed)) return parsed;
-  throw new McpConfigError(path, 'it holds no object.');
-}
-
-/** Editors write comments and commas at the end into such files. */
-function parseJson(text: string, path: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    try {
-      return JSON.parse(without(TRAILING_COMMA, without(COMMENT, text)));
-    } catch {
-      throw new McpConfigError(path, `it is no JSON: ${describeError(error)}`, { cause: error });
-    }
-  }
-}
-
-/** Each matches a text in quotes first, which stays as it is, and none goes over the same part of the file twice. */
-const COMMENT = /"(?:[^"\\]|\\.)*"?|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
-const TRAILING_COMMA = /"(?:[^"\\]|\\.)*"?|,(?=\s*[}\]])/g;
-
-function without(pattern: RegExp, text: string): string {
-  return text.replace(pattern, (found) => (found.startsWith('"') ? found : ' '));
+/** A lost key is a note on the server that it belongs to. If that server is lost itself, it is listed with this problem. */
+function withLosses(
+  entries: readonly McpServerEntry[],
+  { value, lost }: { readonly value: object; readonly lost: readonly LostKey[] },
+  origin: McpServerOrigin,
+): readonly McpServerEntry[] {
+  const isBare = !SERVER_MAPS.some((key) => key in value);
+  const losses = lost.flatMap((key) => {
+    const [top = '', server = top] = key.path.map(String);
+    const isOfServers = isBare || SERVER_MAPS.includes(top);
+    return isOfServers ? [{ name: isBare ? top : server, note: `${pathText(key.path)}: ${lossText(key)}` }] : [];
+  });
+  const told = entries.map((entry) => {
+    const notes = losses.filter(({ name }) => name === entry.name).map(({ note }) => note);
+    return notes.length === 0 ? entry : { ...entry, notes: [...entry.notes, ...notes] };
+  });
+  const gone = losses.filter(({ name }) => !entries.some((entry) => entry.name === name));
+  return [...told, ...gone.map(({ name, note }) => ({ name, problem: note, notes: [], origin }))];
 }

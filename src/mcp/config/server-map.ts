@@ -16,9 +16,12 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
   ['streamablehttp', 'http'],
 ]);
 
+/** The keys of a map of servers: the usual one, VS Code's and Zed's. */
+export const SERVER_MAPS: readonly string[] = ['mcpServers', 'servers', 'context_servers'];
+
 /**
- * The servers of a map, or of an object that has it as `mcpServers`, as VS Code's `servers` or as Zed's `context_servers`;
- * each is sound, or says what is wrong with it. One bad entry does not void the others.
+ * The servers of a map, or of an object that has it under one of these keys; each is sound, or
+ * says what is wrong with it. One bad entry does not void the others.
  */
 export function readServerMap(map: object, origin: McpServerOrigin): readonly McpServerEntry[] {
   return Object.entries(serversOf(map as Fields)).map(([name, fields]) => readServer(name, fields, origin));
@@ -26,8 +29,9 @@ export function readServerMap(map: object, origin: McpServerOrigin): readonly Mc
 
 /** Of a bare map, `servers` may be the name of a server: then its fields are no servers. */
 function serversOf(map: Fields): Fields {
-  if (isObject(map.mcpServers)) return map.mcpServers;
-  const found = [map.servers, map.context_servers].filter(isObject);
+  const [own, ...others] = SERVER_MAPS.map((key) => map[key]);
+  if (isObject(own)) return own;
+  const found = others.filter(isObject);
   return found.find((servers) => Object.values(servers).every(isObject)) ?? map;
 }
 

@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../errors.js';
+import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
-import { plainText } from '../plain-text.js';
 import { describeNetworkError, httpStatusOf } from '../transport/http-exchange.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
@@ -39,7 +39,9 @@ export function requestError(server: string, error: unknown): KeelsonError {
   }
   const status = httpStatusOf(error);
   const mismatch = mismatchIn(error);
-  const said = plainText(mismatch ?? stripFrame(describeNetworkError(error)) + detailsOf(error), MAX_TEXT);
+  const said = safeText(mismatch ?? stripFrame(describeNetworkError(error)) + detailsOf(error), {
+    maxLength: MAX_TEXT,
+  });
   if (status === 401) return unauthorizedError(server, said, error);
   const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
   const meaning = status === undefined ? unknown : meaningOf(status);
@@ -93,5 +95,5 @@ function stripFrame(text: string): string {
 /** Any thrown value in a few words for a log or a status. */
 export function failureText(error: unknown): string {
   const text = error instanceof KeelsonError ? error.message : (mismatchIn(error) ?? describeNetworkError(error));
-  return plainText(text, MAX_TEXT);
+  return safeText(text, { maxLength: MAX_TEXT });
 }

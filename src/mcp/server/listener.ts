@@ -1,9 +1,9 @@
 import type { Logger } from '../../internal/logger.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { McpSettings } from '../config/settings.js';
 import type { McpElicitation, McpElicitationAnswer } from '../elicitation.js';
 import { McpUnavailableError } from '../error.js';
 import type { McpRoot } from '../options.js';
-import { plainText } from '../plain-text.js';
 import { untilAborted } from '../transport/request-time.js';
 import type { ConnectionListener } from './connection.js';
 import { failureText } from './failure-text.js';
@@ -30,7 +30,7 @@ export function createListener(options: ListenerOptions): Omit<ConnectionListene
     elicit: elicit && ((request) => options.hold(() => answer({ request, elicit, log }))),
     roots: roots && (() => readRoots(async () => (typeof roots === 'function' ? roots() : roots), options)),
     onLog: (level: keyof Logger, text: string) => said.write(level, text),
-    onProblem: (error) => said.write(levelOf(error), plainText(failureText(error), MAX_PROBLEM)),
+    onProblem: (error) => said.write(levelOf(error), safeText(failureText(error), { maxLength: MAX_PROBLEM })),
     onToolsChanged,
   };
 }

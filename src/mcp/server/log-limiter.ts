@@ -1,6 +1,6 @@
 import type { Clock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
-import { plainText } from '../plain-text.js';
+import { safeText } from '../../internal/safe-text.js';
 
 const MAX_LINES = 100;
 const WINDOW_MS = 10_000;
@@ -27,7 +27,7 @@ export class LogLimiter {
     if (this.count > MAX_LINES) return;
     // Errors name the server by themselves.
     const said = text.startsWith('MCP server "') ? text : `MCP server ${JSON.stringify(this.server)}: ${text}`;
-    const line = plainText(said, MAX_TEXT);
+    const line = safeText(said, { maxLength: MAX_TEXT });
     try {
       this.host.logger()[level](line, ...(details === undefined ? [] : [details]));
     } catch {

@@ -1,10 +1,10 @@
+import { safeText } from '../../internal/safe-text.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
 import { variablesOf } from '../config/trust-item.js';
 import { type McpSessionLostError, McpUnavailableError } from '../error.js';
 import type { McpEvent } from '../event.js';
-import { plainText } from '../plain-text.js';
 import type { CallServer, McpTool } from '../tools/mcp-tool.js';
 import type { HttpTransport } from '../transport/http-transport.js';
 import { PausableClock } from '../transport/pausable-clock.js';
@@ -85,7 +85,7 @@ export class McpServer {
       ...{ name, state, lastError, reconnects, scope: origin.scope, source: origin.source },
       transport: established?.transport ?? transport,
       protocolVersion: established?.connection.protocolVersion,
-      instructions: instructions && plainText(instructions, this.host.settings.limits.descriptionLength),
+      instructions: instructions && safeText(instructions, { maxLength: this.host.settings.limits.descriptionLength }),
       tools: this.tools.map((tool) => tool.name),
       toolCount: this.tools.length,
       reads: variablesOf(this.definition),

@@ -2,10 +2,10 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ElicitRequest, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchema } from '../../internal/json.js';
 import type { Logger } from '../../internal/logger.js';
+import { safeText } from '../../internal/safe-text.js';
 import { problemOfUrl } from '../config/server-url.js';
 import type { McpElicitation, McpElicitationAnswer } from '../elicitation.js';
 import type { McpRoot } from '../options.js';
-import { plainText } from '../plain-text.js';
 import type { McpSdk } from '../transport/sdk.js';
 
 /** What a server may ask, and tell, outside of its answers. */
@@ -43,7 +43,7 @@ export function answerServer(client: Client, sdk: McpSdk, questions: ServerQuest
 }
 
 function elicitationOf(server: string, params: ElicitRequest['params'], signal: AbortSignal): McpElicitation {
-  const message = plainText(params.message, MAX_TEXT);
+  const message = safeText(params.message, { maxLength: MAX_TEXT });
   if (params.mode === 'url') return { server, message, url: params.url, signal };
   return { server, message, schema: params.requestedSchema as JsonSchema, signal };
 }
@@ -61,5 +61,5 @@ const LEVELS: Readonly<Record<LoggingLevel, keyof Logger>> = {
 
 function logText({ logger, data }: { logger?: string | undefined; data?: unknown }): string {
   const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
-  return plainText(logger === undefined ? text : `${logger}: ${text}`, MAX_TEXT);
+  return safeText(logger === undefined ? text : `${logger}: ${text}`, { maxLength: MAX_TEXT });
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { ContentPart } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
-import { plainText } from '../plain-text.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -84,7 +84,7 @@ function plainBase64(data: unknown): string | undefined {
 }
 
 function label(value: unknown): string {
-  return plainText(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), MAX_LABEL);
+  return safeText(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), { maxLength: MAX_LABEL });
 }
 
 function text(value: string): ContentPart {

@@ -1,132 +1,90 @@
-import { isObject, isTexts } from '../../internal/json.js';
-import { SchemaReferences } from './schema-references.js';
-
-/** Says what is wrong with the value of a keyword, and where there are schemas in it. */
-type Keyword = (value: unknown, visit: (schema: unknown, at: string) => void) => string | undefined;
-
-const MAX_NODES = 20_000;
-const MAX_DEPTH = 100;
-const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+import { describeError } from '../../errors.js';
+import { isObject, type JsonSchema } from '../../internal/json.js';
+import { pathText } from '../../internal/problem.js';
+import { readJson } from '../../internal/read-json.js';
+import { compileJsonSchema, lostReference } from '../../tools/json-schema-check.js';
 
 /**
- * What is wrong with the schema of a tool's input, or undefined: it is one of an object, its keywords have values that
- * they can have, its patterns compile, and its references lead somewhere inside of it. Iterative, and bounded.
+ * What is wrong with the schema of a tool's input, or undefined. A schema must be at most `maxLength` characters of JSON and
+ * 64 levels deep, describe an object, conform to the meta-schema, and refer to schemas in itself only.
  */
-export function problemOfSchema(schema: unknown): string | undefined {
-  if (!isObject(schema)) return 'its input schema is no object';
-  if (schema.type === undefined) return 'its input schema has no `type`, which has to be "object"';
-  if (schema.type !== 'object') return `its input schema is one of ${JSON.stringify(schema.type)}, not of an object`;
-  const references = new SchemaReferences(schema);
-  const open: { schema: unknown; at: string; depth: number }[] = [{ schema, at: '#', depth: 0 }];
-  for (let count = 0; open.length > 0; count++) {
-    const { schema: node, at, depth } = open.pop() as (typeof open)[number];
-    if (count > MAX_NODES || depth > MAX_DEPTH) return 'its input schema is too large or too deep';
-    if (typeof node === 'boolean') continue;
-    if (!isObject(node)) return `its input schema has no schema at ${at}`;
-    const problem = problemOfNode(node, references, (inner, name) => {
-      open.push({ schema: inner, at: `${at}/${name}`, depth: depth + 1 });
-    });
-    if (problem !== undefined) return `its input schema is not valid at ${at}: ${problem}`;
+export function problemOfSchema(schema: unknown, maxLength: number): string | undefined {
+  if (!isObject(schema)) return 'its input schema must be an object';
+  const tooLarge = problemOfSize(schema, maxLength);
+  if (tooLarge !== undefined) return tooLarge;
+  if (schema.type !== 'object')
+    return `its input schema must have the type "object", got ${JSON.stringify(schema.type)}`;
+  const [issue] = checkSchema(schema).issues ?? [];
+  if (issue !== undefined) {
+    const at = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
+    return `its input schema is invalid at \`${at}\`: ${issue.message}`;
   }
-  return undefined;
+  return problemOfReferences(schema);
 }
 
-function problemOfNode(
-  node: Readonly<Record<string, unknown>>,
-  references: SchemaReferences,
-  visit: (schema: unknown, at: string) => void,
-): string | undefined {
-  for (const [name, value] of Object.entries(node)) {
-    const problem = KEYWORDS.get(name)?.(value, (schema, at) => visit(schema, at === '' ? name : `${name}/${at}`));
-    if (problem !== undefined) return `\`${name}\` ${problem}`;
-  }
-  const lost = references.lostIn(node);
-  return lost === undefined ? undefined : `\`$ref\` leads to ${JSON.stringify(lost)}, which is not in it`;
-}
-
-const check =
-  (fits: (value: unknown) => boolean, problem: string): Keyword =>
-  (value) =>
-    fits(value) ? undefined : problem;
-
-const schema: Keyword = (value, visit) => {
-  visit(value, '');
-  return undefined;
-};
-
-const schemaList: Keyword = (value, visit) => {
-  if (!Array.isArray(value) || value.length === 0) return 'is no list of schemas';
-  value.forEach((inner, at) => void visit(inner, String(at)));
-  return undefined;
-};
-
-const schemaMap: Keyword = (value, visit) => {
-  if (!isObject(value)) return 'is no object of schemas';
-  for (const [name, inner] of Object.entries(value)) visit(inner, name);
-  return undefined;
-};
-
-const patternMap: Keyword = (value, visit) => {
-  const bad = isObject(value) ? Object.keys(value).find((name) => !isPattern(name)) : undefined;
-  return bad === undefined ? schemaMap(value, visit) : `has the pattern ${JSON.stringify(bad)}, which does not compile`;
-};
-
-/** Of the older drafts: schemas, or names that are required beside. */
-const dependencies: Keyword = (value, visit) => {
-  if (!isObject(value)) return 'is no object';
-  for (const [name, inner] of Object.entries(value)) if (!isTexts(inner)) visit(inner, name);
-  return undefined;
-};
-
-const number = check((value) => typeof value === 'number', 'is no number');
-const count = check((value) => Number.isInteger(value) && Number(value) >= 0, 'is no number from 0 on');
-const flag = check((value) => typeof value === 'boolean', 'is neither true nor false');
-const text = check((value) => typeof value === 'string', 'is no text');
-/** A flag in draft 4. */
-const limit = check((value) => typeof value === 'number' || typeof value === 'boolean', 'is no number');
-
-const texts = check(isTexts, 'is no list of names');
-/** A list in the older drafts. */
-const items: Keyword = (value, visit) => (Array.isArray(value) && value.length > 0 ? schemaList : schema)(value, visit);
-
-const KINDS: readonly (readonly [keyword: Keyword, names: string])[] = [
-  [check(isType, 'is no type'), 'type'],
-  [check((value) => Array.isArray(value), 'is no list'), 'enum'],
-  [check(isPattern, 'does not compile'), 'pattern'],
-  [check((value) => typeof value === 'number' && value > 0, 'is no number above 0'), 'multipleOf'],
-  [
-    check((value) => isObject(value) && Object.values(value).every(isTexts), 'has no lists of names'),
-    'dependentRequired',
-  ],
-  [texts, 'required'],
-  [number, 'minimum maximum'],
-  [limit, 'exclusiveMinimum exclusiveMaximum'],
-  [count, 'minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties'],
-  [flag, 'uniqueItems'],
-  [text, 'format $ref $id $anchor $dynamicRef $dynamicAnchor $schema'],
-  [schema, 'additionalProperties additionalItems contains propertyNames not if then else'],
-  [schema, 'unevaluatedProperties unevaluatedItems'],
-  [schemaList, 'allOf anyOf oneOf prefixItems'],
-  [schemaMap, 'properties $defs definitions dependentSchemas'],
-  [patternMap, 'patternProperties'],
-  [items, 'items'],
-  [dependencies, 'dependencies'],
-];
-
-const KEYWORDS: ReadonlyMap<string, Keyword> = new Map(
-  KINDS.flatMap(([keyword, names]) => names.split(' ').map((name) => [name, keyword] as const)),
-);
-
-function isType(value: unknown): boolean {
-  const types = Array.isArray(value) ? value : [value];
-  return types.length > 0 && new Set(types).size === types.length && types.every((type) => TYPES.includes(type));
-}
-
-/** As it is compiled when a value is checked. */
-function isPattern(value: unknown): boolean {
+/** The budget of every schema that a server sends: its size and its depth. */
+export function problemOfSize(schema: unknown, maxLength: number): string | undefined {
+  let text: string;
   try {
-    return typeof value === 'string' && new RegExp(value, 'u') instanceof RegExp;
-  } catch {
-    return false;
+    text = JSON.stringify(schema) ?? '';
+  } catch (error) {
+    return `its schema cannot be written as JSON: ${describeError(error)}`;
+  }
+  if (text.length > maxLength) return `its schema has ${text.length} characters, more than ${maxLength}`;
+  const read = readJson(text);
+  return 'problem' in read ? `its schema is refused: ${read.problem}` : undefined;
+}
+
+function problemOfReferences(schema: JsonSchema): string | undefined {
+  try {
+    const lost = lostReference(schema);
+    return lost === undefined
+      ? undefined
+      : `its input schema has the \`$ref\` ${JSON.stringify(lost)}, which must lead to a schema in it`;
+  } catch (error) {
+    return `its input schema is invalid: ${describeError(error)}`;
   }
 }
+
+const SCHEMA = { $ref: '#' };
+const SCHEMAS = { type: 'array', minItems: 1, items: SCHEMA };
+const SCHEMA_MAP = { type: 'object', additionalProperties: SCHEMA };
+const NAMES = { type: 'array', items: { type: 'string' } };
+const NUMBER = { type: 'number' };
+const COUNT = { type: 'integer', minimum: 0 };
+const STRING = { type: 'string' };
+/** A flag in draft 4. */
+const BOUND = { type: ['number', 'boolean'] };
+const TYPE = { enum: ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] };
+const TYPES = { type: 'array', items: TYPE, minItems: 1, uniqueItems: true };
+
+function each<Value>(names: string, value: Value): Record<string, Value> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, value]));
+}
+
+/** The meta-schemas of the drafts 4 to 2020-12 in one: a keyword may have the value that any of them allows. */
+const META_SCHEMA: JsonSchema = {
+  type: ['object', 'boolean'],
+  properties: {
+    ...each('not if then else contains propertyNames additionalProperties additionalItems', SCHEMA),
+    ...each('unevaluatedProperties unevaluatedItems', SCHEMA),
+    ...each('allOf anyOf oneOf prefixItems', SCHEMAS),
+    ...each('properties $defs definitions dependentSchemas', SCHEMA_MAP),
+    ...each('minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties', COUNT),
+    ...each('minimum maximum', NUMBER),
+    ...each('exclusiveMinimum exclusiveMaximum', BOUND),
+    ...each('format $ref $id $anchor $dynamicRef $dynamicAnchor $schema', STRING),
+    items: { anyOf: [SCHEMA, SCHEMAS] },
+    patternProperties: { ...SCHEMA_MAP, propertyNames: { format: 'regex' } },
+    dependencies: { type: 'object', additionalProperties: { anyOf: [SCHEMA, NAMES] } },
+    dependentRequired: { type: 'object', additionalProperties: NAMES },
+    type: { anyOf: [TYPE, TYPES] },
+    enum: { type: 'array' },
+    required: NAMES,
+    pattern: { type: 'string', format: 'regex' },
+    multipleOf: { type: 'number', exclusiveMinimum: 0 },
+    uniqueItems: { type: 'boolean' },
+  },
+};
+
+const checkSchema = compileJsonSchema(META_SCHEMA);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describeError } from '../../errors.js';
 import { isObject, type JsonSchema } from '../../internal/json.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
-import { plainText } from '../plain-text.js';
-import { problemOfSchema } from './schema-problem.js';
+import { problemOfSchema, problemOfSize } from './schema-problem.js';
 
 /** A tool as a server describes it, checked. */
 export interface McpToolSpec {
@@ -40,22 +40,19 @@ function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly probl
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return { problem: 'it has no usable name' };
   if (typeof description !== 'string') return { problem: 'its description is no text' };
   if (!isObject(annotations)) return { problem: 'its annotations are no object' };
-  const problem = problemOfLength(inputSchema, limits) ?? problemOfSchema(inputSchema) ?? problemOfTask(entry);
+  const problem = problemOfSchema(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
   if (problem !== undefined) return { problem };
   return {
     name,
-    description: plainText(description, limits.descriptionLength),
+    description: safeText(description, { maxLength: limits.descriptionLength }),
     inputSchema: inputSchema as JsonSchema,
     outputSchema:
-      isObject(outputSchema) && problemOfLength(outputSchema, limits) === undefined ? outputSchema : undefined,
+      isObject(outputSchema) && problemOfSize(outputSchema, limits.schemaLength) === undefined
+        ? outputSchema
+        : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
     fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations], inOrder)),
   };
-}
-
-function problemOfLength(schema: unknown, { schemaLength }: McpLimits): string | undefined {
-  const { length } = JSON.stringify(schema) ?? '';
-  return length > schemaLength ? `its schema has ${length} characters, and ${schemaLength} are taken` : undefined;
 }
 
 function problemOfTask({ execution }: Readonly<Record<string, unknown>>): string | undefined {
@@ -73,7 +70,7 @@ const HINTS = [
 /** Only what the server says: what it leaves out stays out. */
 function readAnnotations(hints: Readonly<Record<string, unknown>>): ToolAnnotations | undefined {
   const found = HINTS.filter(([, hint]) => typeof hints[hint] === 'boolean').map(([name, hint]) => [name, hints[hint]]);
-  const title = typeof hints.title === 'string' ? [['title', plainText(hints.title, MAX_TITLE)]] : [];
+  const title = typeof hints.title === 'string' ? [['title', safeText(hints.title, { maxLength: MAX_TITLE })]] : [];
   return found.length + title.length === 0 ? undefined : Object.fromEntries([...title, ...found]);
 }
 

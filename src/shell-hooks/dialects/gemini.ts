@@ -1,4 +1,5 @@
 import { isObject } from '../../internal/json.js';
+import { readJson } from '../../internal/read-json.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import {
   type FinishedHook,
@@ -56,11 +57,8 @@ function parseTold({ stdout, stderr, stdoutTruncated }: ProcessResult): ParsedOu
 /** JSON that was written as a text of JSON. */
 function unquoted(text: string): string {
   if (!text.trimStart().startsWith('"')) return text;
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  const read = readJson(text);
+  return 'value' in read ? String(read.value) : text;
 }
 
 function refusal(event: HookEvent, reason: string): HookEffects {

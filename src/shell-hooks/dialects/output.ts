@@ -1,30 +1,31 @@
-import { describeError } from '../../errors.js';
 import { isObject, type JsonValue } from '../../internal/json.js';
-import { type JsonObject, MOST_LEVELS, withoutPrototypeKeys } from './json-object.js';
+import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
+import type { JsonObject } from './json-object.js';
 
-/** What a hook wrote, and what is wrong with it. */
+/** The object that a hook wrote, and what is wrong with it. */
 export interface ParsedOutput {
-  /** Beside a problem only where it is too deep: as far as it could be read. */
+  /** Beside a problem: as far as it could be read, since a no in it stands. */
   readonly output?: JsonObject;
   readonly problem?: string;
 }
 
-/** Reads one JSON object, or nothing at all. Keys that would reach a prototype are dropped. */
+/** Left out of every object in an output: merged into another object, they would reach a prototype. */
+const DROPPED = ['constructor', 'prototype'];
+
+/** Reads one JSON object, or nothing at all. */
 export function parseOutput(stdout: string): ParsedOutput {
-  if (stdout === '') return {};
   const text = stdout.replace(/^\uFEFF/, '').trim();
   if (text === '') return {};
-  try {
-    const parsed = JSON.parse(text) as JsonValue;
-    if (!isObject(parsed)) return { problem: `it is ${kindOf(parsed)}, not an object` };
-    let problem: string | undefined;
-    const output = withoutPrototypeKeys(parsed as JsonObject, () => {
-      problem = `it is nested deeper than ${MOST_LEVELS} levels`;
-    });
-    return problem === undefined ? { output } : { output, problem };
-  } catch (error) {
-    return { problem: `stdout must be JSON only, one object (${describeError(error)})` };
+  const read = readJson(text, { drop: DROPPED });
+  if ('problem' in read) {
+    const seen = readJsonCut(text, DROPPED);
+    if (isObject(seen)) return { output: seen as JsonObject, problem: read.problem };
+    return { problem: `stdout must be JSON only, one object (${read.problem})` };
   }
+  const { value, lost } = read;
+  if (!isObject(value)) return { problem: `it is ${kindOf(value)}, not an object` };
+  const repeated = lost.find(({ reason }) => reason === 'repeated');
+  return { output: value as JsonObject, ...(repeated !== undefined && { problem: lossText(repeated) }) };
 }
 
 function kindOf(value: JsonValue): string {

@@ -1,10 +1,11 @@
+import { safeText } from '../../internal/safe-text.js';
 import type { EntryAction, RejectAction } from '../../lifecycle/hook-action.js';
 import type { HookRun } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
-import { hookMessage, visibleText } from '../run/text.js';
+import { hookMessage } from '../run/text.js';
 import { afterAgentFields, beforeAgentFields, sessionIdOf } from './event-fields.js';
 import type { HookEventContext } from './hook-event-context.js';
 import type { HookParts } from './parts.js';
@@ -12,7 +13,7 @@ import type { HookParts } from './parts.js';
 /** The end of a run by a hook; undefined where none cancelled. */
 export function rejectionOf({ cancelledBy, reason }: HookEventResult): RejectAction | undefined {
   if (cancelledBy === undefined) return undefined;
-  return { type: 'reject', reason: visibleText(reason ?? ''), by: cancelledBy };
+  return { type: 'reject', reason: safeText(reason ?? ''), by: cancelledBy };
 }
 
 /** Has what waits for the session join the conversation. */

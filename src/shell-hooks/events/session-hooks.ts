@@ -1,6 +1,6 @@
+import { safeText } from '../../internal/safe-text.js';
 import type { SessionInfo } from '../../lifecycle/run-context.js';
 import { HookCancelledError } from '../error.js';
-import { visibleText } from '../run/text.js';
 import { sessionEndFields, sessionStartFields } from './event-fields.js';
 import type { HookParts } from './parts.js';
 
@@ -18,7 +18,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
   notes.keep(session.id, outcome.modelTexts);
   const { cancelledBy, reason } = outcome;
   if (cancelledBy === undefined) return;
-  throw new HookCancelledError(cancelledBy, 'session_start', visibleText(reason ?? ''));
+  throw new HookCancelledError(cancelledBy, 'session_start', safeText(reason ?? ''));
 }
 
 /** `session_end`. There is nothing left to cancel, and no request to come: what hooks say is logged. */
@@ -32,7 +32,7 @@ export async function endSession(session: SessionInfo, { runner, logger }: HookP
   });
   const { cancelledBy: hookName, reason, modelTexts } = outcome;
   for (const { hook, text } of modelTexts) {
-    logger.info(`Hook "${hook}" said at session_end: ${visibleText(text)}`, { hookName: hook, text });
+    logger.info(`Hook "${hook}" said at session_end: ${safeText(text)}`, { hookName: hook, text });
   }
   if (hookName === undefined) return;
   logger.warn(`Hook "${hookName}" cancelled session_end, where nothing is left to cancel.`, { hookName, reason });

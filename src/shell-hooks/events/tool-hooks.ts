@@ -1,4 +1,5 @@
 import { isObject } from '../../internal/json.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
@@ -8,7 +9,7 @@ import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
-import { hookMessage, modelText, visibleText } from '../run/text.js';
+import { hookMessage, modelText } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
 import { afterToolFields, beforeToolFields, type CallRecord, sessionIdOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
@@ -40,7 +41,7 @@ export async function beforeTool(
     const { by, reason } = outcome.ask;
     // Whoever decides is shown what the model wrote.
     const changed = isRewritten ? ` The hooks changed its arguments to ${jsonText(outcome.value)}` : '';
-    return { type: 'suspend', reason: visibleText(reason) + visibleText(changed), by };
+    return { type: 'suspend', reason: safeText(reason) + safeText(changed), by };
   }
   return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
 }

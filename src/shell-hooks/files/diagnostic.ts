@@ -1,5 +1,5 @@
 import type { Logger } from '../../internal/logger.js';
-import { visibleText } from '../run/text.js';
+import { safeText } from '../../internal/safe-text.js';
 
 /** Something about hooks that somebody should know. */
 export interface HookDiagnostic {
@@ -29,7 +29,7 @@ export class Diagnostics {
 
   readonly report: Report = (given) => {
     // It may quote a file of the workspace, and be shown on a terminal.
-    const diagnostic = { ...given, message: visibleText(given.message), hook: given.hook && visibleText(given.hook) };
+    const diagnostic = { ...given, message: safeText(given.message), hook: given.hook && safeText(given.hook) };
     this.kept.push(diagnostic);
     if (this.kept.length > 1_000) this.kept.shift();
     this.logger[METHODS[diagnostic.level]](diagnostic.message, diagnostic);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { describeError } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
-import { readJsonShape } from '../../internal/json-keys.js';
+import { pathText } from '../../internal/problem.js';
+import { lossText, readJson } from '../../internal/read-json.js';
 import { readBytes } from '../../process/file-bytes.js';
 import { homeFolder } from '../../process/home-folder.js';
 import { isInside, realLocation } from '../../process/location.js';
@@ -33,7 +33,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Each is looked at at its event, before anybody was asked about it; or told of. */
 const MOST_HOOKS = 1_000;
 
-/** Reads a file of hooks. Rejects with a `HookFileError` where there is none, or it is no JSON object. */
+/** Reads a file of hooks. Rejects with a `HookFileError` if it is missing or is not a JSON object. */
 export async function readHookFile(
   file: HookFile,
   { workspaceDir, report }: { readonly workspaceDir: string; readonly report: Report },
@@ -50,10 +50,7 @@ export async function readHookFile(
     report(diagnostic);
   };
   const source = { dialect, scope, source: path, extension, root, report: reportSome };
-  for (const { key } of read.lost) {
-    const message = `"${key}" is there twice in one object: only the last one counts.`;
-    reportOn(source, { level: 'error', code: 'hooks-invalid', message });
-  }
+  for (const message of read.lost) reportOn(source, { level: 'error', code: 'hooks-invalid', message });
   const content = parseHooks(read.document, source);
   const { length } = content.hooks;
   if (length > MOST_HOOKS) throw new HookFileError(path, `it has ${length} hooks, more than ${MOST_HOOKS}.`);
@@ -71,24 +68,13 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  const given = read.bytes.toString('utf8').replace(/^\uFEFF/, '');
-  const text = dialect === 'gemini' ? withoutComments(given) : given;
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch (cause) {
-    throw new HookFileError(path, `it is no JSON: ${describeError(cause)}`, { cause });
-  }
-  if (!isObject(document)) throw new HookFileError(path, 'it is no JSON object.');
-  // The rest of a file of settings is not ours.
-  const lost = readJsonShape(text).repeated.filter(({ key, under = key }) => under === 'hooks');
-  return { document, lost };
-}
-
-/** The settings of Gemini CLI may have comments, and nothing else that is no JSON. */
-function withoutComments(text: string): string {
-  const pieces = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*(?:\*\/)?/g;
-  return text.replace(pieces, (piece) => (piece.startsWith('"') ? piece : ' '));
+  // The settings of Gemini CLI may have comments.
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialect === 'gemini' });
+  if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
+  if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
+  // The rest of a file of settings belongs to other programs.
+  const lost = json.lost.filter((key) => key.path[0] === 'hooks');
+  return { document: json.value, lost: lost.map((key) => `"${pathText(key.path)}": ${lossText(key)}.`) };
 }
 
 /** Whose a file is, by where it lies: the stricter of its name and where that leads. */

@@ -1,11 +1,11 @@
 import type { Logger } from '../../internal/logger.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { isGateEvent } from '../hook/event.js';
 import type { HookOutcome } from './event-progress.js';
 import { redact } from './plain-json.js';
-import { visibleText } from './text.js';
 
 /** Where reports go, and what they may not show. */
 export interface HookReportOptions {
@@ -38,10 +38,10 @@ export class HookReports {
     const { problem, status, exitCode, durationMs } = outcome;
     if (problem === undefined || problem.kind === 'aborted') return;
     // It quotes paths and what programs wrote, and may be shown on a terminal.
-    const message = visibleText(problem.message);
+    const message = safeText(problem.message);
     if (status === 'skipped') return this.skip(hook, message);
     const { logger } = this.options;
-    const what = problem.hint === undefined ? message : `${message}. ${visibleText(problem.hint)}`;
+    const what = problem.hint === undefined ? message : `${message}. ${safeText(problem.hint)}`;
     const details = { hookName: hook.name, event: hook.event, problem, exitCode, durationMs };
     if (problem.kind === 'timed-out') {
       logger.warn(`Hook "${hook.name}" took longer than ${timeoutMs} ms, and was ended.`, { ...details, timeoutMs });

@@ -1,6 +1,7 @@
 import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
+import { safeText } from '../../internal/safe-text.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { TrustGate } from '../../trust/gate.js';
@@ -25,7 +26,6 @@ import { hookInput, shownToolName } from './input.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
 import { HookReports } from './reports.js';
-import { visibleText } from './text.js';
 
 /** What a hook says to the user. */
 export interface HookNotice {
@@ -181,7 +181,7 @@ export class HookRunner {
     this.reports.outcome(hook, outcome, timeoutMs);
     for (const key of ignored) this.reports.ignored(hook, key);
     if (effects.userText === undefined) return;
-    const notice = { hook: hook.name, event: hook.event, text: visibleText(effects.userText) };
+    const notice = { hook: hook.name, event: hook.event, text: safeText(effects.userText) };
     this.options.logger.info(`Hook "${hook.name}" says: ${notice.text}`, notice);
     this.reports.guarded(() => this.options.onNotice?.(notice));
   }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { safeText } from '../../internal/safe-text.js';
 import type { ApprovalRequest, Approver } from '../decision.js';
 
 /** The terminal that asks. Default: standard input, and standard error, which leaves standard output alone. */
@@ -136,18 +137,11 @@ function describe(request: ApprovalRequest): string {
     if (previousScripts === undefined) return '';
     return previousScripts[path] === request.scripts[path] ? '(unchanged)' : '(changed)';
   }
-  const shown = rows.filter(([, text]) => text !== undefined && text !== '');
-  const lines = shown.map(([name, text]) => `  ${visible(name)}: ${visible(text ?? '')}`);
-  return [`\nThe ${item.kind} ${visible(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
+  const told = rows.filter(([, text]) => text !== undefined && text !== '');
+  const lines = told.map(([name, text]) => `  ${shown(name)}: ${shown(text ?? '')}`);
+  return [`\nThe ${item.kind} ${shown(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
 }
 
-/**
- * Control characters, those that turn, hide or break the text around them, and other blanks, as their numbers; of many
- * blanks how many there are, since a line that is as long as the screen looks like two.
- */
-function visible(text: string): string {
-  const unseen = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
-  return text
-    .replaceAll(/ {4,}/g, ({ length }) => ` (${length} blanks) `)
-    .replaceAll(unseen, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+function shown(text: string): string {
+  return safeText(text, { escape: true });
 }

@@ -20,7 +20,7 @@ const full = (): Json =>
   });
 
 const problemsOf = (value: unknown) => {
-  const read = readNativeManifest({ value: value as { [key: string]: JsonValue }, repeated: [] });
+  const read = readNativeManifest({ value: value as { [key: string]: JsonValue }, lost: [] });
   return 'problems' in read ? read.problems.map(({ path, message }) => `${path}: ${message}`) : [];
 };
 
@@ -334,10 +334,16 @@ test('a key that an object has twice is refused by its name, however deep and ho
   );
 
   expect(parseManifest(text)).toMatchObject({
-    problems: [{ path: 'command', message: 'it is there twice in one object: only the last one counts' }, {}],
+    problems: [
+      {
+        path: 'hooks[0].command',
+        message: expect.stringMatching(/^the key at line 1, column \d+ is there twice in one object/),
+      },
+      {},
+    ],
   });
   expect(parseJsonObject(Buffer.from('{"a":{"b":1},"c":[{"b":"a:"},{"b":"\\"b\\":"}]}'))).toMatchObject({
-    repeated: [],
+    lost: [],
   });
 });
 

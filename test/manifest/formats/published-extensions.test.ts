@@ -351,7 +351,7 @@ describe('what another program writes in another way than it should', () => {
     [
       'hooks of one event twice',
       claude({}, { 'hooks/hooks.json': '{"hooks":{"Stop":[],"St\\u006fp":[]}}' }),
-      'error hooks/hooks.json Stop: it is there twice in one object: only the last one counts',
+      'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is there twice in one object: only the last one counts',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
   ])('is told: %s', async (_what, run, line) => {

@@ -218,12 +218,12 @@ describe('a map of servers', () => {
   });
 
   test.each([
-    ['{ "mcpServers": ', /is no JSON/],
-    ['[]', /holds no object/],
-    ['null', /holds no object/],
-    ['', /is no JSON/],
+    ['{ "mcpServers": ', /invalid JSON at line 1, column 17: expected a value, got the end/],
+    ['[]', /must be a JSON object/],
+    ['null', /must be a JSON object/],
+    ['', /invalid JSON at line 1, column 1/],
     [' '.repeat(2_000_000), /bytes/],
-    ['['.repeat(200_000), /is no JSON/],
+    ['['.repeat(200_000), /nests deeper than 64 levels/],
   ])('that cannot be read is one error, and the others are there: %#', async (text, message) => {
     const folder = temporaryFolder();
     const path = join(folder, 'bad.json');
@@ -249,9 +249,9 @@ describe('a map of servers', () => {
     const { mcp } = await connected({ configFiles: [path] });
 
     expect(mcp.status().map(({ name, state }) => [name, state])).toEqual([
-      ['__proto__', 'connected'],
       ['constructor', 'connected'],
       ['x', 'unavailable'],
+      ['__proto__', 'invalid'],
     ]);
     expect(Object.keys(Object.prototype)).toEqual([]);
     expect(await call(mcp, mcp.tools.list()[0]?.name ?? '')).toMatchObject({ content: 'echo: {}' });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type JsonObject, withoutPrototypeKeys } from '../../../src/shell-hooks/dialects/json-object.js';
 import { parseOutput } from '../../../src/shell-hooks/dialects/output.js';
 import { jsonText, redact } from '../../../src/shell-hooks/run/plain-json.js';
 import { hookMessage, modelText } from '../../../src/shell-hooks/run/text.js';
@@ -81,7 +80,7 @@ test('B11: no output of any shape reaches a prototype', () => {
   }));
   fc.assert(
     fc.property(fc.dictionary(key, value), (output) => {
-      const parsed = withoutPrototypeKeys(JSON.parse(JSON.stringify(output)) as JsonObject);
+      const { output: parsed } = parseOutput(JSON.stringify(output));
       expect(JSON.stringify(parsed)).not.toMatch(/"(__proto__|constructor|prototype)":/);
       expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
     }),
