@@ -41,7 +41,7 @@ test.each(['plugins.js', 'plugins.cjs'])('and so does one of a workspace, whose 
   const text = `
     import * as plugins from ${JSON.stringify(urlOf(file))};
     const gate = { authorize: async ({ files }) => (console.log(files.join()), { allowed: true }) };
-    await plugins.loadPluginConfig({ gate, env: {} });`;
+    await plugins.loadPluginConfig({ gate, env: {}, importModule: (path) => import(path) });`;
 
   expect(output('found.mjs', text)).toBe('keelson.plugins.mjs,part.mjs\n');
 });
