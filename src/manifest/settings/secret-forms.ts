@@ -3,7 +3,7 @@ export const MIN_LENGTH = 4;
 /** A line of a key in several lines is a secret, too. */
 const MIN_LINE = 16;
 /** Pieces of a long secret are found one by one: comparing the whole of it at each place would take long. */
-const MAX_PIECE = 256;
+const MAX_PIECE = 64;
 
 /** The strings that give a secret away: as it is, and as JSON, a URL, HTML, Base64 and Base64URL write it. */
 export function secretForms(value: string): readonly string[] {

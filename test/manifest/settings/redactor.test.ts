@@ -105,11 +105,11 @@ test('very many and very long secrets are taken out in a moment', () => {
   const redactor = redactorOf('p/"\\'.repeat(50_000));
   for (let index = 0; index < 2_000; index += 1) redactor.learn(setting, `sk-test/${index}+${'ab'.repeat(20)}`);
   redactor.learn(setting, 'ab'.repeat(100_000));
-  const begun = performance.now();
+  const begun = process.cpuUsage();
 
   redactor.values(`${'ab'.repeat(99_999)}x`);
   const shown = redactor.values(`a sk-test/7+${'ab'.repeat(20)} b ${'\\'.repeat(20_000)} ${'p/"'.repeat(1_000)}`);
 
   expect(shown).toMatch(/^a \[redacted\] b \\/);
-  expect(performance.now() - begun).toBeLessThan(4_000);
+  expect(process.cpuUsage(begun).user / 1_000).toBeLessThan(4_000);
 });
