@@ -177,7 +177,13 @@ describe.each(rules)('$title', ({ check, bad }) => {
 test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothing else', () => {
   const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-  expect(Object.keys(dependencies).sort()).toEqual(['@cfworker/json-schema', 'p-timeout', 'zod']);
+  expect(Object.keys(dependencies).sort()).toEqual([
+    '@cfworker/json-schema',
+    'es-module-lexer',
+    'p-timeout',
+    'yaml',
+    'zod',
+  ]);
 });
 
 test.each(['src', 'test'] as const)('no folder of %s holds more than fifteen files', (folder) => {

@@ -3,118 +3,148 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBytes } from '../process/file-bytes.js';
 import { PluginUntrustedError } from './error.js';
+import { codeIn, folderOf, isCode, MOST_FILES } from './plugin-folder.js';
 
-const MOST_FILES = 1_000;
 const MOST_NAMES = 10_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
+/** Where the search for what a plugin consists of begins. */
+interface PluginStart {
+  readonly path: string;
+  readonly workspaceDir: string;
+  /** The files and folders that its entry names, absolute. */
+  readonly named: readonly string[];
+}
+
 /**
- * A file and all that it imports by a relative path, as far as its text tells. Code that it names in another way counts
- * too, such as in `new URL('./worker.mjs', import.meta.url)`; data does not, since it may write that itself.
+ * The files that a plugin consists of: its own, what it imports by literal relative paths, and what `named` names. A file
+ * whose imports cannot all be told adds the code of its folder. Throws PluginUntrustedError where that is the workspace.
  */
-export async function filesOf(path: string, workspaceDir: string, isConfig: boolean): Promise<string[]> {
-  const found = new Set([path]);
+export async function filesOf({ path, workspaceDir, named }: PluginStart): Promise<string[]> {
+  const fail = (problem: string) => new PluginUntrustedError(path, problem);
+  const found = new Set([path, ...(await filesNamed(named, { workspaceDir, fail }))]);
   const root = await realpath(workspaceDir);
-  let names = 0;
-  let bytes = 0;
+  const folders = new Set<string>();
+  let [names, bytes] = [0, 0];
   for (const file of found) {
-    if (found.size > MOST_FILES) throw new PluginUntrustedError(path, `it imports more than ${MOST_FILES} files`);
-    if (!/\.[cm]?[jt]sx?$/.test(file)) continue;
+    if (found.size > MOST_FILES) throw fail(`it consists of more than ${MOST_FILES} files`);
+    if (!isCode(file)) continue;
     const read = await readBytes(file, MOST_BYTES - bytes);
-    if ('problem' in read) throw new PluginUntrustedError(path, `${file} cannot be looked through: ${read.problem}`);
+    if ('problem' in read) throw fail(`${file} cannot be read: ${read.problem}`);
     bytes += read.bytes.length;
-    // Some look from where a link is, others from where it leads: told below the workspace as it was given.
+    const { paths, isComplete } = await importsIn(read.bytes.toString());
+    names += paths.length;
+    if (names > MOST_NAMES) throw fail(`it names more than ${MOST_NAMES} files`);
+    // Some resolve from the folder of a link, others from where it leads. Both are given as paths of the workspace.
     const real = resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
-    const folders = [...new Set([dirname(file), dirname(real)])];
-    const named = namesIn(read.bytes.toString(), isConfig);
-    names += named.size;
-    if (names > MOST_NAMES) throw new PluginUntrustedError(path, `it names more than ${MOST_NAMES} files`);
-    for (const [name, isImport] of named) {
-      const places = new Set(folders.flatMap((folder) => placesOf(name, folder)));
-      const files = await Promise.all([...places].map(filesAt));
-      for (const it of files.flat()) if (isImport || !it.endsWith('.json')) found.add(it);
+    for (const each of new Set([file, real])) {
+      for (const name of paths) for (const it of await filesAt(name, dirname(each))) found.add(it);
+      if (isComplete) continue;
+      const folder = await folderOf(each, workspaceDir);
+      if (folder === undefined && named.length === 0) throw fail(uncovered(file));
+      if (folder === undefined || folders.has(folder)) continue;
+      folders.add(folder);
+      for (const it of await codeIn(folder)) found.add(it);
     }
   }
   return [...found];
 }
 
-/** A relative path that is imported, that stands first in a call (comments may stand before it), as a `path`, or anywhere else. */
-const NAME =
-  /(?:(?:\b(from|import|require)|([\w$)\]]))\s*(?:(?:\(|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)){0,1000}\*\/|\/\/[^\n]{0,200}\n)\s*){0,20}|(\bpath['"]?\s{0,20}:\s{0,20})?)(['"`])([.\\](?:\\[\s\S]|(?!\4)[^\\\n]){0,500})\4/g;
-const PATH = /^\.{1,2}(?:[\\/]|$)/;
-/** No code, but the place where something is. */
-const FOLDER = /(?:^|\/)\.{0,2}$/;
-const CODE = /\.(?:[cm]?[jt]sx?|wasm|node)$/;
-
-/** The relative paths in a text, each with whether it is imported. The entries of a configuration are judged by themselves. */
-function namesIn(text: string, isConfig: boolean): Map<string, boolean> {
-  const names = new Map<string, boolean>();
-  for (const [, by, before, entry, , written = ''] of text.matchAll(NAME)) {
-    const name = unescaped(written);
-    if (!PATH.test(name)) continue;
-    const isImport = by !== undefined;
-    const path = withoutQuery(name).trim();
-    const isOther = !isImport && before === undefined;
-    if (isOther && (!CODE.test(path) || (isConfig && entry !== undefined))) continue;
-    if (!isImport && FOLDER.test(path)) continue;
-    names.set(name, isImport || names.get(name) === true);
-  }
-  return names;
+function uncovered(file: string): string {
+  return (
+    `the imports of ${file} cannot all be told (it uses \`require\`, computes an import, or is no valid module), and its ` +
+    'folder is the workspace itself or lies outside of it. Write each import as a literal, or move the file into a folder ' +
+    'of its own. A plugin may also name what it loads in the `files` of its entry.'
+  );
 }
 
-const NAMED_ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+interface NamedPlace {
+  readonly workspaceDir: string;
+  readonly fail: (problem: string) => PluginUntrustedError;
+}
 
-/** As the language reads a text in quotes. */
-function unescaped(written: string): string {
-  const escapes = /\\(?:x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]+)\}|([0-3]?[0-7]{1,2})|\r\n|([\s\S]))/g;
-  return written.replace(escapes, (...[, x, u, point, octal, other = '']: string[]) => {
-    const code = octal === undefined ? Number.parseInt(x ?? u ?? point ?? '', 16) : Number.parseInt(octal, 8);
-    if (code <= 0x10_ff_ff) return String.fromCodePoint(code);
-    return NAMED_ESCAPES[other] ?? other.replace(/[\n\r\u2028\u2029]/, '');
-  });
+async function filesNamed(named: readonly string[], { workspaceDir, fail }: NamedPlace): Promise<readonly string[]> {
+  const files: string[] = [];
+  for (const path of named) {
+    const found = await stat(path).catch(() => undefined);
+    if (found === undefined) throw fail(`its \`files\` name ${path}, which does not exist`);
+    const isFolder = found.isDirectory();
+    if (isFolder && (await realpath(path)) === (await realpath(workspaceDir))) {
+      throw fail('its `files` name the whole workspace: name the files and folders in it');
+    }
+    files.push(...(isFolder ? await codeIn(path) : [path]));
+  }
+  return files;
+}
+
+interface Imports {
+  /** Relative paths as they are written. */
+  readonly paths: readonly string[];
+  /** Whether there are no others. */
+  readonly isComplete: boolean;
+}
+
+/** Matches the word where it may be code, not the verb in a sentence. */
+const REQUIRE = /\b(?:createRequire|require(?![ \t]+(?!as\b|satisfies\b)\p{L}))\b/u;
+const PATH = /^\.{1,2}(?:[\\/]|$)/;
+
+async function importsIn(source: string): Promise<Imports> {
+  // The lexer finds no import behind a byte order mark.
+  const text = source.replace(/^\uFEFF/, '');
+  try {
+    const { init, parse } = await import('es-module-lexer');
+    await init();
+    const [imports] = parse(text);
+    const paths = imports.flatMap((it) =>
+      it.type === 'import-meta' ? urlBefore(text, it.start) : [it.specifier ?? ''],
+    );
+    const isComputed = imports.some((it) => it.type === 'dynamic' && (it.specifier === undefined || it.glob));
+    return { paths: paths.filter((path) => PATH.test(path)), isComplete: !isComputed && !REQUIRE.test(text) };
+  } catch {
+    // It is JSX, CommonJS that is no module, or not valid.
+    return { paths: [], isComplete: false };
+  }
+}
+
+/** The code in `new URL('…', import.meta.url)`. Data does not count: a plugin may write that itself. */
+function urlBefore(text: string, end: number): string[] {
+  const before = text.slice(Math.max(0, end - 500), end);
+  const [, , path = ''] = /\bnew\s+URL\(\s*(['"`])([^'"`\\\n$]+)\1\s*,\s*$/.exec(before) ?? [];
+  return isCode(withoutQuery(path)) ? [path] : [];
 }
 
 function withoutQuery(name: string): string {
   return name.replace(/[?#].*$/s, '');
 }
 
-/** An import takes a URL, in which a tab counts for nothing and a backslash for a slash; `require` takes a path. */
-function placesOf(name: string, folder: string): string[] {
-  const places = [resolve(folder, name), resolve(folder, withoutQuery(name))];
-  try {
-    places.push(fileURLToPath(new URL(name, pathToFileURL(`${folder}/`))));
-  } catch {}
-  return places;
-}
-
 const KINDS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
 const ENDS = ['', ...KINDS, ...KINDS.map((kind) => `/index${kind}`)];
 
-/** Every file that a path may mean: which of them it is depends on who imports it. */
-async function filesAt(path: string): Promise<string[]> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isDirectory() !== true) return filesNamed(path);
-  const manifest = join(path, 'package.json');
-  const read = await readBytes(manifest, MOST_BYTES);
-  if ('problem' in read) return filesNamed(path);
-  const named = await Promise.all(mainsOf(read.bytes.toString()).map((main) => filesNamed(resolve(path, main))));
-  return [...(await filesNamed(path)), manifest, ...named.flat()];
-}
-
-/** The files that a manifest may put in the place of its folder. */
-function mainsOf(manifest: string): readonly string[] {
+/** Every file that an import may mean: an import is a URL, and what runs TypeScript leaves out or replaces its end. */
+async function filesAt(name: string, folder: string): Promise<readonly string[]> {
+  const places = [resolve(folder, name), resolve(folder, withoutQuery(name))];
   try {
-    const { main, module } = JSON.parse(manifest.replace(/^\uFEFF/, ''));
-    return [main, module].filter((it) => typeof it === 'string');
+    places.push(fileURLToPath(new URL(name, pathToFileURL(`${folder}/`))));
   } catch {
-    return [];
+    // It is no valid URL: the import fails as well.
   }
+  const typed = places.map((place) => place.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'));
+  const mains = await Promise.all(places.map(mainsOf));
+  const all = new Set([...places, ...typed, ...mains.flat()].flatMap((place) => ENDS.map((end) => place + end)));
+  const found = await Promise.all([...all].map((it) => stat(it).catch(() => undefined)));
+  return [...all].filter((_it, at) => found[at]?.isFile());
 }
 
-/** The files with that path, whatever end it leaves out. */
-async function filesNamed(path: string): Promise<string[]> {
-  const typed = path.replace(/\.([cm]?)js(x?)$/, '.$1ts$2');
-  const candidates = new Set([...ENDS.map((end) => path + end), typed]);
-  const found = await Promise.all([...candidates].map((candidate) => stat(candidate).catch(() => undefined)));
-  return [...candidates].filter((_candidate, at) => found[at]?.isFile());
+/** The manifest of a folder, and the files that it may put in the folder's place. */
+async function mainsOf(folder: string): Promise<readonly string[]> {
+  const manifest = join(folder, 'package.json');
+  const read = await readBytes(manifest, MOST_BYTES);
+  if ('problem' in read) return [];
+  try {
+    const { main, module } = JSON.parse(read.bytes.toString().replace(/^\uFEFF/, ''));
+    const named = [main, module].filter((it) => typeof it === 'string');
+    return [manifest, ...named.map((it) => resolve(folder, it))];
+  } catch {
+    return [manifest];
+  }
 }

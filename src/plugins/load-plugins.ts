@@ -147,7 +147,8 @@ class PluginLoading {
     if (loaded.isTrusted) return;
     const details = { options: entry.options, format: entry.format };
     const { gate } = options;
-    await authorizeImport({ path, source: loaded.path ?? path, details }, { gate, workspaceDir });
+    const files = (entry.files ?? []).map((file) => resolve(loaded.folder, file));
+    await authorizeImport({ path, source: loaded.path ?? path, files, details }, { gate, workspaceDir });
   }
 
   private async load(entry: PluginEntry, path: string): Promise<Member[]> {

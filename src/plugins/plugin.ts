@@ -89,6 +89,12 @@ export interface PluginEntry {
   readonly replace?: boolean | undefined;
   /** `opencode`: every function that the module exports is a plugin for opencode. Told from the exports where absent. */
   readonly format?: 'plugin' | 'opencode' | undefined;
+  /**
+   * Files and folders that it loads, relative to the folder of the configuration file. In a file that was only found, they
+   * are approved with the plugin. Required for a plugin in the workspace folder itself that uses `require` or computes an
+   * import.
+   */
+  readonly files?: readonly string[] | undefined;
 }
 
 /** What a configuration file exports as its default. A bare list of entries serves as well. */

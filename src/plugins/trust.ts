@@ -43,21 +43,23 @@ export interface UntrustedFile {
   readonly path: string;
   /** The configuration file that names it. */
   readonly source: string;
+  /** More files and folders that it consists of, absolute. */
+  readonly files?: readonly string[];
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Asks the gate about a file of the workspace and what it imports from there, right before it is imported. Throws
- * PluginUntrustedError where it says no, and where there is no gate.
+ * Asks the gate about a file of the workspace and the files that it consists of, right before it is imported. Throws
+ * PluginUntrustedError when the gate says no, when there is no gate, and when those files cannot be told.
  */
 export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir }: PluginTrust): Promise<void> {
-  const { path, source, details = {} } = file;
+  const { path, source, files: named = [], details = {} } = file;
   if (gate === undefined) {
     throw new PluginUntrustedError(path, 'there is no gate to ask. Name the file in `config`, or give a `gate`.');
   }
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
-  const named = await filesOf(path, workspaceDir, path === source);
-  const files = named.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
+  const found = await filesOf({ path, workspaceDir, named });
+  const files = found.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
     ...({ kind: 'plugin', scope: 'workspace' } as const),
     ...{ name, source, files, details: cloneData(details) as PluginItem['details'] },

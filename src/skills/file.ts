@@ -39,14 +39,14 @@ interface SkillReading {
 }
 
 /** Reads a SKILL.md as the Agent Skills standard has it; what is merely odd is a warning. */
-export function readSkillFile(text: string, folderName: string): SkillReading {
-  const read = readFrontMatter(text);
+export async function readSkillFile(text: string, folderName: string): Promise<SkillReading> {
+  const read = await readFrontMatter(text);
   return 'problem' in read ? { problems: [{ path: '', message: read.problem }] } : skillOf(read, folderName);
 }
 
 /** Reads a command of Claude Code: its file names it, and without a description its first line of words stands for one. */
-export function readCommandFile(text: string, name: string): SkillReading {
-  const read = readFrontMatter(/^\s*---[ \t]*[\r\n]/.test(text) ? text : `---\n---\n${text}`);
+export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
+  const read = await readFrontMatter(/^\s*---[ \t]*[\r\n]/.test(text) ? text : `---\n---\n${text}`);
   if ('problem' in read) return { problems: [{ path: '', message: read.problem }] };
   const { fields, body } = read;
   const first = body.split('\n').find((line) => /[\p{L}\p{N}]/u.test(line)) ?? '';
@@ -103,13 +103,17 @@ function oddities({ fields, body }: ReadFrontMatter, folderName: string, texts: 
   return found.flatMap(([applies, path, message]) => (applies ? [{ path, message }] : []));
 }
 
-/** A text over several lines that all hold colons looks like a map. */
+/** A string over several lines that all hold colons is a map in YAML. */
 function textIn(value: FrontMatterValue | undefined): string {
   if (typeof value === 'string') return value.trim();
-  if (typeof value !== 'object' || Array.isArray(value)) return '';
+  if (!isObject(value)) return '';
   return Object.entries(value)
-    .map(([key, text]) => `${key}: ${text}`.trim())
+    .map(([key, inner]) => `${key}: ${plainText(inner)}`.trim())
     .join(' ');
+}
+
+function plainText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function isFalse(value: FrontMatterValue | undefined): boolean {
@@ -120,19 +124,17 @@ function clip(text: string, max: number): string {
   return safeText(text.slice(0, max));
 }
 
-/** Some write it as JSON, with maps of their own in it: those stay JSON. */
+/** Its inner maps and lists become JSON. Some write the whole of it as JSON in quotes. */
 function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
   const read = typeof value === 'string' ? readJson(value) : { value };
   const map = 'value' in read ? read.value : undefined;
   if (!isObject(map)) return {};
   const entries = Object.entries(map).filter(([key]) => key !== '__proto__');
-  return Object.fromEntries(
-    entries.map(([key, inner]) => [key, typeof inner === 'string' ? inner : JSON.stringify(inner)]),
-  );
+  return Object.fromEntries(entries.map(([key, inner]) => [key, plainText(inner)]));
 }
 
 /** `Bash(git add:*)` is one tool. */
 function listIn(value: FrontMatterValue | undefined): readonly string[] {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value.map(plainText);
   return typeof value === 'string' ? (value.match(/[^\s,(]+(?:\([^)]*\)?)?|\([^)]*\)?/g) ?? []) : [];
 }

@@ -94,7 +94,7 @@ export async function loadFolderSkill(
       diagnostics: [diagnose(level, place, [{ path: '', message: opened.problem }])],
     };
   }
-  const { skill: file, problems } = parse(opened.text, place);
+  const { skill: file, problems } = await parse(opened.text, place);
   if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
   const told = [...problems, ...settingsIn(file, place)];
   const diagnostics = told.length === 0 ? [] : [diagnose('warning', place, told)];
@@ -138,7 +138,7 @@ interface SkillText {
 async function activate(place: SkillPlace, name: string) {
   const opened = await read(place, await place.gated.open());
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
-  const { skill } = parse(opened.text, place);
+  const { skill } = await parse(opened.text, place);
   if (skill === undefined) throw new SkillUnavailableError(name, 'its file is not valid any more');
   const { folder, root } = opened;
   const folders = {

@@ -34,6 +34,18 @@ test('and so does a plugin', () => {
   expect(output('main.mjs', text)).toBe("[ 'a' ]\n");
 });
 
+test.each(['plugins.js', 'plugins.cjs'])('and so does one of a workspace, whose imports are told: %s', (file) => {
+  writeFileSync(join(folder, 'keelson.plugins.mjs'), "import './part.mjs'; export default [];\n");
+  writeFileSync(join(folder, 'part.mjs'), '');
+  writeFileSync(join(folder, 'other.mjs'), '');
+  const text = `
+    import * as plugins from ${JSON.stringify(urlOf(file))};
+    const gate = { authorize: async ({ files }) => (console.log(files.join()), { allowed: true }) };
+    await plugins.loadPluginConfig({ gate, env: {}, importModule: (path) => import(path) });`;
+
+  expect(output('found.mjs', text)).toBe('keelson.plugins.mjs,part.mjs\n');
+});
+
 test('arguments pass a plugin where the host has frozen what every object inherits', () => {
   const text = `
     import { createHookManager } from ${JSON.stringify(urlOf('plugins.js'))};

@@ -103,26 +103,102 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     "import/* all of it */'./helper.mjs'",
     "import './help%65r.mjs'",
     "import(/* now */ './helper.mjs')",
-    "import(/** @type {x} **/ './helper.mjs')",
     "import(// now\n './helper.mjs')",
-    "const load = createRequire(import.meta.url); load('./helper.mjs')",
+    'import(`./helper.mjs`)',
     "import './helper.js'",
     "import '\\x2e/h\\u0065lper\\u{2e}mjs'",
     "import './he\\tl\\np\\u{00000065}r.mjs '",
     "import './lib\\\\..\\\\helper.mjs'",
-    "require('\\56/\\150elper.mjs')",
-    "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
-    "await import(process.env.HELP ? './helper.mjs' : './none.mjs')",
-    "const rules = [{ 'path': './none.mjs' }, { path: './helper.mjs' }]",
-    "fork(join(import.meta.dirname, './helper.mjs'))",
+    "export * from './helper.mjs'; // They require that.",
+    "\uFEFFimport './helper.mjs'",
+    "new Worker(new URL('./helper.mjs?x=1', import.meta.url))",
   ])('is asked about with what it imports, written as %s', async (text) => {
     const { folder } = workspace();
     writeFileSync(join(folder, 'plugins/a.mjs'), text);
     writeFileSync(join(folder, 'plugins/helper.ts'), '');
+    writeFileSync(join(folder, 'plugins/other.mjs'), '');
     const { gate, asked } = gateOf(folder, () => true);
     await found(folder, gate).agent.run('go');
 
     expect(asked[1]?.files.map(({ path }) => path)).toHaveLength(2);
+    expect(asked[1]?.files.map(({ path }) => path)).not.toContain('plugins/other.mjs');
+  });
+
+  test.each([
+    "const load = createRequire(import.meta.url); load('./helper.mjs')",
+    "const load = require\nload('./helper.mjs')",
+    "const load = require as unknown as Load; load('./helper.mjs')",
+    "require('\\56/\\150elper.mjs')",
+    "const rules = ['./helper.mjs']; for (const rule of rules) await import(rule)",
+    `await import('./' + name + '.mjs')`,
+    "export default () => <div>it's</div>; import('./helper.mjs')",
+  ])('is asked about with the code of its folder when its imports cannot all be told: %s', async (text) => {
+    const { folder } = workspace();
+    const others = ['lib/deep.cjs', 'part.wasm', 'notes.json', 'log.txt', 'node_modules/x/index.js'];
+    for (const name of ['lib', 'node_modules/x']) mkdirSync(join(folder, 'plugins', name), { recursive: true });
+    for (const name of others) writeFileSync(join(folder, 'plugins', name), '');
+    writeFileSync(join(folder, 'plugins/a.mjs'), text);
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    const expected = ['a.mjs', 'helper.mjs', 'lib/deep.cjs', 'part.wasm'].map((name) => `plugins/${name}`);
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual(expected);
+    // It may write its own log and data.
+    for (const name of ['notes.json', 'log.txt']) writeFileSync(join(folder, 'plugins', name), 'more');
+    await found(folder, gate).agent.run('go');
+    expect(asked).toHaveLength(2);
+    writeFileSync(join(folder, 'plugins/lib/new.js'), '');
+    await found(folder, gate).agent.run('go');
+    expect(asked.map(({ why }) => why)).toEqual(['new', 'new', 'changed']);
+  });
+
+  test('is asked about with the code of its package when it has a package.json, and with that', async () => {
+    const { folder } = workspace();
+    for (const [name, text] of [
+      ['plugins/package.json', '{}'],
+      ['plugins/src/a.cjs', "module.exports = require('../' + 'lib/b.cjs');"],
+      ['plugins/lib/b.cjs', "import('../../shared/c.mjs');"],
+      ['shared/c.mjs', ''],
+    ] as const) {
+      mkdirSync(join(folder, name, '..'), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    writeFileSync(join(folder, 'master-mind.plugins.mjs'), "export default [{ path: 'plugins/src/a.cjs' }];");
+    const { gate, asked } = gateOf(folder, () => true);
+    await found(folder, gate).agent.run('go');
+
+    expect(asked[1]?.files.map(({ path }) => path)).toEqual([
+      ...['plugins/a.mjs', 'plugins/helper.mjs', 'plugins/lib/b.cjs', 'plugins/package.json', 'plugins/src/a.cjs'],
+      'shared/c.mjs',
+    ]);
+  });
+
+  test('is never covered by the workspace: a plugin in it names its `files`', async () => {
+    const { folder } = workspace();
+    const config = (files?: readonly string[]) =>
+      writeFileSync(join(folder, 'master-mind.plugins.json'), JSON.stringify([{ path: 'a.cjs', files }]));
+    rmSync(join(folder, 'master-mind.plugins.mjs'));
+    writeFileSync(join(folder, 'package.json'), '{}');
+    writeFileSync(join(folder, 'a.cjs'), "exports.default = { name: 'a' }; require('./plugins/' + 'helper.mjs');");
+    const { gate, asked } = gateOf(folder, () => true);
+    const load = async () => {
+      const { agent, status } = found(folder, gate);
+      await agent.run('go');
+      return status().failures;
+    };
+
+    config();
+    expect(await load()).toEqual([
+      expect.stringMatching(/not loaded: the imports of .*a\.cjs cannot all be told.*`files`/),
+    ]);
+    config(['.']);
+    expect(await load()).toEqual([expect.stringContaining('its `files` name the whole workspace')]);
+    config(['none.js']);
+    expect(await load()).toEqual([expect.stringContaining('none.js, which does not exist')]);
+    expect(asked.filter(({ item }) => item.name === 'a.cjs')).toEqual([]);
+    config(['plugins']);
+    await load();
+    expect(asked.at(-1)?.files.map(({ path }) => path)).toEqual(['a.cjs', 'plugins/a.mjs', 'plugins/helper.mjs']);
   });
 
   test('is asked about with each file that an import without an extension may mean', async () => {
@@ -163,11 +239,11 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     ['an index, as its manifest is none', '{', ['index.js', 'package.json']],
   ])('is asked about with a folder that it imports: %s', async (_title, manifest, expected) => {
     const { folder } = workspace();
-    const files = { 'package.json': manifest, 'lib/one.cjs': "require('./two.cjs')", 'lib/two.cjs': '' };
+    const files = { 'package.json': manifest, 'lib/one.cjs': "import('./two.cjs')", 'lib/two.cjs': '' };
     mkdirSync(join(folder, 'plugins/part/lib'), { recursive: true });
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'plugins/part', name), text);
     if (expected[0] === 'index.js') writeFileSync(join(folder, 'plugins/part/index.js'), '');
-    writeFileSync(join(folder, 'plugins/a.mjs'), "createRequire(import.meta.url)('x'); require('./part');");
+    writeFileSync(join(folder, 'plugins/a.mjs'), "import './part';");
     const { gate, asked } = gateOf(folder, () => true);
     await found(folder, gate).agent.run('go');
 

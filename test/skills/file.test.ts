@@ -7,8 +7,8 @@ import { makePlace, manifest } from '../support/manifest/place.js';
 import { write } from '../support/process/scratch.js';
 
 const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(`---\n${fields}\n---\n${body}`, folder);
-const oddities = (fields: string, folder?: string, body?: string) =>
-  read(fields, folder, body).problems.map(({ path, message }) => `${path}: ${message}`);
+const oddities = async (fields: string, folder?: string, body?: string) =>
+  (await read(fields, folder, body)).problems.map(({ path, message }) => `${path}: ${message}`);
 
 describe('a SKILL.md by the Agent Skills standard', () => {
   test('needs no more than a name and a description', async () => {
@@ -22,51 +22,51 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     ]);
   });
 
-  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may be named in any script: %s', (name) => {
-    expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
+  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may be named in any script: %s', async (name) => {
+    expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
   });
 
-  test('has one name, however its letters are composed', () => {
-    const { skill, problems } = read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
+  test('has one name, however its letters are composed', async () => {
+    const { skill, problems } = await read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
 
     expect(skill?.name).toBe('caf\u00e9');
     expect(problems).toEqual([]);
-    expect(oddities('name: caf\u00e9\ndescription: d', 'cafe\u0301')).toEqual([]);
+    expect(await oddities('name: caf\u00e9\ndescription: d', 'cafe\u0301')).toEqual([]);
   });
 
   test.each(['MySkill', 'НАВЫК', '-x', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
     'is loaded with a warning where its name is against the rules: %s',
-    (name) => {
-      expect(read(`name: ${name}\ndescription: d`, name).skill?.name).toBe(name);
-      expect(oddities(`name: ${name}\ndescription: d`, name)).toEqual([
+    async (name) => {
+      expect((await read(`name: ${name}\ndescription: d`, name)).skill?.name).toBe(name);
+      expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([
         'name: it should be made of lower case letters, digits and single hyphens',
       ]);
     },
   );
 
-  test('is loaded with a warning where its name is too long, or looks like that of an extension', () => {
-    expect(oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
+  test('is loaded with a warning where its name is too long, or looks like that of an extension', async () => {
+    expect(await oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
       'name: it has more than 64 characters',
     ]);
-    expect(read('name: "ship:moor\uff1anow"\ndescription: d', 'x').skill?.name).toBe('ship-moor-now');
-    expect(oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
+    expect((await read('name: "ship:moor\uff1anow"\ndescription: d', 'x')).skill?.name).toBe('ship-moor-now');
+    expect(await oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
       'name: a colon ends the name of an extension: the skill is "ship-moor"',
     ]);
   });
 
   test.each(['description:\n  Trigger: when asked', 'description:\n  Use when: asked\n  And then: too'])(
     'has a description also where that looks like a map: %j',
-    (fields) => {
-      expect(read(fields).skill?.description).toMatch(/^(Trigger: when asked|Use when: asked And then: too)$/);
+    async (fields) => {
+      expect((await read(fields)).skill?.description).toMatch(/^(Trigger: when asked|Use when: asked And then: too)$/);
     },
   );
 
-  test('has what else says when to use it in its description', () => {
-    const { skill, problems } = read('name: x\ndescription: Moors ships.\nwhen_to_use: When one arrives.');
+  test('has what else says when to use it in its description', async () => {
+    const { skill, problems } = await read('name: x\ndescription: Moors ships.\nwhen_to_use: When one arrives.');
 
     expect(skill?.description).toBe('Moors ships. When one arrives.');
     expect(problems).toEqual([]);
-    expect(read('name: x\nwhen_to_use: When one arrives.').problems).toMatchObject([{ path: 'description' }]);
+    expect((await read('name: x\nwhen_to_use: When one arrives.')).problems).toMatchObject([{ path: 'description' }]);
   });
 
   test.each([
@@ -75,22 +75,22 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     ['metadata: [a, b]', {}],
     ['metadata: "[1]"', {}],
     ['metadata: {by: me', {}],
-  ])('may have its metadata as JSON: %j', (fields, metadata) => {
-    expect(read(`name: x\ndescription: d\n${fields}`).skill?.metadata).toEqual(metadata);
+  ])('may have its metadata as JSON: %j', async (fields, metadata) => {
+    expect((await read(`name: x\ndescription: d\n${fields}`)).skill?.metadata).toEqual(metadata);
   });
 
-  test('that is not for the user is told to be for the user as well', () => {
-    expect(oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
+  test('that is not for the user is told to be for the user as well', async () => {
+    expect(await oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
       'user-invocable: it is passed over: the user may invoke it as well',
     ]);
-    expect(oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
+    expect(await oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
   });
 
-  test('says of each part that other programs act on that it is passed over', () => {
+  test('says of each part that other programs act on that it is passed over', async () => {
     const hooks =
       'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
 
-    expect(oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
+    expect(await oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
       'context: it is passed over',
       'hooks: it is passed over',
       'model: it is passed over',

@@ -1,14 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readFrontMatter } from '../../src/skills/front-matter.js';
 
-function fieldsOf(yaml: string): unknown {
-  const read = readFrontMatter(`---\n${yaml}\n---\nBody.\n`);
+async function fieldsOf(yaml: string): Promise<unknown> {
+  const read = await readFrontMatter(`---\n${yaml}\n---\nBody.\n`);
   return 'problem' in read ? read.problem : Object.fromEntries(read.fields);
 }
 
-/** What skills are written in; each means the same to a whole YAML reader. */
+/** As published skills are written; each means the same to a YAML reader with types. */
 const samples: readonly string[] = [
   'name: pdf\ndescription: Reads PDF files.',
   'name: "pdf"\ndescription: \'It\'\'s "quoted".\'',
@@ -41,76 +42,194 @@ const samples: readonly string[] = [
 ];
 
 describe('front matter', () => {
-  test.each(samples)('means what YAML says: %j', (yaml) => {
-    expect(fieldsOf(yaml)).toEqual(parse(yaml));
+  test.each(samples)('means what YAML says: %j', async (yaml) => {
+    expect(await fieldsOf(yaml)).toEqual(parse(yaml));
   });
 
-  test('any text in quotes, or plain, is read as YAML reads it', () => {
+  test('any string in quotes, or plain, is read as YAML reads it', async () => {
     const plain = fc.stringMatching(/^[A-Za-z][A-Za-z0-9 ,.()/-]{0,40}[A-Za-z]$/);
     const quoted = fc.string().map((text) => JSON.stringify(text));
     const value = fc.oneof(plain, quoted).filter((text) => !/^(null|true|false|y|n|yes|no|on|off)$/i.test(text));
-    fc.assert(
-      fc.property(value, value, (a, b) => {
+    await fc.assert(
+      fc.asyncProperty(value, value, async (a, b) => {
         const yaml = `a: ${a}\nb: ${b}\nc:\n  d: ${a}`;
-        expect(fieldsOf(yaml)).toEqual(parse(yaml));
+        expect(await fieldsOf(yaml)).toEqual(parse(yaml));
       }),
-    );
-  });
-
-  test('any text is read or refused, and never throws', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('---', 'a: b', '  c', '- d', '|', 'e: >', '', '#', '"', "'", '__proto__: x', ':'), {
-          maxLength: 12,
-        }),
-        (lines) => {
-          const read = readFrontMatter(lines.join('\n'));
-          expect('problem' in read ? read.problem : read.body).toBeTypeOf('string');
-        },
-      ),
     );
   });
 
   test.each([
     ['description: Use when: asked', { description: 'Use when: asked' }],
     ['description: [draft] a skill: or so', { description: '[draft] a skill: or so' }],
+    ['argument-hint: [name] [other]\nname: x', { 'argument-hint': '[name] [other]', name: 'x' }],
     ['description: @me & *you', { description: '@me & *you' }],
-    ['version: 1.0', { version: '1.0' }],
-    ['description: one\u2028line # not this', { description: 'one\u2028line' }],
-    ['name:pdf\ndescription:Reads, all', { name: 'pdf', description: 'Reads, all' }],
-    ['tools: [\n  a,\n  b\n]\nmetadata: {\n  "x": 1\n}', { tools: ['a', 'b'], metadata: '{ "x": 1 }' }],
+    ['description: "Use" it\nname: x', { description: '"Use" it', name: 'x' }],
+    ['description: `x` and %y\nname: | z', { description: '`x` and %y', name: '| z' }],
+    ["description: Don't: ever\nwhen_to_use: If: so", { description: "Don't: ever", when_to_use: 'If: so' }],
     [
-      'metadata:\n  needs:\n    bins:\n      - gh\n  author: me\n  all:\n    - a: 1\n      b: 2',
-      { metadata: { needs: 'bins: - gh', author: 'me', all: '- a: 1 b: 2' } },
+      'description: Ships\n  things. Use when: asked\nname: x',
+      { description: 'Ships things. Use when: asked', name: 'x' },
     ],
-  ])('is read also where YAML proper refuses it, or makes a number of it: %j', (yaml, fields) => {
-    expect(fieldsOf(yaml)).toEqual(fields);
+    ['metadata:\n  short: a: b\n  by: me', { metadata: { short: 'a: b', by: 'me' } }],
+    ['name:pdf\ndescription:Reads, all', { name: 'pdf', description: 'Reads, all' }],
+    ['metadata: {by: me', { metadata: '{by: me' }],
+    ['a: *b\nc: &d e\nf: !g h', { a: '*b', c: '&d e', f: '!g h' }],
+    [`description: ${'a: '.repeat(40)}b`, { description: `${'a: '.repeat(40)}b` }],
+  ])('G2: is read in quotes when YAML refuses it: %j', async (yaml, fields) => {
+    expect(await fieldsOf(yaml)).toEqual(fields);
+  });
+
+  test.each([
+    [
+      'version: 1.0\ndate: 2026-01-01\nnull: null\nempty:',
+      { version: '1.0', date: '2026-01-01', null: 'null', empty: '' },
+    ],
+    ['description: one\u2028line # not this', { description: 'one\u2028line' }],
+    ['tools: [\n  a,\n  b\n]\nmetadata: {\n  "x": 1\n}', { tools: ['a', 'b'], metadata: { x: '1' } }],
+    ['<<: {a: b}\nc: {d: e}', { '<<': { a: 'b' }, c: { d: 'e' } }],
+    [
+      'metadata:\n  needs:\n    bins:\n      - gh\n  all:\n    - a: 1',
+      { metadata: { needs: { bins: ['gh'] }, all: [{ a: '1' }] } },
+    ],
+  ])('has strings, lists and maps, and no other types: %j', async (yaml, fields) => {
+    expect(await fieldsOf(yaml)).toEqual(fields);
   });
 
   test.each([
     ['no dashes', 'Just text.', 'it does not begin with front matter: a line with ---'],
     ['no end', '---\nname: x\n', 'its front matter does not end: a line with --- is missing'],
-    ['a line of its own', '---\nname\n---\n', 'its front matter has a line that is no field: name'],
+    ['a line without a key', '---\nname\n---\n', 'its front matter must consist of lines of `key: value`'],
+    ['a list', '---\n- a\n---\n', 'its front matter must consist of lines of `key: value`'],
     ['a key twice', '---\na: 1\na: 2\n---\n', 'its front matter has "a" twice'],
-  ])('is refused with %s', (_what, text, problem) => {
-    expect(readFrontMatter(text)).toEqual({ problem });
+    [
+      'a map as a key',
+      '---\n{a: b}: c\n---\n',
+      'its front matter is invalid: With stringKeys, all keys must be strings',
+    ],
+    ['an open quote', '---\na: "b\nc: d\n---\n', 'its front matter is invalid: Missing closing "quote'],
+    ['too many bytes', `---\na: ${'é'.repeat(33_000)}\n---\n`, 'its front matter has more than 64 KiB'],
+    ['too many tokens', `---\n${'- a\n'.repeat(1_300)}---\n`, 'its front matter has more than 5000 tokens'],
+    [
+      'references',
+      '---\na:\n  - &x y\n  - *x\n---\n',
+      'its front matter may have no anchor, alias or tag, and at most 32 levels',
+    ],
+  ])('is refused with %s', async (_what, text, problem) => {
+    expect(await readFrontMatter(text)).toEqual({ problem });
   });
 
-  test.each([
-    ['digits', `a: |${'1'.repeat(200_000)}x`],
-    ['quotes', `a: [${'"\\'.repeat(200_000)}]`],
-    ['escaped lines', `a: "${'x\\\\\n  '.repeat(100_000)}"`],
-    ['apostrophes', `a: [${"',''x,".repeat(100_000)}]`],
-  ])('is read in one go: %s', (_what, yaml) => {
-    const before = performance.now();
-    fieldsOf(yaml);
-
-    expect(performance.now() - before).toBeLessThan(2_000);
-  });
-
-  test('takes line ends of any kind, and a byte order mark or empty lines before it', () => {
+  test('takes line ends of any kind, and a byte order mark or empty lines before it', async () => {
     for (const text of ['\uFEFF---\r\na: b\r\n---\r\nBody.\r\n', '\n---\ra: b\r---\rBody.']) {
-      expect(readFrontMatter(text)).toEqual({ fields: new Map([['a', 'b']]), body: 'Body.' });
+      expect(await readFrontMatter(text)).toEqual({ fields: new Map([['a', 'b']]), body: 'Body.' });
     }
+  });
+
+  test('a key with the name of the prototype is a key like any other', async () => {
+    const read = await readFrontMatter('---\n__proto__: x\na: {__proto__: {y: z}}\n---\n');
+
+    expect(read).toMatchObject({ fields: new Map<string, unknown>([['__proto__', 'x']]).set('a', expect.anything()) });
+    expect(({} as { y?: unknown }).y).toBeUndefined();
+  });
+});
+
+/** Reads a file and returns the processor time that took, which other work on the machine does not lengthen. Fails when it gives neither fields nor a problem. */
+async function timed(text: string): Promise<number> {
+  const begun = process.cpuUsage();
+  const read = await readFrontMatter(text);
+  const { user, system } = process.cpuUsage(begun);
+  expect('problem' in read ? read.problem : read.body).toBeTypeOf('string');
+  return (user + system) / 1_000;
+}
+
+/** Far above what it takes, so that a busy machine does not fail the test. */
+const LIMIT_MS = 1_000;
+
+describe('whatever a file holds, it is read or refused in a moment', () => {
+  test('20,000 random bytes', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const bytes = randomBytes(20_000);
+      for (const text of [bytes.toString(), bytes.toString('latin1'), bytes.map((byte) => byte & 0x3f).toString()]) {
+        expect(await timed(`---\n${text.replaceAll('\n---', '')}\n---\n`)).toBeLessThan(LIMIT_MS);
+      }
+    }
+  });
+
+  test('a skill with any few characters changed', async () => {
+    const edit = fc.tuple(
+      fc.nat(),
+      fc.nat(12),
+      fc.string({ unit: fc.constantFrom(...' \n\t:-?[]{},&*!|>\'"#%@`\\ax\0'), maxLength: 6 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...samples),
+        fc.array(edit, { minLength: 1, maxLength: 6 }),
+        async (yaml, edits) => {
+          const text = edits.reduce((left, [at, count, put]) => {
+            const start = at % (left.length + 1);
+            return left.slice(0, start) + put + left.slice(start + count);
+          }, yaml);
+          expect(await timed(`---\n${text}\n---\n`)).toBeLessThan(LIMIT_MS);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  const deep = [
+    '[',
+    '{',
+    '- ',
+    '? ',
+    ': ',
+    'a: ',
+    '[a, ',
+    '{a: ',
+    '- ? ',
+    '? - : ',
+    '&a ',
+    '*a ',
+    '!a ',
+    '"',
+    "'",
+    '- [',
+    'a: [\n',
+    '(',
+    '>',
+    '|',
+  ];
+  const wide = [
+    '\n',
+    '#\n',
+    'a\n',
+    '- x\n',
+    'a:\n',
+    'a: b: c\n',
+    '@\n',
+    'a: }\n',
+    '[]\n',
+    '- [] x\n',
+    ',',
+    '\x1f',
+    '\x02',
+    '\t',
+    '? a\n',
+    'a: |\n',
+    '\\',
+  ];
+
+  test.each([...deep, ...wide])('64 KiB of %j', async (piece) => {
+    for (const before of ['', 'a: ', 'a: [', 'a: "', 'a:\n  ']) {
+      const text = before + piece.repeat(65_000 / piece.length);
+      expect(await timed(`---\n${text}\n---\n`)).toBeLessThan(LIMIT_MS);
+    }
+  });
+
+  test('lines that are indented further and further', async () => {
+    const text = Array.from({ length: 300 }, (_, at) => `${' '.repeat(at)}a:`).join('\n');
+
+    expect(await readFrontMatter(`---\n${text}\n---\n`)).toEqual({
+      problem: expect.stringContaining('at most 32 levels'),
+    });
   });
 });

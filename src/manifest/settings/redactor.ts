@@ -2,45 +2,53 @@ import type { Logger } from '../../internal/logger.js';
 import type { SettingValue } from '../../skills/skill.js';
 import type { SettingDefinition } from '../extension.js';
 import { plain } from './reference.js';
-import { type SecretForm, secretForms } from './secret-form.js';
+import { MIN_LENGTH, secretForms } from './secret-forms.js';
 
-/** What stands where a sensitive value was. */
 const REDACTED = '[redacted]';
-
 const MAX_DEPTH = 32;
 
-/** Takes sensitive values out of whatever is shown or logged: by the value, wherever it stands, and by the key. */
+/** Takes sensitive values out of whatever is shown or logged: by the value, and by its setting's name as a key. */
 export class Redactor {
-  private readonly forms = new Map<string, SecretForm>();
-  private readonly keys = new Map<string, () => RegExp>();
-  private sorted: readonly SecretForm[] = [];
+  /** What gives secrets away, by its first characters. */
+  private readonly forms = new Map<string, Set<string>>();
+  private readonly keys = new Map<string, RegExp>();
 
   /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
   learn(setting: SettingDefinition, value: SettingValue | undefined): void {
-    for (const name of [setting.name, setting.envVar]) if (name !== undefined) this.learnKey(name);
-    for (const form of secretForms(value)) if (!this.forms.has(form.source)) this.forms.set(form.source, form);
+    for (const name of [setting.name, setting.envVar]) {
+      const key = plain(name ?? '');
+      if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
+    }
+    if (value === undefined || typeof value === 'boolean') return;
+    for (const form of secretForms(String(value))) {
+      const start = form.slice(0, MIN_LENGTH);
+      this.forms.set(start, (this.forms.get(start) ?? new Set()).add(form));
+    }
   }
 
-  /** A text without sensitive values, also those that stand behind the name of their setting. */
+  /** A string without sensitive values, also without those that follow the name of their setting. */
   text(text: string): string {
     let shown = this.values(text);
-    if (this.keys.size === 0) return shown;
-    const folded = plain(shown);
+    const folded = this.keys.size === 0 ? '' : plain(shown);
     for (const [key, pattern] of this.keys) {
-      if (folded.includes(key)) shown = shown.replace(pattern(), `$1${REDACTED}`);
+      if (folded.includes(key)) shown = shown.replace(pattern, `$1${REDACTED}`);
     }
     return shown;
   }
 
-  /** A text without sensitive values. Keys are not looked at. */
+  /** A string without sensitive values. Keys are not looked at. */
   values(text: string): string {
-    // Longest first: one may hold another.
-    if (this.sorted.length !== this.forms.size) {
-      this.sorted = [...this.forms.values()].sort((a, b) => b.source.length - a.source.length);
+    if (this.forms.size === 0) return text;
+    let shown = '';
+    let end = 0;
+    for (let at = 0; at + MIN_LENGTH <= text.length; at += 1) {
+      const length = this.lengthAt(text, at);
+      if (length === 0) continue;
+      // What overlaps or adjoins goes as one.
+      if (at > end || shown === '') shown += text.slice(end, at) + REDACTED;
+      end = Math.max(end, at + length);
     }
-    const shown = this.sorted.reduce((left, form) => form.replaceIn(left, REDACTED), text);
-    // Of a long one each piece was found by itself.
-    return shown === text ? text : shown.replace(/(?:\[redacted\]){2,}/g, REDACTED);
+    return shown + text.slice(end);
   }
 
   /** A copy of anything without sensitive values, by value and by key. */
@@ -60,44 +68,51 @@ export class Redactor {
     return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') };
   }
 
-  private learnKey(name: string): void {
-    const key = plain(name);
-    if (key === '' || this.keys.has(key)) return;
-    let pattern: RegExp | undefined;
-    this.keys.set(key, () => {
-      pattern ??= keyPattern(key);
-      return pattern;
-    });
+  private lengthAt(text: string, at: number): number {
+    let longest = 0;
+    for (const form of this.forms.get(text.slice(at, at + MIN_LENGTH)) ?? []) {
+      if (form.length > longest && text.startsWith(form, at)) longest = form.length;
+    }
+    return longest;
   }
 
   private walk(value: unknown, walk: Walk): unknown {
     if (typeof value === 'string') return walk.byKey ? this.text(value) : this.values(value);
-    if (typeof value === 'bigint' || typeof value === 'number') {
-      return this.values(String(value)) === String(value) ? value : REDACTED;
-    }
-    if (typeof value !== 'object' || value === null) return value;
+    if (typeof value === 'bigint' || typeof value === 'number') return this.unless(String(value), value);
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     const known = walk.seen.get(value);
     if (known !== undefined) return known;
     if (walk.depth > MAX_DEPTH) return REDACTED;
-    if (ArrayBuffer.isView(value)) return this.bytes(value);
+    if (ArrayBuffer.isView(value)) {
+      return this.unless(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(), value);
+    }
     return this.walkObject(value, { ...walk, depth: walk.depth + 1 });
+  }
+
+  /** The value, if nothing of the string that it stands for is sensitive. */
+  private unless(text: string, value: unknown): unknown {
+    return this.values(text) === text ? value : REDACTED;
   }
 
   private walkObject(value: object, walk: Walk): unknown {
     const copy = emptyLike(value);
-    if (copy === undefined) return value instanceof Date ? value : this.text(shownAs(value));
+    if (copy === undefined) return this.text(attempt(() => String(value)));
     walk.seen.set(value, copy);
     if (value instanceof Map && copy instanceof Map) {
       for (const [key, item] of value) copy.set(this.walk(key, walk), this.member(key, item, walk));
     } else if (value instanceof Set && copy instanceof Set) {
       for (const item of value) copy.add(this.walk(item, walk));
     }
-    for (const key of Reflect.ownKeys(value)) {
-      if (Array.isArray(value) && key === 'length') continue;
-      const { enumerable = true } = Object.getOwnPropertyDescriptor(value, key) ?? {};
-      const property = { enumerable, writable: true, configurable: true };
+    const names = Reflect.ownKeys(value) as (keyof typeof value)[];
+    for (const key of names.filter((name) => !(Array.isArray(value) && name === 'length'))) {
+      const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
+      const item = this.member(
+        key,
+        attempt(() => value[key]),
+        walk,
+      );
       const name = typeof key === 'string' ? this.values(key) : key;
-      Object.defineProperty(copy, name, { ...property, value: this.member(key, read(value, key), walk) });
+      Object.defineProperty(copy, name, { value: item, enumerable, writable: true, configurable: true });
     }
     return copy;
   }
@@ -106,11 +121,13 @@ export class Redactor {
     const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(plain(key));
     return isNamed && item !== undefined && typeof item !== 'object' ? REDACTED : this.walk(item, walk);
   }
+}
 
-  private bytes(view: ArrayBufferView): unknown {
-    const text = new TextDecoder().decode(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
-    return this.values(text) === text ? view : REDACTED;
-  }
+/** The state of a walk through a value. */
+interface Walk {
+  readonly seen: Map<object, unknown>;
+  readonly depth: number;
+  readonly byKey: boolean;
 }
 
 /** `name: value`, `name=value` and `"name": "value"`. */
@@ -120,36 +137,21 @@ function keyPattern(key: string): RegExp {
   return new RegExp(text, 'giu');
 }
 
-/** What is on the way through a value. */
-interface Walk {
-  readonly seen: Map<object, unknown>;
-  readonly depth: number;
-  readonly byKey: boolean;
-}
-
-/** Undefined for what is more than its properties, such as a date or a URL. */
+/** Undefined for an object that is more than its properties, such as a URL. */
 function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
   if (value instanceof Map) return new Map();
   if (value instanceof Set) return new Set();
   if (value instanceof DOMException) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (value instanceof Error || prototype === null || prototype === Object.prototype)
-    return Object.create(prototype as object);
+  const isPlain = value instanceof Error || prototype === null || prototype === Object.prototype;
+  if (isPlain) return Object.create(prototype as object);
   return Object.keys(value).length > 0 ? {} : undefined;
 }
 
-function shownAs(value: object): string {
+function attempt<T>(read: () => T): T | typeof REDACTED {
   try {
-    return String(value);
-  } catch {
-    return REDACTED;
-  }
-}
-
-function read(from: object, key: PropertyKey): unknown {
-  try {
-    return (from as Record<PropertyKey, unknown>)[key];
+    return read();
   } catch {
     return REDACTED;
   }

@@ -67,7 +67,8 @@ const clients: Record<string, readonly string[]> = {
   '@modelcontextprotocol/sdk': ['mcp'],
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
-  yaml: ['manifest', 'plugins'],
+  'es-module-lexer': ['plugins/imports.ts'],
+  yaml: ['skills/front-matter.ts'],
   jiti: ['plugins'],
 };
 
