@@ -1,9 +1,9 @@
 /** The most letters in which a misspelt name differs from the one that was meant. */
 const FARTHEST = 3;
 
-/** Returns the name that was most likely meant: the nearest one, with at most half of its letters wrong. */
+/** Returns the name that was most likely meant: the nearest one, with at most a third of its letters wrong. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const far = (other: string) => Math.min(FARTHEST, Math.floor(other.length / 2));
+  const far = (other: string) => Math.min(FARTHEST, Math.ceil(other.length / 3));
   let nearest: string | undefined;
   let least = FARTHEST + 1;
   for (const other of names) {
