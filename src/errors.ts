@@ -47,40 +47,15 @@ export abstract class KeelsonError extends Error {
   }
 }
 
-/** An option has a value that it cannot have. Thrown before anything starts. */
+/** An option is unknown, missing, or has a value that it cannot have. Thrown before anything starts. */
 export class OptionInvalidError extends KeelsonError {
   readonly code = 'ERR_OPTION_INVALID';
-  /** The option's name, such as `maxTurns`. */
+  /** The path of the option, such as `maxTurns` or `timeouts.runMs`. */
   readonly option: string;
 
-  constructor(option: string, problem: string) {
-    super(`Option \`${option}\` is not valid: ${problem}`);
+  constructor(option: string, message: string) {
+    super(message);
     this.option = option;
-  }
-}
-
-/** Throws an OptionInvalidError where an option is not right. */
-export function refuseUnless(isRight: boolean, option: string, problem: string): void {
-  if (!isRight) throw new OptionInvalidError(option, problem);
-}
-
-/** Throws an OptionInvalidError that says what an option is, and what to give. */
-export function refuse(option: string, value: unknown, advice: string): never {
-  throw new OptionInvalidError(option, `it is ${describeValue(value)}; ${advice}`);
-}
-
-/**
- * Throws an OptionInvalidError where options are no object, or have a name that nobody knows: a misspelt one would count
- * for nothing. `group` is the option that they are the value of.
- */
-export function validateNames(options: object, known: readonly string[], group = ''): void {
-  if (describeValue(options) !== 'an object') refuse(group || 'options', options, 'give an object');
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
-    throw new OptionInvalidError(
-      group ? `${group}.${name}` : name,
-      `there is no such option; there are ${known.join(', ')}`,
-    );
   }
 }
 
@@ -231,6 +206,8 @@ export class PackageMissingError extends KeelsonError {
   }
 }
 
+const LONGEST_SHOWN = 80;
+
 /** A few words for a value of the wrong kind. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
@@ -240,11 +217,14 @@ function kindOf(value: unknown): string {
   return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a known type';
 }
 
-/** A value of the wrong kind, for use inside a message: a text in quotes, so that no number is taken for one. */
+/** A value of the wrong kind, in a few words: a string in quotes, cut, and with its unseen characters as numbers. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   if (typeof value === 'function') return 'a function';
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'string') return String(value);
+  const shown = JSON.stringify(value.slice(0, LONGEST_SHOWN));
+  const seen = shown.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (unseen) => `\\u{${unseen.codePointAt(0)?.toString(16)}}`);
+  return value.length > LONGEST_SHOWN ? `${seen}…` : seen;
 }
 
 /** A short text for any thrown value, for use inside another message. */

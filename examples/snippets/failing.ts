@@ -23,4 +23,4 @@ const error = await agent.run('Hello', { maxTurns: 0 }).catch((reason: unknown) 
 if (error instanceof KeelsonError && error.code === 'ERR_OPTION_INVALID') text = error.message;
 // #endregion
 
-assert.equal(text, 'Option `maxTurns` is not valid: it is 0; a run needs a whole number of turns, 1 or more');
+assert.equal(text, '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got 0');

@@ -1,8 +1,25 @@
-import { OptionInvalidError, refuse, validateNames } from '../errors.js';
-import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { type Clock, systemClock } from '../internal/clock.js';
 import { type Ids, randomIds } from '../internal/ids.js';
 import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import {
+  anything,
+  array,
+  clock,
+  fullText,
+  group,
+  listOf,
+  logger,
+  model,
+  oneOf,
+  required,
+  sessionStore,
+  text,
+  timerMs,
+  whole,
+  withMethods,
+} from '../internal/options/rules.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
 import type { Message } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
@@ -84,44 +101,96 @@ export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life'
   readonly store: SessionStore;
 };
 
-const AGENT_KEYS = [
-  ...['model', 'name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls'],
-  ...['settings', 'timeouts', 'store', 'logger', 'clock', 'ids'],
-];
-const RUN_KEYS = [
-  ...['signal', 'context', 'messages', 'output', 'resume', 'model', 'tools', 'settings', 'maxTurns', 'timeouts'],
-  'parent',
-];
-const TIMEOUTS: readonly (keyof Timeouts)[] = ['runMs', 'modelMs', 'firstPartMs', 'toolMs'];
-const SETTINGS: readonly (keyof AgentSettings)[] = [
-  ...(['temperature', 'topP', 'maxOutputTokens', 'stopSequences', 'seed', 'presencePenalty'] as const),
-  ...(['frequencyPenalty', 'reasoningEffort', 'providerOptions', 'toolChoice'] as const),
-];
+const settingsRules = {
+  temperature: anything,
+  topP: anything,
+  maxOutputTokens: anything,
+  stopSequences: anything,
+  seed: anything,
+  presencePenalty: anything,
+  frequencyPenalty: anything,
+  reasoningEffort: anything,
+  providerOptions: anything,
+  toolChoice: anything,
+} satisfies OptionTable<AgentSettings>;
+
+const timeoutRules = {
+  runMs: timerMs,
+  modelMs: timerMs,
+  firstPartMs: timerMs,
+  toolMs: timerMs,
+} satisfies OptionTable<Timeouts>;
+
+const turnLimitRules = {
+  limit: required(whole(1)),
+  atLimit: oneOf('throw', 'answer'),
+} satisfies OptionTable<TurnLimit>;
+
+const turns = whole(1);
+
+const maxTurns: OptionRule = {
+  expected: 'a whole number of 1 or more, or `{ limit, atLimit }`',
+  accepts: (value) => turns.accepts(value) || isObject(value),
+  members: turnLimitRules,
+};
+
+/** What an agent and one of its runs may have. `tools` are checked as they are read. */
+const sharedRules = {
+  tools: anything,
+  maxTurns,
+  settings: group(settingsRules),
+  timeouts: group(timeoutRules),
+} satisfies Partial<OptionTable<AgentOptions>>;
+
+const agentRules = {
+  ...sharedRules,
+  model: required(model),
+  name: fullText,
+  instructions: text,
+  lifecycle: array,
+  loaders: listOf(withMethods('load')),
+  parallelToolCalls: {
+    expected: 'a boolean or a whole number of 1 or more',
+    accepts: (value) => typeof value === 'boolean' || turns.accepts(value),
+  },
+  store: sessionStore,
+  logger,
+  clock,
+  ids: withMethods('next'),
+} satisfies OptionTable<AgentOptions>;
+
+/** The others are checked by those who read them. */
+const runRules = {
+  ...sharedRules,
+  model,
+  signal: withMethods('addEventListener', 'removeEventListener'),
+  context: anything,
+  messages: anything,
+  output: anything,
+  resume: anything,
+  parent: anything,
+} satisfies OptionTable<RunOptions>;
+
+const sessionRules = { id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
 /** Checks an agent's options and fills their defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
-  validateNames(options, AGENT_KEYS);
-  for (const loader of listOf('loaders', options.loaders)) withMethods('loaders', loader, ['load']);
-  listOf('lifecycle', options.lifecycle);
-  const { name = 'agent', instructions, settings, timeouts = {} } = options;
-  if (typeof name !== 'string' || name === '') refuse('name', name, 'give a text');
-  if (instructions !== undefined && typeof instructions !== 'string') {
-    refuse('instructions', instructions, 'give a text');
-  }
+  validateOptions(options, agentRules);
+  const { instructions, parallelToolCalls = true } = options;
   return {
-    agent: name,
-    model: resolveModel(options.model),
+    agent: options.name ?? 'agent',
+    model: options.model,
     instructions: instructions === '' ? undefined : instructions,
-    ...resolveTurnLimit(options.maxTurns ?? DEFAULT_MAX_TURNS),
-    parallelToolCalls: resolveParallel(options.parallelToolCalls ?? true),
-    ...resolveSettings(settings),
-    timeouts: resolveTimeouts(timeouts),
-    logger: withMethods('logger', options.logger ?? consoleLogger, ['debug', 'info', 'warn', 'error']),
-    ids: withMethods('ids', options.ids ?? randomIds, ['next']),
-    clock: withMethods('clock', options.clock ?? systemClock, ['now', 'setTimeout', 'clearTimeout']),
+    ...turnLimitOf(options.maxTurns ?? DEFAULT_MAX_TURNS),
+    parallelToolCalls: callsAtOnce(parallelToolCalls),
+    ...mergeSettings(options.settings),
+    timeouts: { ...options.timeouts },
+    logger: options.logger ?? consoleLogger,
+    ids: options.ids ?? randomIds,
+    clock: options.clock ?? systemClock,
     output: undefined,
-    store: resolveStore(options.store ?? new MemorySessionStore()),
+    store: options.store ?? new MemorySessionStore(),
   };
 }
 
@@ -131,18 +200,17 @@ export function resolveRunConfig(
   options: AnyRunOptions,
   lifecycleTools: () => readonly ToolSource[],
 ): RunConfig {
-  validateNames(options, RUN_KEYS);
-  const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
-  if (signal !== undefined) withMethods('signal', signal, ['addEventListener', 'removeEventListener']);
+  validateOptions(options, runRules);
+  const { model, tools, settings, maxTurns, timeouts, output } = options;
   if (!(model || tools || settings || maxTurns !== undefined || timeouts || output)) return config;
   const { toolChoice } = config;
   const changed = {
     ...config,
-    ...(model && { model: resolveModel(model) }),
+    ...(model && { model }),
     ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
-    ...(settings && resolveSettings(settings, { ...config.settings, toolChoice })),
-    ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
-    ...(timeouts && { timeouts: resolveTimeouts(timeouts, config.timeouts) }),
+    ...(settings && mergeSettings(settings, { ...config.settings, toolChoice })),
+    ...(maxTurns !== undefined && turnLimitOf(maxTurns)),
+    ...(timeouts && { timeouts: { ...config.timeouts, ...timeouts } }),
     ...(output && { output: resolveOutput(output) }),
   };
   return { ...changed, isPlain: isPlain(changed) };
@@ -158,69 +226,27 @@ export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
-/** Throws where a value lacks one of the methods that it is used for. */
-function withMethods<T>(option: string, value: T, methods: readonly (keyof T & string)[]): T {
-  const missing = methods.find((method) => typeof value?.[method] !== 'function');
-  if (missing === undefined) return value;
-  throw new OptionInvalidError(option, `it has no method \`${missing}\``);
-}
-
-function listOf<T>(option: string, value: readonly T[] | undefined): readonly T[] {
-  if (value === undefined || Array.isArray(value)) return value ?? [];
-  return refuse(option, value, 'give an array');
-}
-
-/** Checks the options of a session. Returns where it is to live. */
+/** Checks the options of a session. Returns its store. */
 export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
-  validateNames(options, ['id', 'store']);
-  const { id = 'default' } = options;
-  if (typeof id !== 'string' || id === '') refuse('id', id, 'give a text');
-  return resolveStore(options.store ?? store);
+  validateOptions(options, sessionRules);
+  return options.store ?? store;
 }
 
-function resolveStore(store: SessionStore): SessionStore {
-  return withMethods('store', store, ['load', 'save', 'delete']);
+function callsAtOnce(parallel: boolean | number): number {
+  if (typeof parallel === 'number') return parallel;
+  return parallel ? Number.POSITIVE_INFINITY : 1;
 }
 
-function resolveModel(model: Model): Model {
-  if (typeof model?.generate !== 'function' || typeof model.id !== 'string') {
-    refuse('model', model, 'give an object with an `id` and a `generate` method');
-  }
-  return model;
-}
-
-function resolveTurnLimit(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
-  const { limit, atLimit = 'throw' } = isObject(maxTurns) ? (maxTurns as TurnLimit) : { limit: maxTurns as number };
-  if (!Number.isInteger(limit) || limit < 1) {
-    refuse('maxTurns', limit, 'a run needs a whole number of turns, 1 or more');
-  }
-  if (atLimit !== 'throw' && atLimit !== 'answer') {
-    refuse('maxTurns.atLimit', atLimit, "give 'throw' or 'answer'");
-  }
+function turnLimitOf(maxTurns: number | TurnLimit): Pick<RunConfig, 'maxTurns' | 'atLimit'> {
+  const { limit, atLimit = 'throw' } = typeof maxTurns === 'number' ? { limit: maxTurns } : maxTurns;
   return { maxTurns: limit, atLimit };
 }
 
-function resolveParallel(parallel: boolean | number): number {
-  if (typeof parallel === 'boolean') return parallel ? Number.POSITIVE_INFINITY : 1;
-  if (Number.isInteger(parallel) && parallel >= 1) return parallel;
-  return refuse('parallelToolCalls', parallel, 'give a boolean or a whole number');
-}
-
-function resolveSettings(
+function mergeSettings(
   settings: AgentSettings | undefined,
   base?: AgentSettings,
 ): Pick<RunConfig, 'settings' | 'toolChoice'> {
   if (settings === undefined) return { settings: undefined, toolChoice: undefined };
-  validateNames(settings, SETTINGS, 'settings');
   const { toolChoice, ...rest } = { ...base, ...settings };
   return { settings: Object.keys(rest).length === 0 ? undefined : (rest satisfies ModelSettings), toolChoice };
-}
-
-function resolveTimeouts(timeouts: Timeouts, base?: Timeouts): Timeouts {
-  validateNames(timeouts, TIMEOUTS, 'timeouts');
-  for (const [key, ms] of Object.entries(timeouts) as [string, unknown][]) {
-    if (ms !== undefined && !isTimerMs(ms))
-      refuse(`timeouts.${key}`, ms, `give milliseconds from 1 to ${MAX_TIMER_MS}`);
-  }
-  return { ...base, ...timeouts };
 }

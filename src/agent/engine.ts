@@ -1,5 +1,6 @@
 import { AgentClosedError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
+import { mapConcurrent } from '../internal/map-concurrent.js';
 import { Stop } from '../internal/stop.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
@@ -27,8 +28,6 @@ import { AgentSession } from './session.js';
 
 /** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
 const CLOSE_MS = 5_000;
-/** Sessions whose `onSessionEnd` may run at a time: all at once would slow each other down until none is in time. */
-const CLOSED_AT_ONCE = 8;
 const UNATTACHED: Attached = {};
 const NO_OPTIONS: AnyRunOptions = {};
 
@@ -196,16 +195,14 @@ export class Engine {
   private async shutDown(): Promise<void> {
     this.life.stop.stop(new AgentClosedError(this.defaults.agent));
     await this.settled();
-    const open = this.sessions.values();
-    await Promise.all(Array.from({ length: CLOSED_AT_ONCE }, () => this.closeSessions(open)));
+    // All at once would slow each other down until none is in time.
+    await mapConcurrent(this.sessions.values(), (session) =>
+      this.loading.end(`Session "${session.id}"`, () => session.close()),
+    );
     for (const entry of [...this.registry.chain.entries].reverse()) {
       await callHostHook(entry, { ...this.defaults, point: 'onShutdown', timeoutMs: CLOSE_MS }).catch(this.log);
     }
     await this.loading.close();
-  }
-
-  private async closeSessions(open: Iterable<AgentSession>): Promise<void> {
-    for (const session of open) await this.loading.end(`Session "${session.id}"`, () => session.close());
   }
 
   /** What heeds no signal is waited for, but not for ever; so is a hook that awaits this very end. */

@@ -1,5 +1,6 @@
-import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
+import { callable, required } from '../internal/options/rules.js';
+import { invalidOption, validateOption } from '../internal/options/validate.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
 
@@ -22,8 +23,8 @@ export class AgentListeners implements RunListeners {
   constructor(private readonly logger: Logger) {}
 
   on(type: string, listener: Listener): void {
-    if (typeof listener !== 'function') throw new OptionInvalidError('listener', 'it is no function');
-    if (!TYPES.test(type)) throw new OptionInvalidError('type', `there is no event "${type}"`);
+    validateOption('listener', listener, required(callable));
+    if (!TYPES.test(type)) throw invalidOption('type', 'the type of an event', type);
     this.replace([...this.listeners, [type, listener]]);
   }
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
+import { mapConcurrent } from '../internal/map-concurrent.js';
 import { Stop } from '../internal/stop.js';
 import type { ConceptSettings } from './concept-options.js';
 
@@ -27,20 +28,17 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
   stop.follow(build.signal);
   const expire = () => stop.stop(new TimeoutExceededError('lookup of concepts', totalMs));
   const timer = build.clock.setTimeout(expire, totalMs);
-  const queue = concepts.entries();
-  const parts: string[] = [];
   let freeAt = performance.now();
-  const work = async () => {
-    for (const [at, concept] of queue) {
-      if (stop.stopped) return;
-      parts[at] = await buildOne(concept, build, stop);
-      if (performance.now() - freeAt < LONGEST_HOLD_MS) continue;
-      await setImmediate();
-      freeAt = performance.now();
-    }
+  const look = async (concept: string) => {
+    if (stop.stopped) return '';
+    const part = await buildOne(concept, build, stop);
+    if (performance.now() - freeAt < LONGEST_HOLD_MS) return part;
+    await setImmediate();
+    freeAt = performance.now();
+    return part;
   };
   try {
-    await stop.race(Promise.all(Array.from({ length: Math.min(parallel, concepts.length) }, work)));
+    const parts = await stop.race(mapConcurrent(concepts, look, Math.min(parallel, concepts.length)));
     return parts.filter((part) => part !== '');
   } finally {
     build.clock.clearTimeout(timer);

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, parse, resolve, sep } from 'node:path';
+import { callable, fullText, object, timerMs } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { type Environment, userEnvironment } from '../process/environment.js';
 import { resolveExecutable } from '../process/executable.js';
 import { runProcess } from '../process/run-process.js';
@@ -23,11 +25,21 @@ export interface CommandContextOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+const rules = {
+  command: fullText,
+  args: callable,
+  env: object,
+  cwd: fullText,
+  workspaceDir: fullText,
+  timeoutMs: timerMs,
+} satisfies OptionTable<CommandContextOptions>;
+
 /**
  * Looks a concept up by running a program, which writes what it knows to its standard output. The text gets the heading
  * `## [[name]]` where it does not begin with it. Rejects with ConceptCommandUnavailableError where there is no program.
  */
 export function commandContext(options: CommandContextOptions = {}): BuildContext {
+  validateOptions(options, rules);
   const { args = payloadArgs, cwd, timeoutMs = 5_000 } = options;
   return async (request, { signal }) => {
     const search = searchOf(options);

@@ -1,8 +1,10 @@
 import { ToolInvalidError } from '../errors.js';
+import { fullText, numberRule } from '../internal/options/rules.js';
+import type { OptionTable } from '../internal/options/validate.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import { describeIssues } from '../tools/standard-schema.js';
 import { augment } from './augmentation.js';
-import { type ConceptOptions, resolveConceptOptions } from './concept-options.js';
+import { type ConceptOptions, conceptRules, resolveConceptOptions } from './concept-options.js';
 import type { Augmented } from './context-block.js';
 
 /** Options of the lifecycle. */
@@ -13,6 +15,12 @@ export interface ConceptAugmentationOptions extends ConceptOptions {
   readonly priority?: number | undefined;
 }
 
+const rules = {
+  ...conceptRules,
+  name: fullText,
+  priority: numberRule('a number from 0 to 100', 0, 100),
+} satisfies OptionTable<ConceptAugmentationOptions>;
+
 /**
  * Makes a lifecycle that gives each tool call what is known of the concepts that its arguments link to as `[[name]]`.
  * It never fails a call: what goes wrong is logged, and the tool gets its arguments as they were.
@@ -22,7 +30,7 @@ export interface ConceptAugmentationOptions extends ConceptOptions {
  * const agent = new Agent({ model, tools, lifecycle: [concepts] });
  */
 export function conceptAugmentation(options: ConceptAugmentationOptions = {}): AgentLifecycle {
-  const settings = resolveConceptOptions(options, ['name', 'priority']);
+  const settings = resolveConceptOptions(options, rules);
   const { name = 'concepts', priority = 45 } = options;
   return {
     name,

@@ -1,6 +1,6 @@
-import { OptionInvalidError, refuse, validateNames } from '../errors.js';
 import { type Clock, MAX_TIMER_MS } from '../internal/clock.js';
-import { isTexts } from '../internal/json.js';
+import { boolean, callable, clock, group, oneOf, texts, whole } from '../internal/options/rules.js';
+import { type OptionRule, type OptionRules, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { commandContext } from './command-context.js';
 import type { BuildContext, ConceptRequest } from './concept-request.js';
 
@@ -50,42 +50,43 @@ export interface ConceptSettings {
 
 const TEXT_FIELDS = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
 
-const OPTIONS = [
-  ...['buildContext', 'profile', 'depth', 'includeContent', 'maxEntities', 'textFields', 'label', 'contextKey'],
-  ...['timeouts', 'parallel', 'clock'],
-];
+const lookupMs: OptionRule = {
+  expected: `whole milliseconds from 1 to ${MAX_TIMER_MS}`,
+  accepts: (value) => whole(1).accepts(value) && (value as number) <= MAX_TIMER_MS,
+};
 
-/**
- * Fills the defaults. Throws OptionInvalidError where an option has a value that it cannot have, and where nobody knows
- * it: a misspelt `profile: 'safe'` would be the literal one.
- */
-export function resolveConceptOptions(options: ConceptOptions, others: readonly string[] = []): ConceptSettings {
-  validateNames(options, [...OPTIONS, ...others]);
+/** What every way to augment tool calls may be given. */
+export const conceptRules = {
+  buildContext: callable,
+  profile: oneOf('literal', 'safe'),
+  depth: whole(1),
+  includeContent: boolean,
+  maxEntities: whole(1),
+  textFields: texts,
+  // It stands in an HTML comment, which it must not end.
+  label: {
+    expected: 'letters, digits, spaces, `.` and `_`',
+    accepts: (value) => typeof value === 'string' && /^[\w .]+$/.test(value),
+  },
+  contextKey: {
+    expected: 'a non-empty string other than "__proto__"',
+    accepts: (value) => typeof value === 'string' && value !== '' && value !== '__proto__',
+  },
+  timeouts: group({ conceptMs: lookupMs, totalMs: lookupMs } satisfies OptionTable<
+    NonNullable<ConceptOptions['timeouts']>
+  >),
+  parallel: whole(1),
+  clock,
+} satisfies OptionTable<ConceptOptions>;
+
+/** Checks the options and fills their defaults. Throws OptionInvalidError. */
+export function resolveConceptOptions(options: ConceptOptions, rules: OptionRules = conceptRules): ConceptSettings {
+  validateOptions(options, rules);
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
-  validateNames(timeouts, ['conceptMs', 'totalMs'], 'timeouts');
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;
   const { conceptMs = 1_000, totalMs = 5_000 } = timeouts;
   const { buildContext = commandContext(), parallel = 4, clock } = options;
-  if (typeof buildContext !== 'function') refuse('buildContext', buildContext, 'give a function');
-  if (profile !== 'literal' && profile !== 'safe') {
-    throw new OptionInvalidError('profile', `it is ${String(profile)}; give 'literal' or 'safe'`);
-  }
-  if (!isTexts(textFields)) throw new OptionInvalidError('textFields', 'give a list of names');
-  // The label stands in an HTML comment, which it must not end.
-  if (!/^[\w .]+$/.test(label)) throw new OptionInvalidError('label', 'give letters, digits, spaces and `_`');
-  if (!isTexts([contextKey]) || contextKey === '' || contextKey === '__proto__')
-    throw new OptionInvalidError('contextKey', 'give another name');
-  validateNumber('depth', depth);
-  validateNumber('maxEntities', maxEntities);
-  validateNumber('parallel', parallel);
-  validateNumber('timeouts.conceptMs', conceptMs, MAX_TIMER_MS);
-  validateNumber('timeouts.totalMs', totalMs, MAX_TIMER_MS);
   const request = { depth, includeContent, maxEntities };
   const isSafe = profile === 'safe';
   return { buildContext, isSafe, request, textFields, label, contextKey, conceptMs, totalMs, parallel, clock };
-}
-
-function validateNumber(option: string, value: number, most: number = Number.MAX_SAFE_INTEGER): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw new OptionInvalidError(option, `it is ${String(value)}; give a whole number of 1 or more`);
 }

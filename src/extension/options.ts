@@ -1,6 +1,6 @@
-import { OptionInvalidError, validateNames } from '../errors.js';
-import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
+import { callable, group, logger, timerMs, whole, withMethods } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
 import { resolveStatePolicy } from '../state/state-policy.js';
@@ -49,52 +49,35 @@ export interface ResolvedRegistryOptions {
   readonly stateTimeoutMs: number;
 }
 
-const OPTIONS = [
-  ...['state', 'limits', 'ttlMs', 'sessionTtlMs', 'timeoutMs', 'stateTimeoutMs'],
-  ...['metrics', 'logger', 'tools', 'onStateAlert'],
-];
-const LIMITS = ['extensionBytes', 'sessionBytes'];
-/** What each part that the host brings along is called by. */
-const METHODS = {
-  state: ['get', 'set', 'clear', 'clearExtension', 'clearSession', 'touch', 'stats'],
-  metrics: ['counter', 'histogram'],
-  logger: ['debug', 'info', 'warn', 'error'],
-} as const;
+const limitRules = { extensionBytes: whole(1), sessionBytes: whole(1) } satisfies OptionTable<StateLimits>;
+
+const rules = {
+  state: withMethods('get', 'set', 'clear', 'clearExtension', 'clearSession', 'touch', 'stats'),
+  limits: group(limitRules),
+  ttlMs: whole(1),
+  sessionTtlMs: whole(1),
+  timeoutMs: timerMs,
+  stateTimeoutMs: timerMs,
+  metrics: withMethods('counter', 'histogram'),
+  logger,
+  tools: { expected: 'an array of tools and names, or a live tool set', accepts: isToolSource },
+  onStateAlert: callable,
+} satisfies OptionTable<ExtensionRegistryOptions>;
 
 /** Checks the options and fills in their defaults. Throws OptionInvalidError. */
 export function resolveRegistryOptions(options: ExtensionRegistryOptions): ResolvedRegistryOptions {
-  validateNames(options, OPTIONS);
+  validateOptions(options, rules);
   const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
-  validateNames(limits, LIMITS, 'limits');
-  assertParts(options);
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });
   const sessionTtlMs = options.sessionTtlMs ?? Math.max(policy.sessionTtlMs, policy.ttlMs);
-  for (const [name, value] of Object.entries({ timeoutMs, stateTimeoutMs })) assertTime(name, value);
   const store = options.state ?? new MemoryStateStore();
   return { store, policy: { ...policy, sessionTtlMs }, timeoutMs, stateTimeoutMs };
 }
 
-function assertParts(options: ExtensionRegistryOptions): void {
-  for (const [name, methods] of Object.entries(METHODS)) {
-    const part = options[name as keyof typeof METHODS] as Readonly<Record<string, unknown>> | undefined;
-    const missing = methods.find((method) => part !== undefined && typeof part?.[method] !== 'function');
-    if (missing !== undefined) throw new OptionInvalidError(name, `it has no method \`${missing}\``);
-  }
-  const { tools = [], onStateAlert } = options;
-  const isSource = Array.isArray(tools)
-    ? tools.every(hasName)
-    : typeof (tools as LiveToolSet | null)?.list === 'function';
-  if (!isSource) throw new OptionInvalidError('tools', 'it is no list of tools and names, and no live tool set');
-  if (onStateAlert !== undefined && typeof onStateAlert !== 'function') {
-    throw new OptionInvalidError('onStateAlert', 'it is no function');
-  }
+function isToolSource(tools: unknown): boolean {
+  return Array.isArray(tools) ? tools.every(hasName) : typeof (tools as LiveToolSet | null)?.list === 'function';
 }
 
 function hasName(tool: unknown): boolean {
   return typeof tool === 'string' || typeof (tool as Tool | null)?.name === 'string';
-}
-
-function assertTime(name: string, value: number): void {
-  if (isTimerMs(value)) return;
-  throw new OptionInvalidError(name, `${String(value)} is no number of milliseconds from 1 to ${MAX_TIMER_MS}`);
 }

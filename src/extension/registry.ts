@@ -1,6 +1,7 @@
-import { OptionInvalidError, validateNames } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { fullText } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { StateStats } from '../state/state-store.js';
@@ -58,11 +59,8 @@ export class ExtensionRegistry implements LifecycleLoader {
    * is wrong with it or its id is taken.
    */
   register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
-    validateNames(options, ['session']);
+    validateOptions(options, { session: fullText } satisfies OptionTable<RegisterOptions>);
     const { session } = options;
-    if (session !== undefined && (typeof session !== 'string' || session === '')) {
-      throw new OptionInvalidError('session', 'a session id is a text');
-    }
     validateExtension(extension, this.knownTools());
     const { id } = extension;
     if (this.registrations.has(id))

@@ -1,11 +1,12 @@
-import { HookResultInvalidError, refuseUnless, validateNames } from '../errors.js';
-import { isObject, isTexts } from '../internal/json.js';
+import { HookResultInvalidError } from '../errors.js';
+import { isObject } from '../internal/json.js';
+import { callable, texts } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { Tool } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
-import { validateFunction } from './option-check.js';
 
 /** Which calls need a yes, and who gives it. */
 export interface ApprovalOptions<Context = unknown> {
@@ -84,11 +85,10 @@ function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
   throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
 }
 
+const rules = { tools: texts, when: callable, ask: callable } satisfies OptionTable<ApprovalOptions>;
+
 function resolveApprovalOptions<Context>(options: ApprovalOptions<Context>): ApprovalOptions<Context> {
-  validateNames(options, ['tools', 'when', 'ask']);
+  validateOptions(options, rules);
   const { tools, when, ask } = options;
-  refuseUnless(tools === undefined || isTexts(tools), 'tools', 'give a list of names');
-  validateFunction('when', when);
-  validateFunction('ask', ask);
   return { tools: tools && [...tools], when, ask };
 }

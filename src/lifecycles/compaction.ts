@@ -1,11 +1,12 @@
-import { refuseUnless, validateNames } from '../errors.js';
+import { OptionInvalidError } from '../errors.js';
+import { callable, model, whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { Message } from '../model/message.js';
 import type { Model } from '../model/model.js';
 import { type CutRule, cutConversation } from './conversation-cut.js';
-import { validateFunction, validateModel, validateWhole } from './option-check.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
@@ -96,26 +97,27 @@ interface CompactionSettings {
   readonly summarize: (messages: readonly Message[], run: RunContext) => Awaitable<string>;
 }
 
+const rules = {
+  maxTokens: whole(1),
+  maxMessages: whole(1),
+  keep: whole(1),
+  model,
+  summarize: callable,
+} satisfies OptionTable<CompactionOptions>;
+
 function resolveCompactionOptions(options: CompactionOptions): CompactionSettings {
-  validateNames(options, ['maxTokens', 'maxMessages', 'keep', 'model', 'summarize']);
+  validateOptions(options, rules);
   const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
   const limit = maxTokens ?? maxMessages;
   if (limit === undefined || (maxTokens !== undefined && maxMessages !== undefined)) {
-    refuseUnless(false, 'maxTokens', 'give either `maxTokens` or `maxMessages`');
+    throw new OptionInvalidError('maxTokens', '`maxTokens` or `maxMessages` must be given, and not both');
   }
-  validateWhole('maxTokens', maxTokens, 1);
-  validateWhole('maxMessages', maxMessages, 1);
-  validateWhole('keep', keep, 1);
-  if (model !== undefined) validateModel('model', model);
-  validateFunction('summarize', summarize);
-  refuseUnless(
-    model === undefined || summarize === undefined,
-    'model',
-    '`summarize` takes its place: give one of them',
-  );
+  if (model !== undefined && summarize !== undefined) {
+    throw new OptionInvalidError('model', '`model` and `summarize` exclude each other: give one of them');
+  }
   const isByTokens = maxTokens !== undefined;
   return {
-    rule: { limit: limit as number, keep, weigh: isByTokens ? tokensIn : () => 1 },
+    rule: { limit, keep, weigh: isByTokens ? tokensIn : () => 1 },
     isByTokens,
     summarize: summarize ?? ((messages, run) => summariseBy(model ?? run.model, messages, run)),
   };

@@ -1,8 +1,8 @@
-import { refuseUnless } from '../errors.js';
+import { listOf, model, required } from '../internal/options/rules.js';
+import { invalidOption, validateOption } from '../internal/options/validate.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { Model } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
-import { validateModel } from './option-check.js';
 
 /**
  * Makes a lifecycle that asks the next of these models where the run's own has failed, for whatever reason, and fails
@@ -15,8 +15,8 @@ import { validateModel } from './option-check.js';
  * const agent = new Agent({ model, lifecycle: [retryModelCalls(), fallbackModels([smallerModel, otherVendor])] });
  */
 export function fallbackModels(models: readonly Model[]): AgentLifecycle {
-  refuseUnless(Array.isArray(models) && models.length > 0, 'models', 'give a list of one model or more');
-  for (const [index, model] of models.entries()) validateModel(`models[${index}]`, model);
+  validateOption('models', models, required(listOf(model)));
+  if (models.length === 0) throw invalidOption('models', 'an array of one model or more', models);
   return {
     name: 'fallback-models',
     priority: 40,

@@ -1,11 +1,12 @@
-import { describeValue, HookResultInvalidError, refuseUnless, validateNames } from '../errors.js';
+import { HookResultInvalidError, OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
+import { callable, mapOf, whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { HookAction, type RejectAction, type RespondAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import { errorResult } from '../tools/tool-result.js';
-import { validateFunction, validateWhole } from './option-check.js';
 
 /** What a run may use up. Give at least one limit; all of them count for one run, and a resumed run is a new one. */
 export interface LimitsOptions {
@@ -118,20 +119,22 @@ function rejectAt({ limit, max, used }: LimitReached): RejectAction {
   return HookAction.reject(`The limit of ${max} ${NAMES[limit]} is used up (${used}).`);
 }
 
+const rules = {
+  modelCalls: whole(1),
+  toolCalls: whole(0),
+  tokens: whole(1),
+  perTool: mapOf(whole(0)),
+  onLimit: callable,
+} satisfies OptionTable<LimitsOptions>;
+
 function resolveLimits(options: LimitsOptions): LimitsOptions {
-  validateNames(options, ['modelCalls', 'toolCalls', 'tokens', 'perTool', 'onLimit']);
-  const { modelCalls, toolCalls, tokens, perTool, onLimit } = options;
-  const given = [modelCalls, toolCalls, tokens, perTool].some((limit) => limit !== undefined);
-  refuseUnless(given, 'options', 'give at least one of modelCalls, toolCalls, tokens, perTool');
-  validateWhole('modelCalls', modelCalls, 1);
-  validateWhole('toolCalls', toolCalls, 0);
-  validateWhole('tokens', tokens, 1);
-  refuseUnless(
-    perTool === undefined || isObject(perTool),
-    'perTool',
-    `it is ${describeValue(perTool)}, not an object of numbers`,
-  );
-  for (const [name, most] of Object.entries(perTool ?? {})) validateWhole(`perTool.${name}`, most ?? Number.NaN, 0);
-  validateFunction('onLimit', onLimit);
+  validateOptions(options, rules);
+  const { modelCalls, toolCalls, tokens, perTool } = options;
+  if ([modelCalls, toolCalls, tokens, perTool].every((limit) => limit === undefined)) {
+    throw new OptionInvalidError(
+      'options',
+      '`options` must have at least one of modelCalls, toolCalls, tokens, perTool',
+    );
+  }
   return { ...options, ...(perTool && { perTool: { ...perTool } }) };
 }

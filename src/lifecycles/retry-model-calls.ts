@@ -1,7 +1,8 @@
-import { validateNames } from '../errors.js';
+import { MAX_TIMER_MS } from '../internal/clock.js';
+import { callable, numberRule, whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { ModelError } from '../model/run-error.js';
-import { validateFunction, validateMs, validateWhole } from './option-check.js';
 
 /** How often, and when, a failed model call is made again. Every option has a default. */
 export interface RetryOptions {
@@ -54,15 +55,19 @@ export function retryModelCalls(options: RetryOptions = {}): AgentLifecycle {
 /** Gives the wait after an attempt that failed, or undefined where there is no other. */
 type WaitAfter = (error: ModelError, attempt: number) => number | undefined;
 
+const delayMs = numberRule(`milliseconds from 0 to ${MAX_TIMER_MS}`, 0, MAX_TIMER_MS);
+const rules = {
+  maxRetries: whole(0),
+  initialDelayMs: delayMs,
+  maxDelayMs: delayMs,
+  retryOn: callable,
+  random: callable,
+} satisfies OptionTable<RetryOptions>;
+
 function resolveRetryOptions(options: RetryOptions): WaitAfter {
-  validateNames(options, ['maxRetries', 'initialDelayMs', 'maxDelayMs', 'retryOn', 'random']);
+  validateOptions(options, rules);
   const { maxRetries = 2, initialDelayMs = 500, maxDelayMs = 30_000 } = options;
   const { retryOn = (error) => error.retryable, random = Math.random } = options;
-  validateWhole('maxRetries', maxRetries, 0);
-  validateMs('initialDelayMs', initialDelayMs);
-  validateMs('maxDelayMs', maxDelayMs);
-  validateFunction('retryOn', retryOn);
-  validateFunction('random', random);
   return (error, attempt) => {
     if (attempt > maxRetries || !retryOn(error)) return undefined;
     const { retryAfterMs } = error;

@@ -1,8 +1,8 @@
-import { validateNames } from '../errors.js';
+import { whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
-import { validateWhole } from './option-check.js';
 import { shorten } from './shorten.js';
 
 /** How long a tool result may be. */
@@ -10,6 +10,8 @@ export interface TruncateOptions {
   /** Characters (UTF-16 units) of text in one result, without the note on what was left out. Default: 30,000. */
   readonly maxChars?: number | undefined;
 }
+
+const rules = { maxChars: whole(1) } satisfies OptionTable<TruncateOptions>;
 
 /**
  * Makes a lifecycle that shortens the text of long tool results: beginning and end stay, a note between them says how
@@ -21,9 +23,8 @@ export interface TruncateOptions {
  * const agent = new Agent({ model, tools, lifecycle: [truncateToolResults({ maxChars: 10_000 })] });
  */
 export function truncateToolResults(options: TruncateOptions = {}): AgentLifecycle {
-  validateNames(options, ['maxChars']);
+  validateOptions(options, rules);
   const { maxChars = 30_000 } = options;
-  validateWhole('maxChars', maxChars, 1);
   return {
     name: 'truncate-tool-results',
     priority: 96,

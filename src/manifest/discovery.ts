@@ -1,8 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mapConcurrent } from '../internal/map-concurrent.js';
 import type { ManifestDiagnostic } from '../internal/problem.js';
-import { isInside, realLocation } from '../process/location.js';
+import { isInside, realLocation } from '../process/files/location.js';
 import type { ExtensionScope } from '../skills/skill.js';
 import type { Extension } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
@@ -21,8 +22,6 @@ export interface Discovery {
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-const AT_ONCE = 16;
-
 /** Finds the extensions of the user, then those of the workspace, each by the names of their folders. Never rejects. */
 export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
   const diagnostics: ManifestDiagnostic[] = [];
@@ -32,7 +31,7 @@ export async function discoverExtensions(options: DiscoveryOptions): Promise<Dis
     const { folders, diagnostics: passedOver } = await listFolders(root, options);
     diagnostics.push(...passedOver);
     const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
-    const results = await inBatches(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
+    const results = await mapConcurrent(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
     for (const { extension, diagnostics: told } of results) {
       diagnostics.push(...told);
       if (extension === undefined) continue;
@@ -68,7 +67,7 @@ async function listFolders(root: DiscoveryOptions['roots'][number], options: Dis
     };
   }
   const diagnostics: ManifestDiagnostic[] = [];
-  const located = await inBatches(sorted(found), (entry) => locate(real, entry));
+  const located = await mapConcurrent(sorted(found), (entry) => locate(real, entry));
   const folders = located.flatMap(({ path, entry }): Folder[] => {
     if (path === undefined) return [];
     const isLink = entry.isSymbolicLink();
@@ -102,12 +101,4 @@ function nameTaken({ name, source }: Extension, taken: Extension): ManifestDiagn
 function passedOver(source: string, problem: string): ManifestDiagnostic {
   const message = `${source} is passed over: ${problem}`;
   return { level: 'warning', message, source, problems: [{ path: '', message: problem }] };
-}
-
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = [];
-  for (let at = 0; at < items.length; at += AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(work))));
-  }
-  return results;
 }

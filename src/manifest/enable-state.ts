@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describeError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { withFileLock } from '../trust/approvals/file-lock.js';
+import { type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
+import { writeAtomic } from '../process/files/write-atomic.js';
 import { ExtensionStateError } from './error.js';
 
 /** The name of the file of choices in the user's folder. */
@@ -52,14 +52,16 @@ export class EnableState {
   async choose(owner: ChoiceOwner, name: string, enabled: boolean): Promise<void> {
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-      await withFileLock(`${this.path}.lock`, async () => {
+      const act = async () => {
         const { choices, problem } = await this.read();
         if (problem !== undefined) await copyFile(this.path, `${this.path}.${Date.now()}.backup`);
         const changed = withChoice(choices, { owner, name: name.toLowerCase(), enabled });
-        await this.write(format(changed));
+        await writeAtomic(this.path, format(changed));
         this.choices = changed;
-      });
+      };
+      await withFileLock(this.path, act, lockFailure);
     } catch (cause) {
+      if (cause instanceof ExtensionStateError) throw cause;
       throw new ExtensionStateError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
     }
   }
@@ -78,22 +80,10 @@ export class EnableState {
       return { choices: LOST, problem: `${this.path} could not be read: ${describeError(error)}` };
     }
   }
+}
 
-  private async write(text: string): Promise<void> {
-    const draft = `${this.path}.${randomUUID()}.draft`;
-    try {
-      const file = await open(draft, 'wx', 0o600);
-      try {
-        await file.writeFile(text);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(draft, this.path);
-    } finally {
-      await rm(draft, { force: true });
-    }
-  }
+function lockFailure(folder: string, problem: LockProblem): Error {
+  return new ExtensionStateError(lockProblemText(folder, problem));
 }
 
 const LOST: Choices = { user: new Map(), workspaces: new Map(), lost: true };

@@ -1,8 +1,8 @@
 import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
-import { readBytes } from '../process/file-bytes.js';
-import { isInside, realLocation } from '../process/location.js';
-import { missingPaths, resolveInside } from '../process/relative-path.js';
+import { readBytes } from '../process/files/file-bytes.js';
+import { isInside, realLocation } from '../process/files/location.js';
+import { missingPaths, resolveInside } from '../process/files/relative-path.js';
 import type { ExtensionScope } from '../skills/skill.js';
 import type { Extension, ManifestContent, ManifestFormat } from './extension.js';
 import { readCompatManifest } from './formats/compat.js';

@@ -1,5 +1,6 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
+import { invalidOption } from '../internal/options/validate.js';
 import type { LoaderHost } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
 import type { HookRegistry } from '../shell-hooks/hook/registry.js';
@@ -58,7 +59,10 @@ export class ManifestLoader {
 
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded)
-      throw new OptionInvalidError('loaders', 'extensions serve one agent; make them anew for another.');
+      throw new OptionInvalidError(
+        'loaders',
+        '`loaders` has the extensions of another agent; call `manifests` again for this one',
+      );
     this.isLoaded = true;
     try {
       await this.parts.load(host);
@@ -108,7 +112,7 @@ export class ManifestLoader {
   }
 
   async configure(config: Readonly<Record<string, unknown>>): Promise<void> {
-    if (typeof config !== 'object' || config === null) throw new OptionInvalidError('config', 'it is no object.');
+    if (typeof config !== 'object' || config === null) throw invalidOption('config', 'an object', config);
     this.hostConfig = config;
     await this.enqueue(async () => this.install(await this.prepareAll(this.found), this.found));
   }

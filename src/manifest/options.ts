@@ -1,13 +1,15 @@
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
-import { OptionInvalidError, validateNames } from '../errors.js';
-import { isObject } from '../internal/json.js';
+import { join, resolve } from 'node:path';
+import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
+import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
+import { absolutePath, appName } from '../process/files/path-rules.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
 import type { ExtensionScope } from '../skills/skill.js';
 import type { TrustGate } from '../trust/gate.js';
-import type { TrustGateOptions } from '../trust/gate-options.js';
+import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
 import type { Extension, ManifestFormat } from './extension.js';
 
 /** What `manifests` takes. */
@@ -63,29 +65,47 @@ interface Root {
   readonly folder: string;
 }
 
-const KEYS: readonly string[] = [
-  ...['workspaceDir', 'appName', 'userDir', 'gate', 'approve', 'approveTimeoutMs', 'allow', 'autoEnable', 'compat'],
-  ...['config', 'env', 'skillFolders', 'skillTool', 'followLinks', 'mustApprove', 'hooks', 'mcp', 'logger'],
-];
-const FORMATS: readonly string[] = ['gemini', 'claude'];
+const folders: OptionRule = listOf({
+  expected: 'a path without NUL characters',
+  accepts: (value) => typeof value === 'string' && !value.includes('\0'),
+});
+
+/** The rules of the options that a runtime takes too. */
+export const sharedRules = {
+  ...approvalRules,
+  appName,
+  userDir: absolutePath,
+  compat: listOf(oneOf('gemini', 'claude')),
+  logger,
+} satisfies Partial<OptionTable<ManifestOptions>>;
+
+const rules = {
+  ...sharedRules,
+  workspaceDir: required(fullText),
+  gate: object,
+  autoEnable: boolean,
+  config: object,
+  env: object,
+  skillFolders: folders,
+  skillTool: {
+    expected: 'the name of a tool (1 to 64 letters, digits, `_` and `-`), or false',
+    accepts: (value) => value === false || (typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value)),
+  },
+  followLinks: boolean,
+  mustApprove: callable,
+  hooks: object,
+  mcp: object,
+} satisfies OptionTable<ManifestOptions>;
 
 /** Checks the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
-  validateNames(options, KEYS);
-  validateKinds(options);
+  validateOptions(options, rules);
+  const twice = (['approve', 'approveTimeoutMs', 'allow'] as const).find((name) => options[name] !== undefined);
+  if (options.gate !== undefined && twice !== undefined) {
+    throw new OptionInvalidError(twice, `\`${twice}\` and \`gate\` exclude each other: the gate has its own`);
+  }
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
-  refuseIf(
-    typeof options.workspaceDir !== 'string' || options.workspaceDir === '',
-    'workspaceDir',
-    'give the folder that is being worked in.',
-  );
-  const isAppName = typeof appName === 'string' && /^[A-Za-z0-9][\w-]*$/.test(appName);
-  refuseIf(!isAppName, 'appName', `"${String(appName)}" is not made of letters, digits, _ and -.`);
-  refuseIf(typeof autoEnable !== 'boolean', 'autoEnable', 'it is no boolean.');
-  const bad = compat.find((format) => !FORMATS.includes(format));
-  refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${FORMATS.join(', ')}.`);
   const { userDir = join(homedir(), `.${appName}`), skillFolders = standardFolders(appName) } = options;
-  refuseIf(typeof userDir !== 'string' || !isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
   const workspaceDir = resolve(options.workspaceDir);
   return {
     ...options,
@@ -109,28 +129,4 @@ function standardFolders(appName: string): readonly string[] {
 /** The folder of this application is where the user's folder is; those of the standard are in the home folder. */
 function userSkills(folder: string, { appName, userDir }: { appName: string; userDir: string }): string {
   return folder === `.${appName}/skills` ? join(userDir, 'skills') : resolve(homedir(), folder);
-}
-
-/** The kinds of the options that nobody else looks at. */
-function validateKinds(options: ManifestOptions): void {
-  const { env, config, gate, mustApprove, skillFolders, skillTool, followLinks, compat, allow } = options;
-  const { hooks, mcp, logger, approve, approveTimeoutMs } = options;
-  for (const [option, value] of Object.entries({ env, config, gate, hooks, mcp, logger })) {
-    refuseIf(value !== undefined && !isObject(value), option, 'it is no object.');
-  }
-  for (const [option, value] of Object.entries({ approve, approveTimeoutMs, allow })) {
-    refuseIf(gate !== undefined && value !== undefined, option, 'the `gate` has its own: leave one of them out.');
-  }
-  refuseIf(mustApprove !== undefined && typeof mustApprove !== 'function', 'mustApprove', 'it is no function.');
-  refuseIf(followLinks !== undefined && typeof followLinks !== 'boolean', 'followLinks', 'it is no boolean.');
-  for (const [option, value] of Object.entries({ skillFolders, compat, allow })) {
-    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string' && !item.includes('\0'));
-    refuseIf(value !== undefined && !isList, option, 'it is no list of texts.');
-  }
-  const isName = skillTool === undefined || skillTool === false || /^[A-Za-z0-9_-]{1,64}$/.test(String(skillTool));
-  refuseIf(!isName, 'skillTool', `"${String(skillTool)}" is no name of a tool.`);
-}
-
-function refuseIf(isWrong: boolean, option: string, problem: string): void {
-  if (isWrong) throw new OptionInvalidError(option, problem);
 }

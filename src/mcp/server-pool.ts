@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import { readConfigFile } from './config/config-file.js';
 import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
@@ -47,7 +48,7 @@ export class ServerPool {
   /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', 'these MCP servers are closed; call `mcpServers` again.');
+      throw new OptionInvalidError('loaders', '`loaders` has MCP servers that are closed; call `mcpServers` again');
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();
@@ -65,7 +66,8 @@ export class ServerPool {
   /** Takes in one more server and connects to it. Throws where there is one of that name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
-    if (this.members.has(name)) throw new OptionInvalidError('name', `there is an MCP server "${name}" already.`);
+    if (this.members.has(name))
+      throw invalidOption('name', 'another name than those of the servers that are there', name);
     const member = this.enter(readServer(name, config, origin));
     if ('server' in member) await member.server.link.connect();
     return statusOf(member);

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { describeError, OptionInvalidError } from '../errors.js';
+import { describeError } from '../errors.js';
+import { callable, fullText, object, timerMs, withMethods } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { pathOf } from './entry.js';
 import { PluginConfigError } from './error.js';
 import { callInTime } from './hooks/call.js';
@@ -38,6 +40,23 @@ export interface LoadedPluginConfig {
   readonly isTrusted: boolean;
 }
 
+/** The rules of where a configuration comes from. */
+export const configRules = {
+  config: {
+    expected: 'the path of a file, a configuration or an array of entries',
+    accepts: (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+  },
+  appName: {
+    expected: 'letters, digits, `.`, `_` and `-`, with a letter or digit first',
+    accepts: (value) => typeof value === 'string' && /^[A-Za-z0-9][\w.-]*$/.test(value),
+  },
+  workspaceDir: fullText,
+  env: object,
+  gate: withMethods('authorize'),
+  importModule: callable,
+  timeoutMs: timerMs,
+} satisfies OptionTable<PluginConfigOptions>;
+
 const ENDS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
 
 /**
@@ -47,8 +66,13 @@ const ENDS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
  * Throws PluginConfigError where it cannot be used, and PluginUntrustedError where it was found and is not approved.
  */
 export async function loadPluginConfig(options: PluginConfigOptions = {}): Promise<LoadedPluginConfig | undefined> {
+  validateOptions(options, configRules);
+  return readPluginConfig(options);
+}
+
+/** The same for options that were checked. */
+export async function readPluginConfig(options: PluginConfigOptions): Promise<LoadedPluginConfig | undefined> {
   const { config, appName = 'keelson', env = process.env, gate } = options;
-  if (!/^[A-Za-z0-9][\w.-]*$/.test(appName)) throw new OptionInvalidError('appName', `"${appName}" is no file name`);
   const workspaceDir = resolve(options.workspaceDir ?? '.');
   if (config !== undefined && typeof config !== 'string') {
     return { config: toConfig(config, 'in `config`'), path: undefined, folder: workspaceDir, isTrusted: true };

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { readBytes } from '../process/file-bytes.js';
+import { readBytes } from '../process/files/file-bytes.js';
 import { PluginUntrustedError } from './error.js';
 import { codeIn, folderOf, isCode, MOST_FILES } from './plugin-folder.js';
 

@@ -2,11 +2,19 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
-import type { LoadedPluginConfig } from './config.js';
+import { object, texts } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { configRules, type LoadedPluginConfig } from './config.js';
 import { pathOf, problemsOfEntry } from './entry.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
-import { type HookManagerOptions, type Member, PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
+import {
+  callingRules,
+  type HookManagerOptions,
+  type Member,
+  PluginHookManager,
+  resolveCalling,
+} from './hooks/hook-manager.js';
 import { partOf } from './hooks/part.js';
 import { type ImportModule, readExports } from './import-module.js';
 import { pluginsOf } from './module.js';
@@ -26,6 +34,16 @@ export interface LoadPluginsOptions extends HookManagerOptions {
   /** What plugins for opencode find as their `client`, in place of one that only logs. */
   readonly opencodeClient?: object | undefined;
 }
+
+/** The rules of how plugins are loaded. */
+export const loadRules = {
+  ...callingRules,
+  gate: configRules.gate,
+  workspaceDir: configRules.workspaceDir,
+  importModule: configRules.importModule,
+  taken: texts,
+  opencodeClient: object,
+} satisfies OptionTable<LoadPluginsOptions>;
 
 /** A plugin that was loaded. */
 export interface LoadedPlugin {
@@ -53,7 +71,11 @@ export interface LoadedPart extends LoadedPlugin, Member {
  * Imports the plugins of a configuration one after another. One that cannot be used is refused whole, with an error that
  * names its file; the others load. Rejects where it is `required`. Calls none of their hooks.
  */
-export function loadPlugins(loaded: LoadedPluginConfig, options: LoadPluginsOptions = {}): Promise<LoadedPlugins> {
+export async function loadPlugins(
+  loaded: LoadedPluginConfig,
+  options: LoadPluginsOptions = {},
+): Promise<LoadedPlugins> {
+  validateOptions(options, loadRules);
   return loadParts(loaded, options);
 }
 

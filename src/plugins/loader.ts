@@ -1,13 +1,15 @@
-import { describeError, validateNames } from '../errors.js';
+import { describeError } from '../errors.js';
+import { boolean, fullText } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { cloneData } from '../internal/plain-data.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
-import { type LoadedPluginConfig, loadPluginConfig, type PluginConfigOptions } from './config.js';
+import { configRules, type LoadedPluginConfig, type PluginConfigOptions, readPluginConfig } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { type PluginCalling, withoutLimit } from './hooks/call.js';
 import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
 import { shownTool } from './hooks/tool.js';
-import { type LoadedPart, type LoadPluginsOptions, loadParts } from './load-plugins.js';
+import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
 
 /** Which plugins an agent has, and how they are called. */
@@ -32,10 +34,12 @@ export interface PluginsStatus {
   readonly failures: readonly string[];
 }
 
-const OPTIONS = [
-  ...['config', 'appName', 'workspaceDir', 'env', 'gate', 'importModule', 'timeoutMs', 'opencodeClient'],
-  ...['name', 'optional'],
-];
+const rules = {
+  ...configRules,
+  opencodeClient: loadRules.opencodeClient,
+  name: fullText,
+  optional: boolean,
+} satisfies OptionTable<PluginsOptions>;
 
 /**
  * Makes a loader of plugin modules. A plugin that cannot be used is refused, logged and shown in `status()`, and the
@@ -48,9 +52,8 @@ const OPTIONS = [
  * const agent = new Agent({ model, loaders: [plugins({ config: './my-app.plugins.ts' })] });
  */
 export function plugins(options: PluginsOptions = {}): LifecycleLoader {
-  validateNames(options, OPTIONS);
-  const { name = 'plugins', optional, timeoutMs } = options;
-  resolveCalling({ timeoutMs });
+  validateOptions(options, rules);
+  const { name = 'plugins', optional } = options;
   let status: PluginsStatus = { config: undefined, plugins: [], failures: [] };
   return {
     name,
@@ -95,7 +98,7 @@ class Load {
 
   private async readConfig(): Promise<LoadedPluginConfig | undefined> {
     try {
-      return await withoutLimit(() => loadPluginConfig(this.options), this.calling);
+      return await withoutLimit(() => readPluginConfig(this.options), this.calling);
     } catch (error) {
       if (!(error instanceof PluginUntrustedError)) throw error;
       this.host.logger.warn(error.message);

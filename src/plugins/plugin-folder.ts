@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isInside } from '../process/location.js';
+import { isInside } from '../process/files/location.js';
 import { PluginUntrustedError } from './error.js';
 
 /** How many files a plugin may consist of. */

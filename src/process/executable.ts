@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
-import { isInside, realLocation } from './location.js';
+import { isInside, realLocation } from './files/location.js';
 import { explainSpawnError, failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
 
 /** Where a program is looked for. */

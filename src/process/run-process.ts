@@ -1,5 +1,6 @@
-import { OptionInvalidError } from '../errors.js';
-import { isTimerMs, MAX_TIMER_MS, systemClock } from '../internal/clock.js';
+import { systemClock } from '../internal/clock.js';
+import { required, timerMs } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
 import { bytesOf, OutputHead } from './output.js';
 import { type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
@@ -54,7 +55,7 @@ const STDOUT_BYTES = 1_048_576;
  * The program gets a process group of its own and no terminal. What it leaves running in that group is killed.
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
-  validateTimeout(options.timeoutMs);
+  validateOption('timeoutMs', options.timeoutMs, required(timerMs));
   const refused = refusalOf(options);
   if (refused) return refused;
   const clock = options.clock ?? systemClock;
@@ -92,12 +93,6 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     stderrTruncated: group.stderr.truncated,
     durationMs: Math.max(0, clock.now() - startedAt),
   };
-}
-
-/** Refuses what a timer would not keep. */
-export function validateTimeout(timeoutMs: unknown, option = 'timeoutMs'): void {
-  if (isTimerMs(timeoutMs)) return;
-  throw new OptionInvalidError(option, `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds.`);
 }
 
 function refusalOf(options: RunProcessOptions): ProcessResult | undefined {

@@ -32,7 +32,9 @@ export class RelayHost implements LoaderHost {
   generate(request: ModelRequest): Promise<ModelResponse> {
     const [host] = this.hosts;
     if (host) return host.generate(request);
-    return Promise.reject(new OptionInvalidError('model', 'there is no agent yet: make one with these loaders first.'));
+    return Promise.reject(
+      new OptionInvalidError('model', '`model` is missing: make an agent with these loaders first'),
+    );
   }
 
   readonly use = (lifecycle: AgentLifecycle<never>, before?: () => void): (() => void) => {

@@ -1,9 +1,10 @@
-import { refuseUnless, validateNames } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { boolean, fullText, object, sessionStore } from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { LifecycleLoader } from '../lifecycle/lifecycle.js';
 import { type ManifestOptions, type Manifests, type ManifestsStatus, manifests } from '../manifest/manifest.js';
-import { resolveManifestOptions } from '../manifest/options.js';
+import { resolveManifestOptions, sharedRules } from '../manifest/options.js';
 import { type McpServerStatus, type McpServers, type McpServersOptions, mcpServers } from '../mcp/mcp.js';
 import { type PluginsOptions, plugins } from '../plugins/plugins.js';
 import { isHandled } from '../process/host-exit.js';
@@ -116,11 +117,17 @@ export async function loadRuntime(options: RuntimeOptions = {}): Promise<Runtime
   return runtime;
 }
 
-const OBJECTS = ['config', 'manifests', 'hooks', 'mcp', 'plugins', 'store', 'logger'] as const;
-const KEYS: readonly string[] = [
-  ...['appName', 'cwd', 'approve', 'approveTimeoutMs', 'allow', 'userDir', 'compat', 'closeOnSignals'],
-  ...OBJECTS,
-];
+const rules = {
+  ...sharedRules,
+  cwd: fullText,
+  config: object,
+  manifests: object,
+  hooks: object,
+  mcp: object,
+  plugins: { expected: 'an object or false', accepts: (value) => value === false || isObject(value) },
+  store: sessionStore,
+  closeOnSignals: boolean,
+} satisfies OptionTable<RuntimeOptions>;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The runtimes of this process that a signal closes. */
 const following = new Set<LoadedRuntime>();
@@ -138,7 +145,7 @@ class LoadedRuntime implements Runtime {
   private closing: Promise<void> | undefined = undefined;
 
   constructor(private readonly options: RuntimeOptions) {
-    validateKinds(options);
+    validateOptions(options, rules);
     const { cwd = process.cwd(), config = {}, compat = [], approve, approveTimeoutMs, allow } = options;
     const given = { appName: options.appName, userDir: options.userDir, compat };
     const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...given, workspaceDir: cwd });
@@ -236,17 +243,4 @@ function onSignal(signal: NodeJS.Signals): void {
   void Promise.allSettled(closing).then(() => {
     if (!isTaken && !isHandled(signal, onSignal)) process.kill(process.pid, signal);
   });
-}
-
-/** What nobody else looks at. */
-function validateKinds(options: RuntimeOptions): void {
-  validateNames(options, KEYS);
-  const { cwd, allow } = options;
-  refuseUnless(cwd === undefined || (typeof cwd === 'string' && cwd !== ''), 'cwd', 'give the path of a folder.');
-  refuseUnless(allow === undefined || Array.isArray(allow), 'allow', 'it is no list of digests.');
-  for (const name of OBJECTS) {
-    const value: unknown = options[name];
-    const isLeftOut = value === undefined || (name === 'plugins' && value === false);
-    refuseUnless(isLeftOut || isObject(value), name, 'it is no object.');
-  }
 }

@@ -99,7 +99,10 @@ class ShellHooksLoader implements ShellHooks {
 
   async load(host: LoaderHost): Promise<void> {
     if (this.isLoaded) {
-      throw new OptionInvalidError('loaders', 'shell hooks serve one agent; make them anew for another.');
+      throw new OptionInvalidError(
+        'loaders',
+        '`loaders` has shell hooks of another agent; call `shellHooks` again for this one',
+      );
     }
     this.isLoaded = true;
     this.logger = host.logger;

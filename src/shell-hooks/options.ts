@@ -1,8 +1,23 @@
-import { isAbsolute, resolve } from 'node:path';
-import { OptionInvalidError, refuse, refuseUnless, validateNames } from '../errors.js';
-import { type Clock, isTimerMs } from '../internal/clock.js';
-import { isObject, isTexts } from '../internal/json.js';
+import { resolve } from 'node:path';
+import type { Clock } from '../internal/clock.js';
+import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
+import {
+  boolean,
+  callable,
+  clock,
+  fullText,
+  group,
+  listOf,
+  logger,
+  object,
+  oneOf,
+  texts,
+  timerMs,
+  withMethods,
+} from '../internal/options/rules.js';
+import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
@@ -11,7 +26,7 @@ import type { ToolNames } from './events/hook-event-context.js';
 import type { Report } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
 import { parseNativeHooks } from './files/parse-native.js';
-import { type HookDefinition, type HookRegistration, timeoutProblem } from './hook/definition.js';
+import type { HookDefinition, HookRegistration } from './hook/definition.js';
 import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
@@ -65,11 +80,32 @@ export interface ShellHooksOptions {
   readonly machine?: HookMachineOptions | undefined;
 }
 
-const KEYS: readonly string[] = [
-  ...['workspaceDir', 'appName', 'userDir', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
-  ...['sensitive', 'redact', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
-];
-const DIALECTS: readonly HookDialect[] = ['native', 'claude', 'codex', 'gemini'];
+const machineRules = { clock, spawn: callable, logger } satisfies OptionTable<HookMachineOptions>;
+
+const rules = {
+  workspaceDir: fullText,
+  appName: fullText,
+  userDir: absolutePath,
+  hooks: {
+    expected: 'an array of hooks, or an object with arrays of them by event',
+    accepts: (value) => typeof value === 'object' && value !== null,
+  },
+  files: listOf({
+    expected: 'a path, or an object with a `path`',
+    accepts: (file) => typeof (isObject(file) ? file.path : file) === 'string',
+  }),
+  discover: listOf(oneOf('native', 'claude', 'codex', 'gemini')),
+  registry: withMethods('register'),
+  approve: callable,
+  gate: withMethods('authorize'),
+  toolNames: object,
+  sensitive: texts,
+  redact: callable,
+  inheritEnv: boolean,
+  onDiagnostic: callable,
+  onNotice: callable,
+  machine: group(machineRules),
+} satisfies OptionTable<ShellHooksOptions>;
 
 /** Options with their defaults. */
 export interface ShellHooksSettings extends ShellHooksOptions {
@@ -83,10 +119,8 @@ export interface ShellHooksSettings extends ShellHooksOptions {
 
 /** Checks options and fills the defaults. */
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
-  validateKinds(options);
+  validateOptions(options, rules);
   const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
-  const bad = discover.find((dialect) => !DIALECTS.includes(dialect));
-  if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${DIALECTS.join(', ')}.`);
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,
@@ -96,45 +130,13 @@ export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooks
   };
 }
 
-function validateKinds(options: ShellHooksOptions): void {
-  validateNames(options, KEYS);
-  const { workspaceDir = '.', appName = '.', discover = [], sensitive = [], toolNames = {}, machine = {} } = options;
-  const { files = [], inheritEnv = false, gate, registry } = options;
-  for (const [name, value] of Object.entries({ workspaceDir, appName })) {
-    refuseUnless(typeof value === 'string' && value !== '', name, 'it is no text.');
-  }
-  const { userDir } = options;
-  refuseUnless(userDir === undefined || isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
-  for (const [name, value] of Object.entries({ discover, sensitive })) {
-    refuseUnless(isTexts(value), name, 'it is no list of texts.');
-  }
-  for (const [name, value] of Object.entries({ toolNames, machine })) {
-    refuseUnless(isObject(value), name, 'it is no object.');
-  }
-  for (const name of ['approve', 'redact', 'onDiagnostic', 'onNotice'] as const) {
-    refuseUnless(['undefined', 'function'].includes(typeof options[name]), name, 'it is no function.');
-  }
-  const isFile = (file: unknown) => typeof (isObject(file) ? file.path : file) === 'string';
-  refuseUnless(Array.isArray(files) && files.every(isFile), 'files', 'it is no list of paths, or of objects with one.');
-  refuseUnless(typeof inheritEnv === 'boolean', 'inheritEnv', 'it is no boolean.');
-  refuseUnless(gate === undefined || typeof gate?.authorize === 'function', 'gate', 'make it with `createTrustGate`.');
-  refuseUnless(
-    registry === undefined || typeof registry?.register === 'function',
-    'registry',
-    'it is no `HookRegistry`.',
-  );
-}
-
 function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   hooks: readonly HookRegistration[];
   timeout?: number | undefined;
 } {
   if (Array.isArray(hooks)) return { hooks };
-  if (!isObject(hooks)) refuse('hooks', hooks, 'give a list of hooks, or a map from events to lists of them.');
   const { timeout } = hooks as HookMap;
-  if (timeout !== undefined && !isTimerMs(timeout)) {
-    throw new OptionInvalidError('hooks.timeout', `${timeoutProblem('timeout', timeout)}.`);
-  }
+  validateOption('hooks.timeout', timeout, timerMs);
   const report: Report = ({ message, hook = '(no name)' }) => {
     throw new HookInvalidError(hook, [message]);
   };

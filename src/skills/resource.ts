@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readText } from '../process/file-bytes.js';
-import { problemOfRelativePath, resolveInside } from '../process/relative-path.js';
+import { readText } from '../process/files/file-bytes.js';
+import { problemOfRelativePath, resolveInside } from '../process/files/relative-path.js';
 import { SKILL_FILE } from './file.js';
 
 const MAX_BYTES = 256 * 1024;

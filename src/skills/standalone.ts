@@ -1,8 +1,8 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ManifestDiagnostic } from '../internal/problem.js';
-import { isInside, realLocation } from '../process/location.js';
-import { isThere, resolveInside } from '../process/relative-path.js';
+import { isInside, realLocation } from '../process/files/location.js';
+import { isThere, resolveInside } from '../process/files/relative-path.js';
 import type { TrustGate } from '../trust/gate.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';

@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../errors.js';
+import { invalidOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
 
@@ -33,5 +33,5 @@ export interface SessionStore {
 /** Throws an OptionInvalidError unless so many of the stored messages can stay. */
 export function checkKeep(keep: number, stored: number): void {
   if (Number.isInteger(keep) && keep >= 0 && keep <= stored) return;
-  throw new OptionInvalidError('keep', `${keep} of ${stored} stored messages cannot stay.`);
+  throw invalidOption('keep', `a whole number from 0 to ${stored}, the stored messages`, keep);
 }

@@ -1,4 +1,6 @@
-import { OptionInvalidError } from '../errors.js';
+import { having, numberRule, required, whole } from '../internal/options/rules.js';
+import { type OptionTable, validateOption, validateOptions } from '../internal/options/validate.js';
+import { withDefaults } from '../internal/options/with-defaults.js';
 import type { StatePolicy } from './state-store.js';
 
 const HOUR_MS = 3_600_000;
@@ -13,24 +15,29 @@ const defaults: StatePolicy = {
 /** What may be said of a StatePolicy; the rest is the default. */
 export type StatePolicyOptions = { readonly [Name in keyof StatePolicy]?: StatePolicy[Name] | undefined };
 
+const rules = {
+  ttlMs: whole(1),
+  sessionTtlMs: whole(1),
+  extensionBytes: whole(1),
+  sessionBytes: whole(1),
+} satisfies OptionTable<StatePolicyOptions>;
+
 /** The policy with its defaults: a value lives 1 hour, a session 24, an extension has 10 MB in a session, and all together 64 MiB. */
 export function resolveStatePolicy(options: StatePolicyOptions = {}): StatePolicy {
-  const policy: { -readonly [Name in keyof StatePolicy]: number } = { ...defaults };
-  for (const name of Object.keys(defaults) as (keyof StatePolicy)[]) {
-    const value = options[name] ?? defaults[name];
-    if (!Number.isSafeInteger(value) || value <= 0) {
-      throw new OptionInvalidError(name, `${String(value)} is not a whole number above 0.`);
-    }
-    policy[name] = value;
-  }
-  return policy;
+  validateOptions(options, rules);
+  return withDefaults(defaults, options);
 }
 
-/** Throws an OptionInvalidError for what no store can hold a session to: a time below 1, a size below 0, or no number. */
+const time = required(numberRule('a number of 1 or more', 1));
+const size = required(numberRule('a number of 0 or more', 0));
+const policyRules = {
+  ttlMs: time,
+  sessionTtlMs: time,
+  extensionBytes: size,
+  sessionBytes: size,
+} satisfies OptionTable<StatePolicy>;
+
+/** Throws an OptionInvalidError for what no store can hold a session to. */
 export function checkStatePolicy(policy: StatePolicy): void {
-  for (const name of Object.keys(defaults) as (keyof StatePolicy)[]) {
-    const least = name === 'ttlMs' || name === 'sessionTtlMs' ? 1 : 0;
-    if (typeof policy[name] === 'number' && policy[name] >= least) continue;
-    throw new OptionInvalidError(name, `${String(policy[name])} is no number from ${least} on.`);
-  }
+  validateOption('policy', policy, required(having('a StatePolicy', policyRules)));
 }

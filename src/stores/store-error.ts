@@ -1,4 +1,5 @@
 import { describeError, KeelsonError } from '../errors.js';
+import type { LockProblem } from '../process/files/folder-lock.js';
 
 /** A file of a store is not as the store wrote it. Nothing was read from it, and it was left as it is. */
 export class StoreCorruptError extends KeelsonError {
@@ -41,7 +42,9 @@ export class StoreFailedError extends KeelsonError {
   }
 }
 
-/** Whether an error of node:fs has one of these codes. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return codes.includes(String((error as { code?: unknown } | null)?.code));
+/** The error for a session's folder that cannot be locked, or whose lock is lost. */
+export function lockFailure(folder: string, problem: LockProblem): KeelsonError {
+  if (problem.kind === 'not-a-folder')
+    return new StoreCorruptError(folder, 'it must be a folder, and no symbolic link');
+  return new StoreBusyError(folder, problem.kind === 'lost' ? { lost: true } : problem);
 }

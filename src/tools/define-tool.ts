@@ -1,6 +1,7 @@
 import { ToolInvalidError } from '../errors.js';
-import { isTimerMs, MAX_TIMER_MS } from '../internal/clock.js';
 import { isObject, type JsonSchema } from '../internal/json.js';
+import { anything, callable, object, required, text, timerMs } from '../internal/options/rules.js';
+import { type OptionTable, optionProblem } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
 import { type InferOutput, isStandardSchema, type StandardSchema } from './standard-schema.js';
@@ -33,7 +34,19 @@ export interface ToolDefinition<Schema extends StandardSchema | JsonSchema, Cont
 export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const KEYS = ['name', 'description', 'input', 'inputSchema', 'timeoutMs', 'annotations', 'origin', 'execute'];
+const rules = {
+  name: required({ expected: '1 to 64 letters, digits, `_` or `-`', accepts: (value) => NAME.test(String(value)) }),
+  description: required(text),
+  input: required({
+    expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
+    accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
+  }),
+  inputSchema: object,
+  timeoutMs: timerMs,
+  annotations: anything,
+  origin: anything,
+  execute: required(callable),
+} satisfies OptionTable<ToolDefinition<JsonSchema>>;
 
 /**
  * Makes a tool from a schema and a function. Throws ToolInvalidError where the definition cannot be used.
@@ -84,26 +97,6 @@ function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
 }
 
 function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never>): void {
-  if (!isObject(definition)) {
-    throw new ToolInvalidError(String(definition), 'pass an object with `name`, `description`, `input` and `execute`');
-  }
-  const { name, description, input, execute, timeoutMs } = definition;
-  if (typeof name !== 'string' || !NAME.test(name)) {
-    throw new ToolInvalidError(String(name), 'a name is 1–64 letters, digits, `_` or `-`');
-  }
-  if (typeof description !== 'string') throw new ToolInvalidError(name, '`description` is no text');
-  if (typeof execute !== 'function') throw new ToolInvalidError(name, '`execute` is no function');
-  if (!isStandardSchema(input) && !isObject(input)) {
-    throw new ToolInvalidError(name, '`input` is neither a Standard Schema nor a JSON Schema');
-  }
-  if (!isStandardSchema(input) && Object.values(input).some(isStandardSchema)) {
-    throw new ToolInvalidError(name, '`input` is a map of schemas; pass `z.object(…)` of it');
-  }
-  if (timeoutMs !== undefined && !isTimerMs(timeoutMs)) {
-    throw new ToolInvalidError(name, `\`timeoutMs\` is ${timeoutMs}; it is milliseconds from 1 to ${MAX_TIMER_MS}`);
-  }
-  const unknown = Object.keys(definition).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new ToolInvalidError(name, `\`${unknown}\` is no member of a definition; there are ${KEYS.join(', ')}`);
-  }
+  const problem = optionProblem(definition, rules);
+  if (problem !== undefined) throw new ToolInvalidError(String(Object(definition).name), problem.message);
 }

@@ -78,7 +78,7 @@ function draftOf(uri: unknown): SchemaDraft {
 
 function unusable(error: unknown): OptionInvalidError {
   const [problem] = describeError(error).split('\n');
-  return new OptionInvalidError('schema', `it cannot be checked as JSON Schema: ${problem}`);
+  return new OptionInvalidError('schema', `\`schema\` must be a JSON Schema, got one that cannot be used: ${problem}`);
 }
 
 /** Everything that is wrong, or undefined where that is more than the stack can hold. */

@@ -1,4 +1,5 @@
-import { OptionInvalidError, refuse, ToolConflictError } from '../errors.js';
+import { ToolConflictError } from '../errors.js';
+import { invalidOption } from '../internal/options/validate.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
 /** A live tool set that is changed by calls. */
@@ -43,10 +44,10 @@ export function isTool(value: unknown): value is Tool {
 export function toolsOf(source: ToolSource): readonly Tool[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
   if (!Array.isArray(list)) {
-    return refuse('tools', source, 'give an array of tools, or a live set with `list()` and `revision`');
+    throw invalidOption('tools', 'an array of tools, or a live set with `list()` and `revision`', source);
   }
   const wrong = list.findIndex((tool) => !isTool(tool));
-  if (wrong >= 0) throw new OptionInvalidError('tools', `number ${wrong} is no tool; make it with \`defineTool\``);
+  if (wrong >= 0) throw invalidOption(`tools[${wrong}]`, 'a tool made by `defineTool`', list[wrong]);
   return list;
 }
 

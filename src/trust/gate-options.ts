@@ -1,10 +1,23 @@
-import { isAbsolute, join, resolve } from 'node:path';
-import { OptionInvalidError, validateNames } from '../errors.js';
+import { join, resolve } from 'node:path';
+import { OptionInvalidError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { homeFolder } from '../process/home-folder.js';
-import { isInside, realLocation } from '../process/location.js';
-import { validateTimeout } from '../process/run-process.js';
+import {
+  callable,
+  clock,
+  fullText,
+  group,
+  listOf,
+  logger,
+  required,
+  text,
+  timerMs,
+  whole,
+} from '../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { homeFolder } from '../process/files/home-folder.js';
+import { isInside, realLocation } from '../process/files/location.js';
+import { absolutePath, appName } from '../process/files/path-rules.js';
 import type { UserHooksChange } from './approvals/user-watch.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
@@ -43,27 +56,35 @@ export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUser
   readonly logger: Logger;
 }
 
-const KEYS = [
-  ...['workspaceDir', 'appName', 'stateDir', 'approve', 'approveTimeoutMs', 'allow', 'path', 'limits'],
-  ...['onUserHooksChanged', 'logger', 'clock'],
-];
+/** The rules of how approval is asked for, which other parts take too. */
+export const approvalRules = {
+  approve: callable,
+  approveTimeoutMs: timerMs,
+  allow: listOf({
+    expected: 'a digest: `sha256:` and 64 hexadecimal digits',
+    accepts: (digest) => typeof digest === 'string' && /^sha256:[0-9a-f]{64}$/.test(digest),
+  }),
+} satisfies Partial<OptionTable<TrustGateOptions>>;
+
+const rules = {
+  ...approvalRules,
+  workspaceDir: required(fullText),
+  appName,
+  stateDir: absolutePath,
+  path: text,
+  limits: group({ files: required(whole(0)), bytes: required(whole(0)) } satisfies OptionTable<BindingLimits>),
+  onUserHooksChanged: callable,
+  logger,
+  clock,
+} satisfies OptionTable<TrustGateOptions>;
+
 const LIMITS: BindingLimits = { files: 5_000, bytes: 64 * 1024 * 1024 };
 const APPROVE_TIMEOUT_MS = 300_000;
 
 /** Checks the options, and refuses a state folder that the workspace could write to. */
 export function resolveGateOptions(options: TrustGateOptions): GateSettings {
-  validateNames(options, KEYS);
+  validateOptions(options, rules);
   const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow = [] } = options;
-  if (!/^[A-Za-z0-9][\w-]*$/.test(appName)) {
-    throw new OptionInvalidError('appName', `"${appName}" is not made of letters, digits, _ and -.`);
-  }
-  if (approve !== undefined && typeof approve !== 'function') {
-    throw new OptionInvalidError('approve', 'it is no function.');
-  }
-  validateTimeout(approveTimeoutMs, 'approveTimeoutMs');
-  if (!Array.isArray(allow)) throw new OptionInvalidError('allow', 'it is no list of digests.');
-  const bad = allow.find((digest) => !/^sha256:[0-9a-f]{64}$/.test(digest));
-  if (bad !== undefined) throw new OptionInvalidError('allow', `"${bad}" is no digest.`);
   return {
     ...{ approve, approveTimeoutMs, allow: new Set(allow), folder: `.${appName}`, clock: options.clock },
     onUserHooksChanged: options.onUserHooksChanged,
@@ -74,12 +95,6 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
 
 function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   const { workspaceDir, stateDir = defaultStateDir(appName), path = process.env.PATH, limits = LIMITS } = options;
-  if (typeof workspaceDir !== 'string' || workspaceDir === '') {
-    throw new OptionInvalidError('workspaceDir', 'give the folder that is being worked in.');
-  }
-  if (typeof stateDir !== 'string' || !isAbsolute(stateDir)) {
-    throw new OptionInvalidError('stateDir', `"${String(stateDir)}" is not absolute.`);
-  }
   const workspace = resolve(workspaceDir);
   const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
     [workspace, realLocation(workspace)].some((root) => isInside(place, root)),
@@ -87,7 +102,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   if (isWithin) {
     throw new OptionInvalidError(
       'stateDir',
-      `${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime).`,
+      `\`stateDir\` ${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime)`,
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits };
@@ -96,5 +111,8 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
 function defaultStateDir(appName: string): string {
   const home = homeFolder();
   if (home !== undefined) return join(home, `.${appName}`);
-  throw new OptionInvalidError('stateDir', 'the user has no home folder: set HOME, or make a gate with a `stateDir`.');
+  throw new OptionInvalidError(
+    'stateDir',
+    '`stateDir` is missing, and the user has no home folder: set HOME, or give a `stateDir`',
+  );
 }

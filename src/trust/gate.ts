@@ -1,5 +1,5 @@
 import { describeError } from '../errors.js';
-import { realLocation } from '../process/location.js';
+import { realLocation } from '../process/files/location.js';
 import { identityOf, identityText } from './approvals/approval.js';
 import { ApprovalMemory } from './approvals/approval-memory.js';
 import { ask } from './approvals/question.js';

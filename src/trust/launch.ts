@@ -1,5 +1,5 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { isInside } from '../process/location.js';
+import { isInside } from '../process/files/location.js';
 import type { LocatedItem } from './fingerprint/fingerprint.js';
 import { EXTENSION_PATH } from './item.js';
 

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { homeFolder } from '../process/home-folder.js';
-import { isInside, realLocation } from '../process/location.js';
+import { homeFolder } from '../process/files/home-folder.js';
+import { isInside, realLocation } from '../process/files/location.js';
 
 /** Where this library and others read what to run, import or connect to; in the workspace and in the home folder. */
 const CONFIGURATION: readonly string[] = [

@@ -12,8 +12,8 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['no model', { model: undefined }, 'model'],
     ['null as model', { model: null }, 'model'],
     ['a model that is a text', { model: 'gpt' }, 'model'],
-    ['a model without generate', { model: { id: 'm' } }, 'model'],
-    ['a model without id', { model: { generate: async () => {} } }, 'model'],
+    ['a model without generate', { model: { id: 'm' } }, 'model.generate'],
+    ['a model without id', { model: { generate: async () => {} } }, 'model.id'],
     ['an empty name', { name: '' }, 'name'],
     ['a name that is a number', { name: 5 }, 'name'],
     ['instructions that are no text', { instructions: ['x'] }, 'instructions'],
@@ -23,8 +23,9 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
     ['maxTurns Infinity', { maxTurns: Number.POSITIVE_INFINITY }, 'maxTurns'],
     ['maxTurns as text', { maxTurns: '5' }, 'maxTurns'],
-    ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns'],
-    ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns'],
+    ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns.limit'],
+    ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns.limit'],
+    ['maxTurns with an unknown member', { maxTurns: { limit: 5, max: 1 } }, 'maxTurns.max'],
     ['maxTurns with an unknown atLimit', { maxTurns: { limit: 5, atLimit: 'stop' } }, 'maxTurns.atLimit'],
     ['parallelToolCalls 0', { parallelToolCalls: 0 }, 'parallelToolCalls'],
     ['parallelToolCalls -1', { parallelToolCalls: -1 }, 'parallelToolCalls'],
@@ -43,21 +44,21 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['tools that are a text', { tools: 'echo' }, 'tools'],
     ['tools that are a number', { tools: 5 }, 'tools'],
     ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],
-    ['null among the tools', { tools: [null] }, 'tools'],
-    ['a text among the tools', { tools: ['echo'] }, 'tools'],
-    ['a tool without name', { tools: [{ ...echo, name: undefined }] }, 'tools'],
-    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools'],
-    ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools'],
-    ['a lifecycle whose tools are none', { lifecycle: [{ tools: [{}] }] }, 'tools'],
+    ['null among the tools', { tools: [null] }, 'tools[0]'],
+    ['a text among the tools', { tools: ['echo'] }, 'tools[0]'],
+    ['a tool without name', { tools: [echo, { ...echo, name: undefined }] }, 'tools[1]'],
+    ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools[0]'],
+    ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools[0]'],
+    ['a lifecycle whose tools are none', { lifecycle: [{ tools: [{}] }] }, 'tools[0]'],
     ['a lifecycle that stands in no array', { lifecycle: {} }, 'lifecycle'],
     ['loaders that are no array', { loaders: { load() {} } }, 'loaders'],
-    ['a loader without load', { loaders: [{ name: 'x' }] }, 'loaders'],
-    ['null as a loader', { loaders: [null] }, 'loaders'],
-    ['a clock without timers', { clock: { now: () => 0 } }, 'clock'],
-    ['ids that are a function', { ids: () => 'x' }, 'ids'],
-    ['a logger without methods', { logger: {} }, 'logger'],
+    ['a loader without load', { loaders: [{ name: 'x' }] }, 'loaders[0].load'],
+    ['null as a loader', { loaders: [null] }, 'loaders[0]'],
+    ['a clock without timers', { clock: { now: () => 0 } }, 'clock.setTimeout'],
+    ['ids that are a function', { ids: () => 'x' }, 'ids.next'],
+    ['a logger without methods', { logger: {} }, 'logger.debug'],
     ['a logger that is a text', { logger: 'console' }, 'logger'],
-    ['a store without save', { store: { load() {}, delete() {} } }, 'store'],
+    ['a store without save', { store: { load() {}, delete() {} } }, 'store.save'],
   ])('%s', (_title, options, option) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
@@ -76,18 +77,29 @@ describe('an agent with an option that it cannot have is not made', () => {
   });
 
   test('and what has the wrong shape is told with what to give', () => {
-    expect(make({ tools: { add: 1 } as never })).toThrow('it is an object; give an array of tools');
+    expect(make({ tools: { add: 1 } as never })).toThrow(
+      '`tools` must be an array of tools, or a live set with `list()` and `revision`, got an object',
+    );
   });
 
   test('and a text is told from a number', () => {
-    expect(make({ maxTurns: '5' })).toThrow('it is "5"');
-    expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow('`priority` is "5"');
-    expect(make({ timeouts: { runMs: '5' } })).toThrow('it is "5"');
+    expect(make({ maxTurns: '5' })).toThrow(
+      '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got "5"',
+    );
+    expect(make({ lifecycle: [{ priority: '5' } as never] })).toThrow(
+      '`priority` must be a number from 0 to 100, got "5"',
+    );
+    expect(make({ timeouts: { runMs: '5' } })).toThrow(
+      '`timeouts.runMs` must be milliseconds from 1 to 2147483647, got "5"',
+    );
   });
 
   test('and it is said what to give', () => {
-    expect(make({ instructions: 5 })).toThrow('it is 5; give a text');
-    expect(make({ settings: null })).toThrow('it is null; give an object');
+    expect(make({ instructions: 5 })).toThrow('`instructions` must be a string, got 5');
+    expect(make({ settings: null })).toThrow('`settings` must be an object, got null');
+    expect(make({ settings: { temprature: 1 } })).toThrow(
+      'unknown option `settings.temprature`; did you mean `temperature`?',
+    );
   });
 
   test('no options at all', () => {
@@ -125,13 +137,13 @@ describe('a run with an option that it cannot have is not begun', () => {
     ['one of the agent alone', { instructions: 'x' }, 'instructions'],
     ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
     ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
-    ['a model that is none', { model: {} }, 'model'],
+    ['a model that is none', { model: {} }, 'model.id'],
     ['a time-out of 0', { timeouts: { runMs: 0 } }, 'timeouts.runMs'],
     ['a time-out of NaN', { timeouts: { toolMs: Number.NaN } }, 'timeouts.toolMs'],
     ['an output that is no schema', { output: 'json' }, 'output'],
     ['an output that is a list', { output: [] }, 'output'],
-    ['tools that are none', { tools: [{ name: 'x' }] }, 'tools'],
-    ['a signal that is none', { signal: { aborted: false } }, 'signal'],
+    ['tools that are none', { tools: [{ name: 'x' }] }, 'tools[0]'],
+    ['a signal that is none', { signal: { aborted: false } }, 'signal.addEventListener'],
     ['null as signal', { signal: null }, 'signal'],
     ['time-outs that are a number', { timeouts: 5 }, 'timeouts'],
     ['settings that are a text', { settings: 'hot' }, 'settings'],
@@ -181,7 +193,7 @@ describe('a run with an option that it cannot have is not begun', () => {
   test('a session whose store is none', async () => {
     const opening = new Agent({ model }).session({ store: { load() {} } as never });
 
-    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store' });
+    expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store.save' });
   });
 
   test('a session with an id that is no text', async () => {

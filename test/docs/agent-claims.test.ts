@@ -18,7 +18,7 @@ function namesBelow(heading: string): string[][] {
     );
 }
 
-/** The names that a message of an error lists after `there are`. */
+/** The names that a message of an error lists after `known are`. */
 async function listed(attempt: () => unknown): Promise<string[]> {
   const { message } = await Promise.resolve()
     .then(attempt)
@@ -26,7 +26,7 @@ async function listed(attempt: () => unknown): Promise<string[]> {
       () => new TypeError('it was taken'),
       (error: Error) => error,
     );
-  return (/there are (.*)$/.exec(message)?.[1] ?? message).split(', ').sort();
+  return (/known are (.*)$/.exec(message)?.[1] ?? message).split(', ').sort();
 }
 
 const model = scriptedModel(() => 'Hello.');
@@ -36,15 +36,15 @@ test('the tables of agent.md have every option of an agent and of a run, and eve
   const [options] = namesBelow('What an agent is made of');
   const [runOptions, result] = namesBelow('A run');
 
-  expect(options?.sort()).toEqual(await listed(() => new Agent({ model, other: 1 } as AgentOptions)));
-  expect(runOptions?.sort()).toEqual(await listed(() => agent.run('Hello', { other: 1 } as object)));
+  expect(options?.sort()).toEqual(await listed(() => new Agent({ model, zzzzzz: 1 } as AgentOptions)));
+  expect(runOptions?.sort()).toEqual(await listed(() => agent.run('Hello', { zzzzzz: 1 } as object)));
   expect(result?.sort()).toEqual(Object.keys(await agent.run('Hello')).sort());
 });
 
 test('settings and time-outs are those that agent.md names', async () => {
   const page = readPage('docs/agent.md');
-  const settings = await listed(() => new Agent({ model, settings: { other: 1 } as object }));
-  const timeouts = await listed(() => new Agent({ model, timeouts: { other: 1 } as object }));
+  const settings = await listed(() => new Agent({ model, settings: { zzzzzz: 1 } as object }));
+  const timeouts = await listed(() => new Agent({ model, timeouts: { zzzzzz: 1 } as object }));
 
   for (const [option, names] of Object.entries({ settings, timeouts })) {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${option}\` |`)) ?? '';

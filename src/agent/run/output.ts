@@ -1,5 +1,6 @@
 import { describeError, OptionInvalidError } from '../../errors.js';
 import { isObject, type JsonSchema } from '../../internal/json.js';
+import { invalidOption } from '../../internal/options/validate.js';
 import { jsonSchemaChecker, jsonSchemaOf } from '../../tools/json-schema.js';
 import {
   describeIssues,
@@ -30,10 +31,11 @@ export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
-  const invalid = (problem: string) => new OptionInvalidError('output', `${problem}; pass { schema, jsonSchema }`);
+  const invalid = (problem: string) =>
+    new OptionInvalidError('output', `\`output\` is invalid: ${problem}; pass { schema, jsonSchema }`);
   if (isStandardSchema(output)) return outputCheck(output, jsonSchemaOf(output, invalid));
   if (!isObject(output)) {
-    throw new OptionInvalidError('output', 'it is neither a Standard Schema nor a JSON Schema');
+    throw invalidOption('output', 'a Standard Schema or a JSON Schema', output);
   }
   const { schema, jsonSchema } = output as { schema?: unknown; jsonSchema?: JsonSchema };
   if (isStandardSchema(schema)) return outputCheck(schema, jsonSchema);

@@ -1,4 +1,5 @@
-import { MessageInvalidError, OptionInvalidError } from '../../errors.js';
+import { MessageInvalidError } from '../../errors.js';
+import { invalidOption } from '../../internal/options/validate.js';
 import { Stop } from '../../internal/stop.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
@@ -55,7 +56,7 @@ function abortWith(run: Run, signal: AbortSignal): void {
 function abortWithParent(run: Run, parent: Partial<RunContext>): void {
   if (!(parent instanceof Run)) {
     if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);
-    throw new OptionInvalidError('parent', 'it is no run: pass the `run` of a hook, or that of the context of a tool');
+    throw invalidOption('parent', 'the `run` of a hook, or that of the context of a tool', parent);
   }
   run.stopper().followStop(parent.stopper(), (reason) => run.abort(new RunAbortedError(reason)));
 }

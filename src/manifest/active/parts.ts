@@ -3,7 +3,7 @@ import { consoleLogger, type Logger } from '../../internal/logger.js';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
 import { type McpServers, mcpServers } from '../../mcp/mcp.js';
-import { realLocation } from '../../process/location.js';
+import { realLocation } from '../../process/files/location.js';
 import { type ShellHooks, shellHooks } from '../../shell-hooks/loader.js';
 import { SkillRegistry } from '../../skills/registry.js';
 import type { StandaloneSkills } from '../../skills/standalone.js';

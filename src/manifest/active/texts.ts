@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
-import { readText } from '../../process/file-bytes.js';
-import { resolveInside } from '../../process/relative-path.js';
+import { readText } from '../../process/files/file-bytes.js';
+import { resolveInside } from '../../process/files/relative-path.js';
 import { SkillUnavailableError } from '../../skills/error.js';
 import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/folder.js';
 import { GatedFolder } from '../../skills/gated-folder.js';

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { type Replacements, replaceTexts } from '../../internal/placeholder.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { missingPaths, problemOfRelativePath, resolveInside } from '../../process/relative-path.js';
+import { missingPaths, problemOfRelativePath, resolveInside } from '../../process/files/relative-path.js';
 import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';

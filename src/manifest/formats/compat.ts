@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { readBytes } from '../../process/file-bytes.js';
-import { resolveInside } from '../../process/relative-path.js';
+import { readBytes } from '../../process/files/file-bytes.js';
+import { resolveInside } from '../../process/files/relative-path.js';
 import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';

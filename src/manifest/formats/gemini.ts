@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../../internal/json.js';
 import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { isRefusedName } from '../../process/environment.js';
-import { problemOfRelativePath } from '../../process/relative-path.js';
+import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { ManifestContent, SettingDefinition } from '../extension.js';
 import { compatServer, relativeToExtension, serversIn } from './compat-server.js';
 

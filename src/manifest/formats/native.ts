@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { problemOfRelativePath } from '../../process/relative-path.js';
-import { HOOK_EVENTS, isHookEvent, nearestName } from '../../shell-hooks/hook/event.js';
+import { problemOfRelativePath } from '../../process/files/relative-path.js';
+import { HOOK_EVENTS, isHookEvent } from '../../shell-hooks/hook/event.js';
 import type { SkillParameter } from '../../skills/skill.js';
 import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';

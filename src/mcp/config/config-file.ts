@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { isObject } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { type LostKey, lossText, readJson } from '../../internal/read-json.js';
-import { readBytes } from '../../process/file-bytes.js';
+import { readBytes } from '../../process/files/file-bytes.js';
 import { McpConfigError } from '../error.js';
 import type { McpServerEntry, McpServerOrigin } from './definition.js';
 import { readServerMap, SERVER_MAPS } from './server-map.js';

@@ -1,6 +1,7 @@
-import { OptionInvalidError, validateNames } from '../../errors.js';
-import { type Clock, isTimerMs, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
 import { consoleLogger, type Logger, logFailure } from '../../internal/logger.js';
+import { clock, logger, timerMs } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { isPromise } from '../../internal/promise.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import { validatePlugin } from '../check-plugin.js';
@@ -61,20 +62,22 @@ export interface HookManager {
 
 const SHUTDOWN_MS = 5_000;
 
+/** The rules of how plugins are called. */
+export const callingRules = { timeoutMs: timerMs, logger, clock } satisfies OptionTable<HookManagerOptions>;
+
 /** Makes a hook manager without plugins. */
 export function createHookManager(options: HookManagerOptions = {}): HookManager {
-  validateNames(options, ['timeoutMs', 'logger', 'clock']);
+  validateOptions(options, callingRules);
   return new PluginHookManager(resolveCalling(options));
 }
 
-/** Fills the defaults. Throws OptionInvalidError where the time is none. */
+/** Fills the defaults. */
 export function resolveCalling({
   timeoutMs = 30_000,
   logger = consoleLogger,
   clock = systemClock,
 }: HookManagerOptions): PluginCalling {
-  if (isTimerMs(timeoutMs)) return { timeoutMs, logger, clock };
-  throw new OptionInvalidError('timeoutMs', `it is ${String(timeoutMs)}; give 1 to ${MAX_TIMER_MS} milliseconds`);
+  return { timeoutMs, logger, clock };
 }
 
 const NO_CALL: HookCallIds = { callId: '', sessionId: '' };

@@ -1,4 +1,5 @@
-import { OptionInvalidError, validateNames } from '../../errors.js';
+import { anything, callable, having, mapOf, required, text, whole } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { Model, ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
 import { abortable, clockOf, withRetries } from '../shared/call.js';
 import { ProviderError, withRequestId } from '../shared/error.js';
@@ -47,7 +48,7 @@ export interface AiSdkOptions {
  */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);
-  checkOptions(options);
+  validateOptions(options, rules);
   const settings = { ...options, model };
   return {
     id: model.modelId,
@@ -63,23 +64,14 @@ interface AiSdkSettings extends AiSdkOptions {
   readonly model: AiSdkModel;
 }
 
-const KEYS = ['headers', 'maxRetries', 'providerTools', 'download'];
-
-function checkOptions(options: AiSdkOptions): void {
-  validateNames(options, KEYS);
-  const { maxRetries, download, providerTools = {} } = options;
-  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
-    throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
-  }
-  if (download !== undefined && typeof download !== 'function') {
-    throw new OptionInvalidError('download', 'it is no function. Give one that loads a URL.');
-  }
-  const wrong = Object.entries(providerTools).find(([, tool]) => !isObject(tool) || typeof tool.id !== 'string');
-  if (wrong !== undefined) {
-    const problem = `"${wrong[0]}" is no tool of a provider: it has no id. Tools that run here belong to the agent.`;
-    throw new OptionInvalidError('providerTools', problem);
-  }
-}
+const rules = {
+  headers: anything,
+  maxRetries: whole(0),
+  providerTools: mapOf(
+    having('a tool of a provider, with an `id`; tools that run here belong to the agent', { id: required(text) }),
+  ),
+  download: callable,
+} satisfies OptionTable<AiSdkOptions>;
 
 async function generate(request: ModelRequest, settings: AiSdkSettings): Promise<ModelResponse> {
   const provider = familyOf(settings.model.provider);

@@ -1,6 +1,7 @@
+import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { type Answer, answerTo, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
-import { checkOptions, clientSource } from '../shared/connection.js';
+import { clientSource, connectionRules, validateConnection } from '../shared/connection.js';
 import { throughPauses } from '../shared/pauses.js';
 import { type AnthropicClient, makeClient } from './client.js';
 import { toWireRequest } from './request.js';
@@ -36,6 +37,8 @@ export interface AnthropicOptions {
   readonly maxRetries?: number | undefined;
 }
 
+const rules = connectionRules satisfies OptionTable<AnthropicOptions>;
+
 /**
  * A model behind Anthropic's Messages API. The `@anthropic-ai/sdk` package is loaded at the first call. Answers are always
  * streamed, also where nobody listens: a long one outlives a connection on which nothing comes.
@@ -44,7 +47,7 @@ export interface AnthropicOptions {
  * const model = anthropic('claude-sonnet-5');
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
-  checkOptions(modelId, options, KEYS);
+  validateConnection(modelId, options, rules);
   const client = clientSource(options, makeClient);
   return {
     id: modelId,
@@ -55,8 +58,6 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
       ),
   };
 }
-
-const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries'];
 
 interface Asked {
   readonly request: ModelRequest;

@@ -1,6 +1,8 @@
+import { oneOf } from '../../internal/options/rules.js';
+import type { OptionTable } from '../../internal/options/validate.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { type Answer, answerTo, bytesOf, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
-import { checkOptions, clientSource } from '../shared/connection.js';
+import { clientSource, connectionRules, validateConnection } from '../shared/connection.js';
 import { readEvents } from '../shared/event-stream.js';
 import { makeClient, type OpenAIClient, serverAt } from './client.js';
 import { type Dialect, toWireRequest } from './request.js';
@@ -61,10 +63,13 @@ interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
   readonly isOwnClient: boolean;
 }
 
-const KEYS = ['client', 'apiKey', 'baseURL', 'headers', 'maxRetries', 'maxTokensField'];
+const rules = {
+  ...connectionRules,
+  maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
+} satisfies OptionTable<OpenAIOptions>;
 
 function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
-  checkOptions(modelId, options, KEYS);
+  validateConnection(modelId, options, rules);
   return { ...options, modelId, client: clientSource(options, makeClient), isOwnClient: options.client === undefined };
 }
 

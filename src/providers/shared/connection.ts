@@ -1,17 +1,26 @@
-import { OptionInvalidError, validateNames } from '../../errors.js';
+import { OptionInvalidError } from '../../errors.js';
+import { anything, fullText, required, whole } from '../../internal/options/rules.js';
+import { type OptionRules, validateOption, validateOptions } from '../../internal/options/validate.js';
 
-/** Throws where a model has no id, or an option is unknown or has a value that it cannot have. */
-export function checkOptions(
-  modelId: string,
-  options: { readonly maxRetries?: number | undefined },
-  keys: readonly string[],
-): void {
-  if (typeof modelId !== 'string' || modelId === '') throw new OptionInvalidError('modelId', 'it names no model.');
-  validateNames(options, keys);
-  const { maxRetries } = options;
-  if (maxRetries !== undefined && !(Number.isInteger(maxRetries) && maxRetries >= 0)) {
-    throw new OptionInvalidError('maxRetries', `${maxRetries} is no number of tries. Give 0 or more.`);
-  }
+/** The rules of the options that providers share. */
+export const connectionRules = {
+  client: anything,
+  apiKey: {
+    expected: 'a string, or a function that gives one',
+    accepts: (value: unknown) => typeof value === 'string' || typeof value === 'function',
+  },
+  baseURL: {
+    expected: 'a URL such as http://localhost:11434/v1',
+    accepts: (value: unknown) => typeof value === 'string' && /^https?:/i.test(value) && URL.canParse(value),
+  },
+  headers: anything,
+  maxRetries: whole(0),
+};
+
+/** Throws an OptionInvalidError for a model without an id, and for an option that is unknown or invalid. */
+export function validateConnection(modelId: string, options: object, rules: OptionRules): void {
+  validateOption('modelId', modelId, required(fullText));
+  validateOptions(options, rules);
 }
 
 /** How to reach a provider. */
@@ -28,10 +37,7 @@ export function clientSource<Client>(
 ): () => Promise<Client> {
   const { client, apiKey, baseURL } = connection;
   if (client && (apiKey !== undefined || baseURL !== undefined)) {
-    throw new OptionInvalidError('client', 'it brings its own apiKey and baseURL. Give the one, or the others.');
-  }
-  if (baseURL !== undefined && !(/^https?:/i.test(baseURL) && URL.canParse(baseURL))) {
-    throw new OptionInvalidError('baseURL', `"${baseURL}" is no URL. It looks like http://localhost:11434/v1`);
+    throw new OptionInvalidError('client', '`client` has its own apiKey and baseURL: give the one, or the others');
   }
   let made: Promise<Client> | undefined;
   return () => {

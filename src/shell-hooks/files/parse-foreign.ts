@@ -1,8 +1,8 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
 import type { HookRegistration } from '../hook/definition.js';
-import type { HookDialect } from '../hook/event.js';
-import { type HookEvent, nearestName } from '../hook/event.js';
+import type { HookDialect, HookEvent } from '../hook/event.js';
 import { portable } from './portable-command.js';
 import { type HookContent, type HookSource, reportOn } from './source.js';
 

@@ -1,7 +1,8 @@
 import { isTimerMs } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
 import { type HookRegistration, timeoutProblem } from '../hook/definition.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from '../hook/event.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookContent, type HookSource, reportOn } from './source.js';
 
 const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];

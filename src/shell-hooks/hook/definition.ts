@@ -1,10 +1,11 @@
 import { isTimerMs, MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject, isTexts } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
 import { isVariableName } from '../../process/environment.js';
 import type { TrustScope } from '../../trust/item.js';
 import { HookInvalidError } from '../error.js';
 import type { HookDialect } from './event.js';
-import { HOOK_EVENTS, type HookEvent, isHookEvent, nearestName } from './event.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from './event.js';
 import { compileMatcher, type Matcher } from './matcher.js';
 
 /** A program that runs at an event. */

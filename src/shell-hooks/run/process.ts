@@ -1,5 +1,5 @@
 import type { Clock } from '../../internal/clock.js';
-import { homeFolder } from '../../process/home-folder.js';
+import { homeFolder } from '../../process/files/home-folder.js';
 import type { Spawn } from '../../process/process-group.js';
 import { type ProcessResult, runProcess } from '../../process/run-process.js';
 import { isFolder } from '../../process/spawn-failure.js';

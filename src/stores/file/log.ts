@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { hasCode, StoreCorruptError } from '../store-error.js';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../../process/files/error-code.js';
+import { writeAtomic } from '../../process/files/write-atomic.js';
+import { StoreCorruptError } from '../store-error.js';
 import { encodeLine, type ParsedLines, parseLines } from './line.js';
-import { syncFolder, TEMPORARY } from './lock.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 /** A log is written anew when it is twice as long as what it says, and this much. */
@@ -100,21 +101,7 @@ export class LogFile<State> {
   async rewrite(): Promise<void> {
     const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
     const text = header + dumpText(this.form, this.state);
-    const temporary = join(dirname(this.path), TEMPORARY);
-    await rm(temporary, { force: true });
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      await handle
-        .writeFile(text)
-        .then(() => handle.sync())
-        .finally(() => handle.close());
-      await rename(temporary, this.path);
-    } catch (error) {
-      // On a full disk, others need its room.
-      await rm(temporary, { force: true }).catch(() => {});
-      throw error;
-    }
-    await syncFolder(dirname(this.path));
+    await writeAtomic(this.path, text);
     this.mark = Buffer.from(text.slice(0, MARK_BYTES));
     this.bytes = Buffer.byteLength(text);
     this.rewriteAt = rewriteSize(text);

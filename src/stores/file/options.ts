@@ -1,5 +1,6 @@
-import { refuse, validateNames } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
+import { clock, fullText, numberRule, required } from '../../internal/options/rules.js';
+import { type OptionRules, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 
 const LOCK_TIMEOUT_MS = 15_000;
 
@@ -13,15 +14,16 @@ export interface FileOptions {
   readonly clock?: Clock | undefined;
 }
 
-const KEYS = ['folder', 'lockTimeoutMs', 'clock'];
+/** The rules of the options that stores in files share. */
+export const fileRules = {
+  folder: required(fullText),
+  lockTimeoutMs: numberRule('milliseconds of 0 or more', 0),
+  clock,
+} satisfies OptionTable<FileOptions>;
 
-/** The options with their defaults. Throws an OptionInvalidError for one that is none of these, nor named in `others`. */
-export function resolveFileOptions(options: FileOptions, others: readonly string[]) {
-  validateNames(options, [...KEYS, ...others]);
+/** Checks the options and fills their defaults. Throws an OptionInvalidError. */
+export function resolveFileOptions(options: FileOptions, rules: OptionRules) {
+  validateOptions(options, rules);
   const { folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock } = options;
-  if (typeof folder !== 'string' || folder === '') refuse('folder', folder, 'give the path of a folder.');
-  if (typeof lockTimeoutMs !== 'number' || !(lockTimeoutMs >= 0)) {
-    refuse('lockTimeoutMs', lockTimeoutMs, 'give a number of milliseconds from 0 on.');
-  }
   return { folder, lockTimeoutMs, clock };
 }

@@ -1,8 +1,9 @@
-import { describeError, MessageInvalidError, OptionInvalidError } from '../../errors.js';
+import { describeError, MessageInvalidError } from '../../errors.js';
+import type { OptionTable } from '../../internal/options/validate.js';
 import type { Message } from '../../model/message.js';
 import { messageFromJson, messageToJson } from '../../state/message-json.js';
 import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from '../../state/session-store.js';
-import { type FileOptions, resolveFileOptions } from './options.js';
+import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
 import { FileVault, type VaultForm } from './vault.js';
 
 const DAY_MS = 86_400_000;
@@ -12,6 +13,11 @@ export interface FileSessionStoreOptions extends FileOptions {
   /** How long a session lives after it was last loaded or saved, in milliseconds; Infinity is for ever. Default: 24 hours. */
   readonly ttlMs?: number | undefined;
 }
+
+const rules = {
+  ...fileRules,
+  ttlMs: { expected: 'milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
+} satisfies OptionTable<FileSessionStoreOptions>;
 
 /** A session as its log says. */
 interface SessionLog {
@@ -30,11 +36,8 @@ export class FileSessionStore implements SessionStore {
   private readonly ttlMs: number;
 
   constructor(options: FileSessionStoreOptions) {
-    const resolved = resolveFileOptions(options, ['ttlMs']);
+    const resolved = resolveFileOptions(options, rules);
     const { ttlMs = DAY_MS } = options;
-    if (typeof ttlMs !== 'number' || !(ttlMs > 0)) {
-      throw new OptionInvalidError('ttlMs', 'it is a number of milliseconds above 0.');
-    }
     this.ttlMs = ttlMs;
     this.vault = new FileVault({ ...resolved, form });
   }

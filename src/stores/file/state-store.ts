@@ -1,4 +1,6 @@
 import { consoleLogger, type Logger } from '../../internal/logger.js';
+import { logger } from '../../internal/options/rules.js';
+import type { OptionTable } from '../../internal/options/validate.js';
 import type { StateValue } from '../../state/scope-state.js';
 import { SessionState } from '../../state/session-state.js';
 import { checkStateKey, utf8Bytes } from '../../state/state-key.js';
@@ -11,7 +13,7 @@ import type {
   StateStats,
   StateStore,
 } from '../../state/state-store.js';
-import { type FileOptions, resolveFileOptions } from './options.js';
+import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
 import { FileVault, type VaultForm, type VaultStep } from './vault.js';
 
 /** What a FileStateStore is given. */
@@ -19,6 +21,8 @@ export interface FileStateStoreOptions extends FileOptions {
   /** Is told where a damaged file was put. Default: the console. */
   readonly logger?: Logger | undefined;
 }
+
+const rules = { ...fileRules, logger } satisfies OptionTable<FileStateStoreOptions>;
 
 /**
  * State on disk. What a call acknowledged is there after a kill at any moment, and any number of processes may use the
@@ -28,7 +32,7 @@ export class FileStateStore implements StateStore {
   private readonly vault: FileVault<SessionState>;
 
   constructor(options: FileStateStoreOptions) {
-    const resolved = resolveFileOptions(options, ['logger']);
+    const resolved = resolveFileOptions(options, rules);
     const { logger = consoleLogger } = options;
     this.vault = new FileVault({
       ...resolved,

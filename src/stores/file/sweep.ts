@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FRESH, TRASH } from './lock.js';
+import { FRESH, TRASH } from '../../process/files/folder-lock.js';
 
 /** How many folders each step looks at: more than a call can add, so that dead ones do not pile up. */
 const LOOKED_AT = 2;

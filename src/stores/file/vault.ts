@@ -1,14 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rename, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { KeelsonError, OptionInvalidError } from '../../errors.js';
+import { KeelsonError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 import { mapConcurrent } from '../../internal/map-concurrent.js';
-import { hasCode, StoreCorruptError, StoreFailedError } from '../store-error.js';
+import { required, text } from '../../internal/options/rules.js';
+import { validateOption } from '../../internal/options/validate.js';
+import { hasCode } from '../../process/files/error-code.js';
+import { type FolderLock, lockFolder } from '../../process/files/folder-lock.js';
+import { lockFailure, StoreCorruptError, StoreFailedError } from '../store-error.js';
 import { LogCache } from './cache.js';
 import { type Job, KeyedQueue } from './keyed-queue.js';
 import { encodeLine } from './line.js';
-import { type FolderLock, lockFolder } from './lock.js';
 import { LogFile, type LogForm } from './log.js';
 import { FolderSweep } from './sweep.js';
 
@@ -98,7 +101,7 @@ export class FileVault<State> {
 
   /** The same for no two ids, whatever they hold, also where a disk takes `A` for `a`. */
   private nameOf(id: string): string {
-    if (typeof id !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof id}.`);
+    validateOption('id', id, required(text));
     // JSON writes each lone surrogate as an escape of its own; in UTF-8 they would all be the same.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }
@@ -127,6 +130,7 @@ export class FileVault<State> {
     const lock = await lockFolder(join(this.folder, name), {
       create: jobs.some(({ task }) => task.step !== 'remove' && task.step.creates === true),
       timeoutMs: Math.max(...jobs.map(({ task }) => task.timeoutMs)),
+      failure: lockFailure,
     });
     if (lock === undefined) return settle(runSteps(jobs, new LogDraft(form.create(), clock.now())));
 

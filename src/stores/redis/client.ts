@@ -1,4 +1,4 @@
-import { OptionInvalidError } from '../../errors.js';
+import { invalidOption } from '../../internal/options/validate.js';
 
 /** A client of `@redis/client` or `redis`, from version 5 on, or a pool of them. */
 export interface NodeRedisClient {
@@ -54,7 +54,7 @@ export function sendCommandOf(client: RedisClient): SendCommand {
     const redis = client as NodeRedisClient;
     return (_firstKey, args, abortSignal) => redis.sendCommand(args, { abortSignal });
   }
-  throw new OptionInvalidError('client', 'give a connected client of @redis/client, redis or ioredis.');
+  throw invalidOption('client', 'a connected client of @redis/client, redis or ioredis', client);
 }
 
 /**

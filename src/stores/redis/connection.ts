@@ -23,7 +23,7 @@ export class RedisConnection {
   private readonly send: SendCommand;
   private readonly timeoutMs: number;
 
-  constructor({ client, timeoutMs }: RedisSettings) {
+  constructor({ client, timeoutMs }: Pick<RedisSettings, 'client' | 'timeoutMs'>) {
     this.send = sendCommandOf(client);
     this.timeoutMs = timeoutMs;
   }

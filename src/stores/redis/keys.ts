@@ -1,11 +1,11 @@
-import { OptionInvalidError } from '../../errors.js';
+import { invalidOption } from '../../internal/options/validate.js';
 
 /** What would be taken for a part of a key, a hash tag or a pattern, what does not show, and halves of characters, which UTF-8 cannot hold. */
 const UNSAFE = /[%:{}*?[\]\\\s\p{Cc}\p{Cs}]/gu;
 
 /** A text as one piece of a key's name: never empty, without colons and braces, and different for different texts. */
 export function toKeyPiece(text: string): string {
-  if (typeof text !== 'string') throw new OptionInvalidError('id', `an id is a text, not ${typeof text}.`);
+  if (typeof text !== 'string') throw invalidOption('id', 'a string', text);
   if (text === '') return '%';
   return text.replace(UNSAFE, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

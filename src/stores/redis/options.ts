@@ -1,5 +1,6 @@
-import { OptionInvalidError, validateNames } from '../../errors.js';
 import { MAX_TIMER_MS } from '../../internal/clock.js';
+import { anything, required, text } from '../../internal/options/rules.js';
+import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { RedisClient } from './client.js';
 
 /** What a store on Redis needs. */
@@ -29,23 +30,34 @@ export interface RedisSettings {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
-/** Throws an OptionInvalidError for an option that is unknown or cannot be. */
-export function resolveRedisOptions(options: RedisSessionStoreOptions, known: readonly string[]): RedisSettings {
-  validateNames(options, known);
-  const { client, prefix = 'keelson', timeoutMs = 5000, ttlMs = DAY_MS } = options;
-  if (typeof prefix !== 'string') throw new OptionInvalidError('prefix', 'it is no text.');
-  if (!isWhole(timeoutMs, MAX_TIMER_MS)) {
-    throw new OptionInvalidError('timeoutMs', `${String(timeoutMs)} is no time. Give whole milliseconds, 1 or more.`);
-  }
-  if (ttlMs !== Number.POSITIVE_INFINITY && !isWhole(ttlMs, MAX_TTL_MS)) {
-    throw new OptionInvalidError(
-      'ttlMs',
-      `${String(ttlMs)} is no time. Give whole milliseconds, 1 or more, or Infinity.`,
-    );
-  }
-  return { client, prefix, timeoutMs, ttlMs };
+const storeRules = {
+  client: required(anything),
+  prefix: text,
+  timeoutMs: wholeMs(MAX_TIMER_MS),
+} satisfies OptionTable<RedisStoreOptions>;
+
+const sessionStoreRules = {
+  ...storeRules,
+  ttlMs: {
+    expected: `whole milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
+    accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
+  },
+} satisfies OptionTable<RedisSessionStoreOptions>;
+
+/** Checks the options of a state store and fills their defaults. Throws an OptionInvalidError. */
+export function resolveStateStoreOptions(options: RedisStoreOptions): Omit<RedisSettings, 'ttlMs'> {
+  validateOptions(options, storeRules);
+  return { client: options.client, prefix: options.prefix ?? 'keelson', timeoutMs: options.timeoutMs ?? 5_000 };
 }
 
-function isWhole(value: unknown, most: number): boolean {
-  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+/** The same for a session store. */
+export function resolveSessionStoreOptions(options: RedisSessionStoreOptions): RedisSettings {
+  validateOptions(options, sessionStoreRules);
+  const { ttlMs = DAY_MS, ...others } = options;
+  return { ...resolveStateStoreOptions(others), ttlMs };
+}
+
+function wholeMs(most: number): OptionRule {
+  const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
+  return { expected: `whole milliseconds from 1 to ${most}`, accepts };
 }

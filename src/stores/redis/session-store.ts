@@ -5,7 +5,7 @@ import { keyPrefixOf } from './client.js';
 import { RedisConnection, textOf, textsOf } from './connection.js';
 import { RedisDataError } from './error.js';
 import { RedisKeys } from './keys.js';
-import { type RedisSessionStoreOptions, resolveRedisOptions } from './options.js';
+import { type RedisSessionStoreOptions, resolveSessionStoreOptions } from './options.js';
 import { deleteScript, loadScript, saveScript } from './session-script.js';
 
 /**
@@ -23,7 +23,7 @@ export class RedisSessionStore implements SessionStore {
   private readonly ttl: string;
 
   constructor(options: RedisSessionStoreOptions) {
-    const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs', 'ttlMs']);
+    const settings = resolveSessionStoreOptions(options);
     this.connection = new RedisConnection(settings);
     this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
     this.ttl = Number.isFinite(settings.ttlMs) ? `${settings.ttlMs}` : '0';

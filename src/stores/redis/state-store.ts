@@ -14,7 +14,7 @@ import { keyPrefixOf } from './client.js';
 import { RedisConnection, type RedisScript, textsOf } from './connection.js';
 import { RedisExtensionIndex } from './extension-index.js';
 import { fromKeyPiece, RedisKeys, toKeyPiece } from './keys.js';
-import { type RedisStoreOptions, resolveRedisOptions } from './options.js';
+import { type RedisStoreOptions, resolveStateStoreOptions } from './options.js';
 import { clearScript, clearSessionScript, getScript, setScript, statsScript, touchScript } from './state-script.js';
 
 /**
@@ -29,7 +29,7 @@ export class RedisStateStore implements StateStore {
   private readonly keys: RedisKeys;
 
   constructor(options: RedisStoreOptions) {
-    const settings = resolveRedisOptions(options, ['client', 'prefix', 'timeoutMs']);
+    const settings = resolveStateStoreOptions(options);
     this.connection = new RedisConnection(settings);
     this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
   }

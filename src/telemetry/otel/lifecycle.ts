@@ -1,11 +1,11 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
-import { OptionInvalidError, validateNames } from '../../errors.js';
+import { boolean, whole, withMethods } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { errorType } from './attributes.js';
 import { Backend } from './backend.js';
 import { traceModelCall, traceToolCall } from './calls.js';
-import { assertProvider } from './options.js';
 import { isSuspended, TracedRun } from './run.js';
 
 /** Where spans and metrics go, and how much they say. */
@@ -23,9 +23,13 @@ export interface OpenTelemetryOptions {
   readonly contentLimit?: number | undefined;
 }
 
-const OPTIONS = ['tracerProvider', 'meterProvider', 'content', 'contentLimit'];
 const DEFAULT_CONTENT_LIMIT = 32_768;
-const MIN_CONTENT_LIMIT = 64;
+const rules = {
+  tracerProvider: withMethods('getTracer'),
+  meterProvider: withMethods('getMeter'),
+  content: boolean,
+  contentLimit: whole(64),
+} satisfies OptionTable<OpenTelemetryOptions>;
 
 /**
  * Makes a lifecycle that writes a span and a duration for every run, model call and tool call, by the GenAI semantic
@@ -66,14 +70,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
 }
 
 function resolveOptions(options: OpenTelemetryOptions) {
-  validateNames(options, OPTIONS);
-  assertProvider('tracerProvider', options.tracerProvider, 'getTracer');
-  assertProvider('meterProvider', options.meterProvider, 'getMeter');
+  validateOptions(options, rules);
   const { tracerProvider, meterProvider, content = false, contentLimit = DEFAULT_CONTENT_LIMIT } = options;
-  if (typeof content !== 'boolean') throw new OptionInvalidError('content', `it is ${typeof content}, no boolean`);
-  if (!(Number.isInteger(contentLimit) && contentLimit >= MIN_CONTENT_LIMIT)) {
-    const given = String(contentLimit);
-    throw new OptionInvalidError('contentLimit', `it is ${given}; it is a whole number, ${MIN_CONTENT_LIMIT} or more`);
-  }
   return { tracerProvider, meterProvider, content, contentLimit };
 }

@@ -1,14 +1,19 @@
 import type { Meter, MeterProvider } from '@opentelemetry/api';
-import { validateNames } from '../../errors.js';
+import { withMethods } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { MetricsSink } from '../metrics-sink.js';
 import { Instruments } from './instruments.js';
-import { assertProvider } from './options.js';
 
 /** Where the figures go. Without either: to the global meter provider, as it is at each figure. */
 export interface OtelMetricsOptions {
   readonly meter?: Meter | undefined;
   readonly meterProvider?: MeterProvider | undefined;
 }
+
+const rules = {
+  meter: withMethods('createHistogram'),
+  meterProvider: withMethods('getMeter'),
+} satisfies OptionTable<OtelMetricsOptions>;
 
 /**
  * Makes a sink that hands every figure to OpenTelemetry under its own name and labels. An instrument is made at its
@@ -18,9 +23,7 @@ export interface OtelMetricsOptions {
  * const sink: MetricsSink = otelMetrics();
  */
 export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
-  validateNames(options, ['meter', 'meterProvider']);
-  assertProvider('meter', options.meter, 'createHistogram');
-  assertProvider('meterProvider', options.meterProvider, 'getMeter');
+  validateOptions(options, rules);
   const instruments = new Instruments(options);
   return {
     counter: (name, value, labels) => instruments.counter(name, unitOf(name)).add(value, labels),

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
-import { copyFile, mkdir, open, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
-import { isInside, realLocation } from '../../process/location.js';
+import { type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
+import { isInside, realLocation } from '../../process/files/location.js';
+import { writeAtomic } from '../../process/files/write-atomic.js';
 import { TrustStoreError } from '../error.js';
 import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
-import { withFileLock } from './file-lock.js';
 
 /** The name of the file in the folder of the user's state. */
 const TRUST_FILE = 'trusted-hooks.json';
@@ -74,34 +74,22 @@ export class TrustStore {
   private async update(change: (record: TrustRecord) => TrustRecord): Promise<void> {
     this.check();
     await this.writing(() => mkdir(dirname(this.path), { recursive: true, mode: 0o700 }));
-    await withFileLock(`${this.path}.lock`, async () => {
+    const act = async () => {
       const backup = `${this.path}.${Date.now()}.backup`;
       const record = change(await this.read(() => this.writing(() => copyFile(this.path, backup))));
       const text = formatRecord(record);
-      await this.writing(() => this.write(text));
+      await this.writing(() => writeAtomic(this.path, text));
       this.known = { mark: undefined, text, record };
-    });
+    };
+    await this.writing(() => withFileLock(this.path, act, lockFailure));
   }
 
   private async writing(act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (cause) {
+      if (cause instanceof TrustStoreError) throw cause;
       throw new TrustStoreError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
-    }
-  }
-
-  private async write(text: string): Promise<void> {
-    const draft = `${this.path}.${randomUUID()}.draft`;
-    try {
-      const file = await open(draft, 'wx', 0o600);
-      await file
-        .writeFile(text)
-        .then(() => file.sync())
-        .finally(() => file.close());
-      await rename(draft, this.path);
-    } finally {
-      await rm(draft, { force: true });
     }
   }
 
@@ -175,4 +163,8 @@ export class TrustStore {
 function isOthers({ mode, uid }: Stats): boolean {
   if (process.platform === 'win32') return false;
   return (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.geteuid?.());
+}
+
+function lockFailure(folder: string, problem: LockProblem): Error {
+  return new TrustStoreError(lockProblemText(folder, problem));
 }

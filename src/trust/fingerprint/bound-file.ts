@@ -14,7 +14,7 @@ import {
 import { join, relative, sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describeError } from '../../errors.js';
-import { isInside } from '../../process/location.js';
+import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits } from '../item.js';
 import { leadsByOwnPlace } from './own-place.js';

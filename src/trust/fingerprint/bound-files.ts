@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { describeError } from '../../errors.js';
-import { isInside, realLocation } from '../../process/location.js';
+import { isInside, realLocation } from '../../process/files/location.js';
 import { HEAD_BYTES, readFirstLine } from '../../process/spawn-failure.js';
 import { ItemUnboundError } from '../error.js';
 import type { TrustItem } from '../item.js';

@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isRefusedName, isVariableName } from '../../process/environment.js';
 import { type Executable, resolveExecutable } from '../../process/executable.js';
-import { isInside, realLocation } from '../../process/location.js';
+import { isInside, realLocation } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, type TrustItem, type TrustPlace, type TrustScope } from '../item.js';
 import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';

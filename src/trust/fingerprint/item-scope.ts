@@ -1,6 +1,6 @@
 import { dirname, isAbsolute } from 'node:path';
 import type { Executable } from '../../process/executable.js';
-import { isInside, realLocation } from '../../process/location.js';
+import { isInside, realLocation } from '../../process/files/location.js';
 import type { TrustItem, TrustPlace, TrustScope } from '../item.js';
 
 /** The workspace as it was named, and without links. */

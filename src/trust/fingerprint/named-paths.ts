@@ -1,7 +1,7 @@
 import { type Dir, opendirSync } from 'node:fs';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
-import { homeFolder } from '../../process/home-folder.js';
-import { isInside, realLocation } from '../../process/location.js';
+import { homeFolder } from '../../process/files/home-folder.js';
+import { isInside, realLocation } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import { type BindingLimits, EXTENSION_PATH } from '../item.js';
 import { namesIn } from './command-words.js';

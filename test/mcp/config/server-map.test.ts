@@ -353,7 +353,7 @@ test.each<readonly [McpServersOptions, string]>([
   [{ reconnect: { attempts: Number.NaN } }, 'reconnect.attempts'],
   [{ limits: { tools: -1 } }, 'limits.tools'],
   [{ roots: 'x' as never }, 'roots'],
-  [{ gate: {} as never }, 'gate'],
+  [{ gate: {} as never }, 'gate.authorize'],
 ])('an option that cannot be is refused: %j', (options, option) => {
   expect(() => lab(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
 });

@@ -275,7 +275,7 @@ describe('what goes wrong', () => {
     const store = new FileSessionStore({ folder });
     await store.save('s', { keep: 0, append: [said('1')] }, 0);
     await store.save('s', { keep: 1, append: [said('x'.repeat(200_000))] }, 1);
-    const obstacle = join(await logIn(folder), '..', 'log.tmp');
+    const obstacle = join(await logIn(folder), '..', 'log.draft');
     await mkdir(obstacle);
     const save = () => store.save('s', { keep: 1, append: [said('3')] }, 2);
 

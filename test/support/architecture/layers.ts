@@ -5,7 +5,7 @@ import type { SourceFile } from './source-file.js';
 const ENTRY = 6;
 const LEAF = 5;
 const layerOf: Record<string, number> = {
-  'errors.ts': 0,
+  'errors.ts': -1,
   internal: 0,
   model: 1,
   tools: 2,

@@ -148,7 +148,7 @@ describe('otelMetrics', () => {
 
   test.each<[string, unknown, string]>([
     ['an unknown option', { meters: {} }, 'meters'],
-    ['a provider that is none', { meterProvider: {} }, 'meterProvider'],
+    ['a provider that is none', { meterProvider: {} }, 'meterProvider.getMeter'],
     ['a meter that is none', { meter: 'mine' }, 'meter'],
     ['null', null, 'options'],
   ])('refuses %s', (_what, options, option) => {

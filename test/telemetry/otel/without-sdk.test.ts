@@ -105,7 +105,7 @@ test.each<[unknown, string]>([
   [{ content: 'yes' }, 'content'],
   [{ contentLimit: 0 }, 'contentLimit'],
   [{ contentLimit: Number.POSITIVE_INFINITY }, 'contentLimit'],
-  [{ tracerProvider: {} }, 'tracerProvider'],
+  [{ tracerProvider: {} }, 'tracerProvider.getTracer'],
   [{ meterProvider: null }, 'meterProvider'],
   [null, 'options'],
 ])('options that cannot be are refused: %o', (options, option) => {

@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { OptionInvalidError } from '../../../src/errors.js';
+import { newOwner } from '../../../src/process/files/lock-owner.js';
 import type { Approval } from '../../../src/trust/approvals/approval.js';
 import { TrustStore } from '../../../src/trust/approvals/store.js';
 import { createTrustGate } from '../../../src/trust/gate.js';
@@ -229,8 +230,10 @@ test.each([
   [' before the clock was set back', Date.now() / 1000 + 3_600],
 ])('a lock that a crash left behind%s is taken over, by all who wait', async (_when, time) => {
   const place = makePlace();
-  writeFileSync(`${place.storePath}.lock`, 'gone');
-  utimesSync(`${place.storePath}.lock`, time, time);
+  const dead = newOwner().split('.').with(2, '999999999').join('.');
+  mkdirSync(`${place.storePath}.lock`);
+  writeFileSync(join(`${place.storePath}.lock`, dead), 'gone');
+  utimesSync(join(`${place.storePath}.lock`, dead), time, time);
 
   await Promise.all(Array.from({ length: 10 }, (_, at) => storeOf(place).approve(approval(`${at}`))));
 

@@ -1,13 +1,19 @@
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import * as locks from '../../../src/process/files/folder-lock.js';
+import { newOwner } from '../../../src/process/files/lock-owner.js';
 import { resolveStatePolicy } from '../../../src/state/state-policy.js';
 import { FileStateStore } from '../../../src/stores/file/file.js';
-import { type FolderLock, lockFolder } from '../../../src/stores/file/lock.js';
-import { newOwner } from '../../../src/stores/file/owner.js';
+import { lockFailure } from '../../../src/stores/store-error.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 import { startStoreProcess } from '../../support/stores/store-process.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
+
+type LockRequest = Omit<locks.LockRequest, 'failure'>;
+
+const lockFolder = (folder: string, request: LockRequest) =>
+  locks.lockFolder(folder, { ...request, failure: lockFailure });
 
 const quick = { create: true, timeoutMs: 200 };
 
@@ -24,7 +30,7 @@ function ownerWith(part: 1 | 2 | 3 | 4, value: string): string {
   return newOwner().split('.').with(part, value).join('.');
 }
 
-async function expectLock(lock: Promise<FolderLock | undefined>): Promise<FolderLock> {
+async function expectLock(lock: Promise<locks.FolderLock | undefined>): Promise<locks.FolderLock> {
   const held = await lock;
   if (held === undefined) return expect.unreachable('no lock');
   return held;
@@ -99,7 +105,7 @@ test.runIf(process.platform === 'linux')(
   'a process that got the number of a dead holder is not taken for it',
   async () => {
     const folder = await heldFolder(ownerWith(3, '1').replace(`.${process.pid}.`, `.${process.ppid}.`));
-    await writeFile(join(folder, 'log.tmp'), 'half of a');
+    await writeFile(join(folder, 'log.draft'), 'half of a');
 
     await (await expectLock(lockFolder(folder, { ...quick, timeoutMs: 0 }))).release();
     expect(await readdir(folder)).toEqual(['free']);

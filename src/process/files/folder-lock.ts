@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode, StoreBusyError, StoreCorruptError } from '../store-error.js';
-import { newOwner, ownerState } from './owner.js';
+import { hasCode } from './error-code.js';
+import { newOwner, ownerState } from './lock-owner.js';
+import { DRAFT, syncFolder } from './write-atomic.js';
 
 /** How the names of folders begin that are being removed, and of such that are being made. */
 export const TRASH = 'trash-';
 export const FRESH = 'new-';
-
-/** What the holder of a lock writes before it puts it in place. */
-export const TEMPORARY = 'log.tmp';
 
 const FREE = 'free';
 const HELD = 'held.';
@@ -22,46 +20,80 @@ const SILENT_MS = 10_000;
 /** What one look at a holder counts for at most: between two, this process may have slept as well. */
 const LOOK_MS = 100;
 
+/** Why a lock cannot be had, or is gone. */
+export type LockProblem =
+  | { readonly kind: 'busy'; readonly waitedMs: number }
+  /** Another process took it over while this one slept. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'not-a-folder' };
+
 /** How a lock is asked for. */
 export interface LockRequest {
-  /** Makes the folder where there is none. */
+  /** Makes the folder if it does not exist. */
   readonly create: boolean;
   readonly timeoutMs: number;
+  /** Makes the error to throw. */
+  readonly failure: (folder: string, problem: LockProblem) => Error;
   /** After how long without a sign of life a holder that cannot be looked for is taken for dead. Default: 10,000. */
   readonly silentMs?: number | undefined;
 }
 
 /**
- * A lock on a folder: one file in it whose name says `free` or who holds it. It changes hands by renaming that file, which
- * succeeds for one only; and since no name of a holder comes twice, what is taken from a dead holder is never a new
- * holder's. Undefined where the folder does not exist and is not to be made.
+ * Takes the lock of a folder: one file in it whose name says `free` or who holds it. It changes hands by renaming that
+ * file, which succeeds for one process only. No name of a holder comes twice, so what is taken from a dead holder is never
+ * a new holder's. Returns undefined if the folder does not exist and is not to be made.
  */
-export async function lockFolder(
-  folder: string,
-  { create, timeoutMs, silentMs = SILENT_MS }: LockRequest,
-): Promise<FolderLock | undefined> {
+export async function lockFolder(folder: string, request: LockRequest): Promise<FolderLock | undefined> {
+  const { create, timeoutMs, failure, silentMs = SILENT_MS } = request;
   const watch = new HolderWatch(folder, silentMs);
   const start = performance.now();
   for (;;) {
-    const exists = await isFolder(folder);
+    const exists = await isFolder(folder, failure);
     if (!exists && !create) return undefined;
-    const lock = await (exists ? takeLock(folder, watch) : makeLocked(folder));
-    if (lock !== undefined) return lock;
+    const owner = await (exists ? takeLock(folder, watch) : makeLocked(folder));
+    if (owner !== undefined) return new FolderLock(folder, owner, failure);
     const waitedMs = Math.round(performance.now() - start);
-    if (waitedMs >= timeoutMs) throw new StoreBusyError(folder, { waitedMs });
+    if (waitedMs >= timeoutMs) throw failure(folder, { kind: 'busy', waitedMs });
     await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 7));
   }
 }
 
-/** The lock of a folder that exists, if it is free or its holder is dead. */
-async function takeLock(folder: string, watch: HolderWatch): Promise<FolderLock | undefined> {
+const FILE_LOCK_MS = 15_000;
+
+/**
+ * Runs `act` while no other process that uses the lock of this file does. The lock is a folder beside the file, which is
+ * gone afterwards.
+ */
+export async function withFileLock<T>(
+  path: string,
+  act: () => Promise<T>,
+  failure: LockRequest['failure'],
+): Promise<T> {
+  const lock = await lockFolder(`${path}.lock`, { create: true, timeoutMs: FILE_LOCK_MS, failure });
+  try {
+    return await act();
+  } finally {
+    await lock?.remove();
+  }
+}
+
+/** What went wrong with a lock, and what to do. */
+export function lockProblemText(folder: string, problem: LockProblem): string {
+  if (problem.kind === 'busy') return `${folder} is held by another process. Try again, or remove it if none runs.`;
+  if (problem.kind === 'lost') return `The lock ${folder} was taken over by another process. Try again.`;
+  return `${folder} must be a folder. Remove it.`;
+}
+
+/** Takes the lock of a folder that exists, if it is free or its holder is dead. Returns the name of the new holder. */
+async function takeLock(folder: string, watch: HolderWatch): Promise<string | undefined> {
   const owner = newOwner();
-  if (await move(folder, FREE, owner)) return new FolderLock(folder, owner);
+  if (await move(folder, FREE, owner)) return owner;
   const dead = await watch.deadHolder();
   if (dead === undefined) return undefined;
   if (!(await (dead === NOBODY ? putLock(folder, owner) : move(folder, dead, owner)))) return undefined;
-  await rm(join(folder, TEMPORARY), { force: true });
-  return new FolderLock(folder, owner);
+  const drafts = (await readdir(folder)).filter((name) => name.endsWith(DRAFT));
+  for (const draft of drafts) await rm(join(folder, draft), { force: true });
+  return owner;
 }
 
 /** Puts a lock into a folder that has lost its own. Of several that do, each that sees another one steps back. */
@@ -83,24 +115,26 @@ export class FolderLock {
   isRemoved = false;
   private readonly folder: string;
   private readonly owner: string;
+  private readonly failure: LockRequest['failure'];
   private readonly heartbeat: NodeJS.Timeout;
 
-  constructor(folder: string, owner: string) {
+  constructor(folder: string, owner: string, failure: LockRequest['failure']) {
     this.folder = folder;
     this.owner = owner;
+    this.failure = failure;
     this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
   }
 
   /** Rejects where somebody took the lock over while this process slept. */
   async check(): Promise<void> {
     await stat(join(this.folder, this.owner)).catch(() => {
-      throw new StoreBusyError(this.folder, { lost: true });
+      throw this.failure(this.folder, { kind: 'lost' });
     });
   }
 
   async release(): Promise<void> {
     clearInterval(this.heartbeat);
-    if (!(await move(this.folder, this.owner, FREE))) throw new StoreBusyError(this.folder, { lost: true });
+    if (!(await move(this.folder, this.owner, FREE))) throw this.failure(this.folder, { kind: 'lost' });
   }
 
   /** Removes the folder in one step, and with it the lock. */
@@ -118,16 +152,6 @@ export class FolderLock {
   private beat(): void {
     const now = new Date();
     void utimes(join(this.folder, this.owner), now, now).catch(() => {});
-  }
-}
-
-/** Makes a change of names last, where the system can. */
-export async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    await handle.sync().finally(() => handle.close());
-  } catch (error) {
-    if (!hasCode(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) throw error;
   }
 }
 
@@ -174,17 +198,17 @@ class HolderWatch {
   }
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isFolder(path: string, failure: LockRequest['failure']): Promise<boolean> {
   const found = await lstat(path).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   if (found === undefined || found.isDirectory()) return found !== undefined;
-  throw new StoreCorruptError(path, 'it is no folder, or a symbolic link to one');
+  throw failure(path, { kind: 'not-a-folder' });
 }
 
-/** Makes the folder with the lock in it, already held. Undefined where somebody else made it first. */
-async function makeLocked(folder: string): Promise<FolderLock | undefined> {
+/** Makes the folder with the lock in it, already held. Undefined if somebody else made it first. */
+async function makeLocked(folder: string): Promise<string | undefined> {
   const owner = newOwner();
   const parent = dirname(folder);
   const fresh = join(parent, `${FRESH}${nonce()}`);
@@ -200,7 +224,7 @@ async function makeLocked(folder: string): Promise<FolderLock | undefined> {
     throw error;
   }
   await syncFolder(parent);
-  return new FolderLock(folder, owner);
+  return owner;
 }
 
 async function move(folder: string, from: string, to: string): Promise<boolean> {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { hasCode } from '../store-error.js';
+import { hasCode } from './error-code.js';
 
 /** What is known of the process that holds a lock. `unknown` is a process that cannot be seen from here, or not for sure. */
 export type OwnerState = 'alive' | 'dead' | 'unknown';

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { describeError } from '../errors.js';
+import { describeError } from '../../errors.js';
 
 /** The bytes of a file, or why there are none. */
 export type FileBytes = { readonly bytes: Buffer } | { readonly problem: string; readonly isAbsent: boolean };

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, win32 } from 'node:path';
-import type { ManifestProblem } from '../internal/problem.js';
+import type { ManifestProblem } from '../../internal/problem.js';
 import { isInside } from './location.js';
 
 /** What is wrong with a path that has to lead into its own folder, by its text. */

@@ -1,0 +1,37 @@
+/** The most letters in which a misspelt name differs from the one that was meant. */
+const FARTHEST = 3;
+
+/** Returns the name that was most likely meant: the nearest one, with at most a third of its letters wrong. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const far = (other: string) => Math.min(FARTHEST, Math.ceil(other.length / 3));
+  let nearest: string | undefined;
+  let least = FARTHEST + 1;
+  for (const other of names) {
+    // Comparing takes as long as both are.
+    if (Math.abs(other.length - name.length) > FARTHEST + 1) continue;
+    const wrong = distance(fold(name), fold(other));
+    if (wrong >= least || wrong > far(other)) continue;
+    nearest = other;
+    least = wrong;
+  }
+  return nearest;
+}
+
+/** The letters of a name without case and underscores. */
+export function fold(name: string): string {
+  return name.replaceAll('_', '').toLowerCase();
+}
+
+/** Levenshtein distance, by one row. */
+export function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -1,0 +1,120 @@
+import { describeValue, OptionInvalidError } from '../../errors.js';
+import { isObject } from '../json.js';
+import { nearestName } from './nearest-name.js';
+
+/** What one option must be. */
+export interface OptionRule {
+  /** Follows "must be" in the message. */
+  readonly expected: string;
+  /** Is never asked about undefined: that is a missing option. */
+  readonly accepts: (value: unknown) => boolean;
+  readonly isRequired?: boolean;
+  /** The rules of an object's members. */
+  readonly members?: OptionRules;
+  /** Members without a rule are fine. */
+  readonly isOpen?: boolean;
+  /** The rule of each item of an array, and of each value of an object. */
+  readonly items?: OptionRule;
+}
+
+/** Rules by the names of options. */
+export type OptionRules = Readonly<Record<string, OptionRule>>;
+
+/** One rule for each option of a type; those that the type requires must be `required`. */
+export type OptionTable<Options> = {
+  readonly [Name in keyof Options]-?: undefined extends Options[Name]
+    ? OptionRule
+    : OptionRule & { readonly isRequired: true };
+};
+
+/** Throws an OptionInvalidError for the first unknown name, or the first value that its rule does not accept. */
+export function validateOptions(options: object, rules: OptionRules): void {
+  const problem = optionProblem(options, rules);
+  if (problem !== undefined) throw new OptionInvalidError(problem.option, problem.message);
+}
+
+/** Throws an OptionInvalidError unless the rule accepts the value. */
+export function validateOption(option: string, value: unknown, rule: OptionRule): void {
+  const problem = problemOf(value, rule);
+  if (problem === undefined) return;
+  const path = option + problem.at;
+  throw new OptionInvalidError(path, problem.say(path));
+}
+
+/** An error for a value that an option cannot have. `expected` may end in advice. */
+export function invalidOption(option: string, expected: string, value: unknown): OptionInvalidError {
+  return new OptionInvalidError(option, mustBe(option, expected, value));
+}
+
+/** The first problem of some options, or undefined. Allocates nothing for options that are valid. */
+export function optionProblem(
+  options: object,
+  rules: OptionRules,
+): { readonly option: string; readonly message: string } | undefined {
+  if (!isObject(options)) return { option: 'options', message: mustBe('options', 'an object', options) };
+  const problem = problemIn(options, rules);
+  if (problem === undefined) return undefined;
+  const option = problem.at.replace(/^\./, '');
+  return { option, message: problem.say(option) };
+}
+
+/** Every member whose value its rule does not accept, as messages. */
+export function memberProblems(values: object, rules: OptionRules): string[] {
+  return Object.entries(rules).flatMap(([name, rule]) => {
+    const problem = problemOf((values as Values)[name], rule);
+    return problem === undefined ? [] : [problem.say(name + problem.at)];
+  });
+}
+
+/** The message for a name that has no rule, or that nobody reads. `kind` is what it should be, such as "option". */
+export function unknownName(kind: string, name: string, known: readonly string[]): string {
+  const path = name.slice(name.lastIndexOf('.') + 1);
+  const near = nearestName(path, known);
+  const hint = near === undefined ? `known are ${known.join(', ')}` : `did you mean \`${near}\`?`;
+  return `unknown ${kind} \`${name}\`; ${hint}`;
+}
+
+interface Problem {
+  /** Where it is, below the value that was looked at: `.limit`, `[2]` or nothing. */
+  readonly at: string;
+  /** Makes the message, once the whole path is known. */
+  readonly say: (path: string) => string;
+}
+
+function problemOf(value: unknown, rule: OptionRule): Problem | undefined {
+  if (value === undefined ? rule.isRequired : !rule.accepts(value)) {
+    return { at: '', say: (path) => mustBe(path, rule.expected, value) };
+  }
+  if (value === undefined) return undefined;
+  if (rule.items !== undefined) return problemOfItems(value as Values, rule.items);
+  return rule.members && Object(value) === value ? problemIn(value as Values, rule.members, rule.isOpen) : undefined;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function problemIn(values: Values, members: OptionRules, isOpen = false): Problem | undefined {
+  if (!isOpen) {
+    for (const name in values) {
+      if (Object.hasOwn(members, name) || !Object.hasOwn(values, name)) continue;
+      return { at: `.${name}`, say: (path) => unknownName('option', path, Object.keys(members)) };
+    }
+  }
+  for (const name in members) {
+    const problem = problemOf(values[name], members[name] as OptionRule);
+    if (problem !== undefined) return { ...problem, at: `.${name}${problem.at}` };
+  }
+  return undefined;
+}
+
+function problemOfItems(values: Values, rule: OptionRule): Problem | undefined {
+  const isArray = Array.isArray(values);
+  for (const [name, item] of Object.entries(isArray ? [...values] : values)) {
+    const problem = problemOf(item, rule);
+    if (problem !== undefined) return { ...problem, at: (isArray ? `[${name}]` : `.${name}`) + problem.at };
+  }
+  return undefined;
+}
+
+function mustBe(path: string, expected: string, value: unknown): string {
+  return `\`${path}\` must be ${expected}, got ${describeValue(value)}`;
+}

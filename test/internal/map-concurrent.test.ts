@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { mapConcurrent } from '../../src/internal/map-concurrent.js';
+
+test('results stand in the order of the items, whatever is done first, and no more are under way than may be', async () => {
+  let running = 0;
+  let most = 0;
+  const results = await mapConcurrent(
+    [5, 1, 3, 0, 2],
+    async (ms) => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(ms);
+      running -= 1;
+      return ms * 10;
+    },
+    2,
+  );
+
+  expect(results).toEqual([50, 10, 30, 0, 20]);
+  expect(most).toBe(2);
+});
+
+test('after a failure no other is begun', async () => {
+  const begun: number[] = [];
+  const work = async (item: number) => {
+    begun.push(item);
+    await sleep(1);
+    throw new RangeError(`${item}`);
+  };
+
+  await expect(mapConcurrent([1, 2, 3, 4, 5, 6], work, 2)).rejects.toThrow(RangeError);
+  await sleep(5);
+
+  expect(begun).toEqual([1, 2]);
+});

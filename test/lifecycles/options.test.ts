@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { OptionInvalidError } from '../../src/errors.js';
+import { Agent, type AgentLifecycle } from '../../src/index.js';
+import * as lifecycles from '../../src/lifecycles/lifecycles.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+
+const { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } = lifecycles;
+const model = scriptedModel('Hello.');
+
+/** Calls a factory as one does who has no types. */
+const untyped = (factory: (options: never) => unknown, options: unknown) => () => factory(options as never);
+
+const wrong: readonly [string, () => unknown, string][] = [
+  [
+    'maxRetries',
+    untyped(retryModelCalls, { maxRetries: -1 }),
+    '`maxRetries` must be a whole number of 0 or more, got -1',
+  ],
+  [
+    'initialDelayMs',
+    untyped(retryModelCalls, { initialDelayMs: '1' }),
+    '`initialDelayMs` must be milliseconds from 0 to 2147483647, got "1"',
+  ],
+  [
+    'maxDelayMs',
+    untyped(retryModelCalls, { maxDelayMs: 2 ** 31 }),
+    '`maxDelayMs` must be milliseconds from 0 to 2147483647, got 2147483648',
+  ],
+  ['retryOn', untyped(retryModelCalls, { retryOn: true }), '`retryOn` must be a function, got true'],
+  ['random', untyped(retryModelCalls, { random: 0.5 }), '`random` must be a function, got 0.5'],
+  ['retries', untyped(retryModelCalls, { retries: 1 }), 'unknown option `retries`; did you mean `maxRetries`?'],
+  ['options', untyped(retryModelCalls, 3), '`options` must be an object, got 3'],
+  ['options', untyped(retryModelCalls, null), '`options` must be an object, got null'],
+  ['models', untyped(fallbackModels, []), '`models` must be an array of one model or more, got an array'],
+  ['models', untyped(fallbackModels, model), '`models` must be an array, got an object'],
+  ['models[0]', untyped(fallbackModels, ['gpt']), '`models[0]` must be a model with `id` and `generate`, got "gpt"'],
+  ['options', untyped(limits, {}), '`options` must have at least one of modelCalls, toolCalls, tokens, perTool'],
+  ['modelCalls', untyped(limits, { modelCalls: 0 }), '`modelCalls` must be a whole number of 1 or more, got 0'],
+  ['toolCalls', untyped(limits, { toolCalls: 1.5 }), '`toolCalls` must be a whole number of 0 or more, got 1.5'],
+  ['tokens', untyped(limits, { tokens: Number.NaN }), '`tokens` must be a whole number of 1 or more, got NaN'],
+  ['perTool', untyped(limits, { perTool: ['a'] }), '`perTool` must be an object, got an array'],
+  [
+    'perTool.a',
+    untyped(limits, { perTool: { a: undefined } }),
+    '`perTool.a` must be a whole number of 0 or more, got undefined',
+  ],
+  ['onLimit', untyped(limits, { tokens: 1, onLimit: 'reject' }), '`onLimit` must be a function, got "reject"'],
+  ['tools', untyped(approval, { tools: 'pay' }), '`tools` must be an array, got "pay"'],
+  ['when', untyped(approval, { when: ['pay'] }), '`when` must be a function, got an array'],
+  ['ask', untyped(approval, { ask: {} }), '`ask` must be a function, got an object'],
+  ['approve', untyped(approval, { approve: 1 }), 'unknown option `approve`; known are tools, when, ask'],
+  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be given, and not both'],
+  [
+    'maxTokens',
+    untyped(compaction, { maxTokens: 1, maxMessages: 1 }),
+    '`maxTokens` or `maxMessages` must be given, and not both',
+  ],
+  [
+    'maxTokens',
+    untyped(compaction, { maxTokens: '100k' }),
+    '`maxTokens` must be a whole number of 1 or more, got "100k"',
+  ],
+  ['maxMessages', untyped(compaction, { maxMessages: 0 }), '`maxMessages` must be a whole number of 1 or more, got 0'],
+  ['keep', untyped(compaction, { maxTokens: 1, keep: 0 }), '`keep` must be a whole number of 1 or more, got 0'],
+  [
+    'model',
+    untyped(compaction, { maxTokens: 1, model: 'gpt' }),
+    '`model` must be a model with `id` and `generate`, got "gpt"',
+  ],
+  [
+    'model',
+    untyped(compaction, { maxTokens: 1, model, summarize: String }),
+    '`model` and `summarize` exclude each other',
+  ],
+  [
+    'summarize',
+    untyped(compaction, { maxTokens: 1, summarize: 'short' }),
+    '`summarize` must be a function, got "short"',
+  ],
+  ['maxChars', untyped(truncateToolResults, { maxChars: 0 }), '`maxChars` must be a whole number of 1 or more, got 0'],
+];
+
+test.each(wrong)('%s is refused with what is wrong with it', (option, make, problem) => {
+  let thrown: unknown;
+  try {
+    make();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(OptionInvalidError);
+  expect(thrown).toMatchObject({ code: 'ERR_OPTION_INVALID', option });
+  expect((thrown as Error).message).toContain(problem);
+});
+
+const made: readonly AgentLifecycle[] = [
+  truncateToolResults(),
+  fallbackModels([model]),
+  retryModelCalls(),
+  limits({ tokens: 1 }),
+  compaction({ maxTokens: 1 }),
+  approval(),
+];
+
+test('each has its name and its place, between the shell hooks that redact (95) and those that judge (10), or beside them', () => {
+  expect(made.map(({ name, priority }) => `${priority} ${name}`)).toEqual([
+    ...['96 truncate-tool-results', '40 fallback-models', '30 retry-model-calls', '20 limits', '15 compaction'],
+    '5 approval',
+  ]);
+});
+
+test('a spread changes the place', () => {
+  const agent = new Agent({ model, lifecycle: [{ ...limits({ tokens: 1 }), name: 'budget', priority: 60 }] });
+  expect(agent.status().lifecycles).toMatchObject([{ name: 'budget', priority: 60 }]);
+});
