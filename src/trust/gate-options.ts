@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { OptionInvalidError, validateNames } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
+import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
@@ -90,7 +91,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
       `${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime).`,
     );
   }
-  return { workspaceDir: workspace, stateDir, path, limits };
+  return { workspaceDir: workspace, stateDir, path, limits, projectVariable: `${variablePrefix(appName)}_PROJECT_DIR` };
 }
 
 function defaultStateDir(appName: string): string {

@@ -1,6 +1,7 @@
 import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
+import { variablePrefix } from '../../process/environment.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { TrustGate } from '../../trust/gate.js';
@@ -19,7 +20,7 @@ import { isGateEvent } from '../hook/event.js';
 import { denialOf, HookApprovals } from '../hook/hook-approval.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { hookEnvironment, variablePrefix } from './environment.js';
+import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { hookInput, shownToolName } from './input.js';
 import { jsonText } from './plain-json.js';

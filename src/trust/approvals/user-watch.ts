@@ -1,7 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
+import { describeError } from '../../errors.js';
 import { sha256Of } from '../fingerprint/bound-file.js';
 import { fingerprintItem } from '../fingerprint/fingerprint.js';
-import type { TrustItem, TrustPlace } from '../item.js';
+import type { GateSettings } from '../gate-options.js';
+import type { TrustItem } from '../item.js';
 import { identityOf, identityText } from './approval.js';
 import type { TrustStore } from './store.js';
 
@@ -21,14 +23,28 @@ export class UserWatch {
 
   constructor(
     private readonly store: TrustStore,
-    private readonly place: TrustPlace,
+    private readonly settings: GateSettings,
   ) {}
 
-  async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
-    const itemKey = identityText(identityOf(item, '', item.source));
+  /** Tells the log and the host. Never rejects. */
+  async report(item: TrustItem): Promise<void> {
+    const { logger, onUserHooksChanged } = this.settings;
+    const name = JSON.stringify(item.name);
+    try {
+      for (const change of await this.changesOf(item)) {
+        logger.warn(`A hook of the user's has changed since it last ran: ${name}`, change);
+        onUserHooksChanged?.(change);
+      }
+    } catch (error) {
+      logger.warn(`It is unknown if ${name} has changed since it last ran: ${describeError(error)}`);
+    }
+  }
+
+  private async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
+    const itemKey = identityText(identityOf({ item, workspace: '', source: item.source }));
     if (this.noted.has(itemKey)) return [];
     this.noted.add(itemKey);
-    const { digest, source } = await fingerprintItem(item, this.place);
+    const { digest, source } = await fingerprintItem(item, this.settings.place);
     const current = new Map([[itemKey, digest]]);
     const fileKey = `file ${source}`;
     // A pipe would be waited for, and was read by whoever loaded it.

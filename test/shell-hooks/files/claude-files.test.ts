@@ -27,9 +27,8 @@ test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the app
 test.each([
   '"$CLAUDE_PROJECT_DIR/my hooks/check.sh"',
   `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
-  '"$(pwd)/my hooks/check.sh"',
-  '"`pwd`"/"my hooks"/check.sh',
-  'bash "$PWD/my hooks/check.sh" --fast',
+  `bash "\${CLAUDE_PROJECT_DIR}/my hooks/check.sh" --fast`,
+  `sh -c "'./my hooks/check.sh' --fast"`,
 ])('however a command names a script, such as %s, it is bound', async (text) => {
   lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
   const asked: string[][] = [];
