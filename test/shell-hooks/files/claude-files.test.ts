@@ -41,6 +41,35 @@ test.each([
   expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
 });
 
+test('hooks as they are published are asked about once, also those that write a log or settings', async () => {
+  const log = '$CLAUDE_PROJECT_DIR/.claude/hooks.log';
+  const settings = '"$CLAUDE_PROJECT_DIR"/.claude/settings.local.json';
+  lab.write('.claude/hooks/check.sh', `#!/bin/sh\necho ran >> "${log}"\n`);
+  const asked: (readonly [string, string | undefined])[] = [];
+  const hooks = claude(
+    {
+      UserPromptSubmit: [
+        command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh'),
+        command(`jq -r .prompt >> "${log}" || true`),
+        command(`cat > /dev/null; echo '{}' > ${settings}`),
+      ],
+    },
+    { approve: ({ why, note }) => asked.push([why, note]) > 0 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  await agent.run('two');
+  await agent.run('three');
+
+  const note = 'This command line is not plain; the files it runs cannot all be listed.';
+  expect(asked).toEqual([
+    ['new', undefined],
+    ['new', note],
+    ['new', note],
+  ]);
+  expect(lab.read('.claude/hooks.log').match(/ran/g)).toHaveLength(3);
+});
+
 test('the user may have switched hooks off; a file of the workspace may not', async () => {
   const document = JSON.stringify({ disableAllHooks: true, hooks: { UserPromptSubmit: [command('echo x >> ran')] } });
   const own = join(lab.home, '.claude');
