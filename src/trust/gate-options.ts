@@ -6,9 +6,18 @@ import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/home-folder.js';
 import { isInside, realLocation } from '../process/location.js';
 import { validateTimeout } from '../process/run-process.js';
-import type { UserHooksChange } from './approvals/user-watch.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
+
+/** Something of the user's own is not what it was when it last ran. It runs all the same. */
+export interface UserHooksChange {
+  readonly type: 'userHooksChanged';
+  /** The file of definitions, where it is that which changed, or the item in it. */
+  readonly source: string | undefined;
+  readonly name: string;
+  /** The file of definitions, or the item with all that is bound to it. */
+  readonly what: 'file' | 'item';
+}
 
 /** How a gate judges. */
 export interface TrustGateOptions {

@@ -2,20 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { describeError } from '../../errors.js';
 import { sha256Of } from '../fingerprint/bound-file.js';
 import { fingerprintItem } from '../fingerprint/fingerprint.js';
-import type { GateSettings } from '../gate-options.js';
+import type { GateSettings, UserHooksChange } from '../gate-options.js';
 import type { TrustItem } from '../item.js';
 import { identityOf, identityText } from './approval.js';
 import type { TrustStore } from './store.js';
-
-/** Something of the user's own is not what it was when it last ran. It runs all the same. */
-export interface UserHooksChange {
-  readonly type: 'userHooksChanged';
-  /** The file of definitions, where it is that which changed, or the item in it. */
-  readonly source: string | undefined;
-  readonly name: string;
-  /** The file of definitions, or the item with all that is bound to it. */
-  readonly what: 'file' | 'item';
-}
 
 /** Notices, once each, what of the user's own changed since it last ran. */
 export class UserWatch {

@@ -10,7 +10,7 @@ import { type KnownVariables, readCommandLine } from './command-line.js';
 import { matchesPattern } from './path-pattern.js';
 
 /** Where the files of an item are looked for. */
-export interface FilePlaces {
+interface FilePlaces {
   /** The folder beside that of the extension whose files are bound if the command line names them. */
   readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
   /** The folder of the extension, without links. */

@@ -2,7 +2,7 @@ import { ItemUnboundError } from '../error.js';
 import type { TrustItem } from '../item.js';
 
 /** A command line as far as it can be read without running it. */
-export interface CommandLine {
+interface CommandLine {
   /** Every word that may name a file. */
   readonly words: ReadonlySet<string>;
   /** False if a shell does more with the line than start one program with these words. */

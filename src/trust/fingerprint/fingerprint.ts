@@ -69,7 +69,7 @@ export async function fingerprintLocated(
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
   const places = {
     ...{ around, root, cwd, program: executable?.path, limits: place.limits },
-    definitions: scope === 'workspace' ? definitionsOf(located) : undefined,
+    definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
     variables: variablesOf(item, place),
     // The digest of the copy is not known yet; a `..` leads to the same place without it.
     copy: root === undefined ? undefined : copyPath('0'.repeat(64), place.stateDir),
@@ -117,7 +117,7 @@ function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue
 }
 
 /** The folder of the definition, but for the workspace itself, in which any tool writes. */
-function definitionsOf({ source, workspace }: LocatedItem): string | undefined {
+function definitionFolder({ source, workspace }: LocatedItem): string | undefined {
   const folder = source === undefined ? workspace : dirname(source);
   return folder !== workspace && isInside(folder, workspace) ? folder : undefined;
 }
