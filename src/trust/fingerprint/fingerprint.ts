@@ -116,13 +116,14 @@ function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue
   return { kind, name, event, extension, command, args, shell, env, cwd, reads, patterns: files, details };
 }
 
-/** The folder of the definition, but for the workspace itself, in which any tool writes. */
-function definitionFolder({ source, workspace }: LocatedItem): string | undefined {
+/** The folder of the definition; never the workspace itself, in which any tool writes, nor an extension: all of it counts. */
+function definitionFolder({ source, workspace, root }: LocatedItem): string | undefined {
   const folder = source === undefined ? workspace : dirname(source);
-  return folder !== workspace && isInside(folder, workspace) ? folder : undefined;
+  const isBound = root !== undefined && isInside(folder, root);
+  return folder !== workspace && isInside(folder, workspace) && !isBound ? folder : undefined;
 }
 
-/** What the host puts in the place of variables, or sets for the program. */
+/** The variables that the host replaces, or sets for the program. */
 function variablesOf({ kind, env }: TrustItem, { workspaceDir, projectVariable }: TrustPlace): KnownVariables {
   if (kind === 'mcp-server') return { workspaceFolder: workspaceDir };
   return { ...(projectVariable !== undefined && { [projectVariable]: workspaceDir }), ...env };

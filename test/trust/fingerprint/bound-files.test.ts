@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/fingerprint.js';
 import { script, write } from '../../support/process/scratch.js';
-import { makePlace } from '../../support/trust/place.js';
+import { makeExtension, makePlace } from '../../support/trust/place.js';
 
 const NOTE = 'This command line is not plain; the files it runs cannot all be listed.';
 const LINE = { shell: true, command: 'cd .app && ./run' } as const;
@@ -76,6 +76,14 @@ test('a definition outside of the workspace adds no folder, nor does one that is
   for (const source of [join(place.stateDir, 'hooks.json'), join(place.workspaceDir, 'gone', 'hooks.json')]) {
     expect((await fingerprintItem(place.hook({ source, ...LINE }), place.trustPlace())).files).toEqual([]);
   }
+});
+
+test('an extension is bound whole, and once: its folder of definitions adds nothing', async () => {
+  const place = makePlace();
+  const { item } = makeExtension(place);
+  const { files, isPlain } = await fingerprintItem({ ...item, ...LINE }, place.trustPlace());
+
+  expect([isPlain, new Set(files.map((file) => file.in))]).toEqual([false, new Set(['extension'])]);
 });
 
 test('the question says in words that a line is not plain', async () => {
