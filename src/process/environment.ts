@@ -108,3 +108,8 @@ function listOf(names: readonly string[]): NameList {
     known: new Map(),
   };
 }
+
+/** The name of an application as the start of names of variables. */
+export function variablePrefix(appName: string): string {
+  return appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}

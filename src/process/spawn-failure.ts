@@ -30,7 +30,7 @@ export interface SpawnTarget {
 }
 
 /** What Linux looks at of a first line; the last of them is not taken. */
-export const HEAD_BYTES = 256;
+const HEAD_BYTES = 256;
 const isWindows = process.platform === 'win32';
 /** From where on a name holds no `=`: Windows has variables such as `=C:`. */
 const NAME_START = isWindows ? 1 : 0;

@@ -3,7 +3,6 @@ export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js
 export type { Approval } from '../trust/approvals/approval.js';
 export type { TrustStore } from '../trust/approvals/store.js';
 export { type TerminalApproverOptions, terminalApprover } from '../trust/approvals/terminal-approver.js';
-export type { UserHooksChange } from '../trust/approvals/user-watch.js';
 export type {
   AllowedDecision,
   AllowedReason,
@@ -16,7 +15,7 @@ export type {
 } from '../trust/decision.js';
 export type { BoundFile } from '../trust/fingerprint/bound-file.js';
 export { createTrustGate, type TrustGate } from '../trust/gate.js';
-export type { TrustGateOptions } from '../trust/gate-options.js';
+export type { TrustGateOptions, UserHooksChange } from '../trust/gate-options.js';
 export type { BindingLimits, TrustItem, TrustKind, TrustScope } from '../trust/item.js';
 export type { TrustedLaunch } from '../trust/launch.js';
 export type { JsonObject } from './dialects/json-object.js';

@@ -27,6 +27,8 @@ export interface ApprovalRequest {
   readonly previousScripts: Readonly<Record<string, string>> | undefined;
   /** Folders that the command line names: what lies in them may change without another question. */
   readonly unbound: readonly string[];
+  /** For the user, in words: what the question cannot show. */
+  readonly note: string | undefined;
 }
 
 /** Asks the user. Only `true` is a yes; the signal fires when nobody waits for the answer any more. */
@@ -73,6 +75,8 @@ export interface DeniedDecision {
    * not a gate that never was.
    */
   readonly approvedBefore: boolean;
+  /** The matcher of a hook as it was approved. */
+  readonly approvedMatcher?: string | undefined;
   readonly message: string;
   /** What is wrong with its program, with `no-executable`. */
   readonly failure: SpawnFailure | undefined;
@@ -89,15 +93,49 @@ export interface VerifiedItem extends AllowedDecision {
   readonly launch: TrustedLaunch | undefined;
 }
 
+const NOT_PLAIN = 'This command line is not plain; the files it runs cannot all be listed.';
+
 /** The request that a fingerprint is shown by. */
 export function requestOf(
   fingerprint: Fingerprint,
   previous: Readonly<Record<string, string>> | undefined,
 ): ApprovalRequest {
-  const { item, digest, workspace, executable, cwd, files, scripts, unbound } = fingerprint;
+  const { item, digest, workspace, executable, cwd, files, scripts, unbound, isPlain } = fingerprint;
   const argv = item.command === undefined ? [] : [item.command, ...(item.args ?? [])];
   const why = previous === undefined ? 'new' : 'changed';
-  const request = { why, digest, item, workspace, cwd, files, scripts, unbound, argv } as const;
+  const note = isPlain ? undefined : NOT_PLAIN;
+  const request = { why, digest, item, workspace, cwd, files, scripts, unbound, argv, note } as const;
   // A copy: what an approver does to it changes nothing of what is decided on.
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous });
+}
+
+interface Allowance {
+  readonly reason: AllowedReason;
+  readonly scope: TrustScope;
+  readonly digest?: string;
+}
+
+/** It may be used. */
+export function allow(item: TrustItem, { reason, scope, digest }: Allowance): AllowedDecision {
+  return { allowed: true, reason, scope, item, digest };
+}
+
+type Denial = Pick<DeniedDecision, 'approvedBefore'> & Partial<DeniedDecision> & { readonly reason: DeniedReason };
+
+const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
+  'no-approver': 'it was not approved, and there is nobody to ask',
+  declined: 'the answer was no',
+  'approver-failed': 'the approver failed to answer',
+  changed: 'it is not what was approved',
+};
+
+/** It may not be used, and why. */
+export function deny(
+  of: Pick<Fingerprint, 'item' | 'scope'> & { digest: string | undefined },
+  denial: Denial,
+): DeniedDecision {
+  const { item, scope, digest } = of;
+  const why = denial.message?.replace(/\.$/, '') ?? REFUSALS[denial.reason] ?? denial.reason;
+  const message = `The ${item.kind} ${JSON.stringify(item.name)} may not be used: ${why}.`;
+  return { failure: undefined, ...denial, allowed: false, scope, item, digest, message };
 }

@@ -15,12 +15,22 @@ import {
   whole,
 } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
 import { isInside, realLocation } from '../process/files/location.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
-import type { UserHooksChange } from './approvals/user-watch.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
+
+/** Something of the user's own is not what it was when it last ran. It runs all the same. */
+export interface UserHooksChange {
+  readonly type: 'userHooksChanged';
+  /** The file of definitions, where it is that which changed, or the item in it. */
+  readonly source: string | undefined;
+  readonly name: string;
+  /** The file of definitions, or the item with all that is bound to it. */
+  readonly what: 'file' | 'item';
+}
 
 /** How a gate judges. */
 export interface TrustGateOptions {
@@ -105,7 +115,7 @@ function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
       `\`stateDir\` ${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime)`,
     );
   }
-  return { workspaceDir: workspace, stateDir, path, limits };
+  return { workspaceDir: workspace, stateDir, path, limits, projectVariable: `${variablePrefix(appName)}_PROJECT_DIR` };
 }
 
 function defaultStateDir(appName: string): string {

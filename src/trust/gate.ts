@@ -1,27 +1,30 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
-import { identityOf, identityText } from './approvals/approval.js';
-import { ApprovalMemory } from './approvals/approval-memory.js';
-import { ask } from './approvals/question.js';
+import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
 import {
   type AllowedDecision,
+  allow,
   type DeniedDecision,
   type DeniedReason,
-  requestOf,
+  deny,
   type TrustDecision,
   type VerifiedItem,
 } from './decision.js';
 import { ItemUnboundError, TrustStoreError } from './error.js';
-import { type Fingerprint, fingerprintItem, locateItem } from './fingerprint/fingerprint.js';
-import { resolveScope } from './fingerprint/item-scope.js';
+import {
+  type Fingerprint,
+  fingerprintItem,
+  fingerprintLocated,
+  locateItem,
+  resolveScope,
+} from './fingerprint/fingerprint.js';
 import { openSnapshot } from './fingerprint/snapshot.js';
 import { type GateSettings, resolveGateOptions, type TrustGateOptions } from './gate-options.js';
-import type { TrustItem, TrustScope } from './item.js';
+import type { TrustItem } from './item.js';
 import { launchOf } from './launch.js';
 import { createPathGuard } from './protected-path.js';
-import { allow, deny } from './verdict.js';
 
 /** The one place where it is decided whether something may run, be imported, be connected to or be read. */
 export interface TrustGate {
@@ -50,24 +53,24 @@ export function createTrustGate(options: TrustGateOptions): TrustGate {
 class ContentGate implements TrustGate {
   readonly store: TrustStore;
   readonly isProtectedPath: (path: string) => boolean;
+  private readonly approvals: Approvals;
   private readonly watch: UserWatch;
-  private readonly memory: ApprovalMemory;
-  private readonly open = new Map<string, Promise<void>>();
 
   constructor(private readonly settings: GateSettings) {
     const { place, logger, folder } = settings;
     this.store = new TrustStore({ ...place, logger });
-    this.memory = new ApprovalMemory(this.store, settings);
-    this.watch = new UserWatch(this.store, place);
+    this.approvals = new Approvals(this.store, settings);
+    this.watch = new UserWatch(this.store, settings);
     this.isProtectedPath = createPathGuard({ ...place, folder });
   }
 
   async authorize(item: TrustItem): Promise<TrustDecision> {
     if (item.scope === 'builtin') return allow(item, { reason: 'builtin', scope: 'builtin' });
+    const { place } = this.settings;
     try {
-      const located = locateItem(item, this.settings.place);
-      if (located.scope === 'workspace') return await this.decide(await fingerprintItem(item, this.settings.place));
-      await this.report(item);
+      const located = locateItem(item, place);
+      if (located.scope === 'workspace') return await this.decide(await fingerprintLocated(located, place));
+      await this.watch.report(item);
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
       const denied = await this.denyUnbound(item, error);
@@ -89,14 +92,22 @@ class ContentGate implements TrustGate {
   }
 
   revoke(digest: string): Promise<number> {
-    return this.memory.forget(digest);
+    return this.approvals.forget(digest);
+  }
+
+  private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {
+    for (;;) {
+      const known = await this.approvals.lookUp(fingerprint);
+      if (known !== undefined) return known;
+      await this.approvals.ask(fingerprint);
+    }
   }
 
   private async verifyContent({ item, digest }: AllowedDecision): Promise<VerifiedItem | DeniedDecision> {
     const fingerprint = await fingerprintItem(item, this.settings.place);
     const changed = () => deny(fingerprint, { reason: 'changed', approvedBefore: true });
     if (fingerprint.digest !== digest) return changed();
-    const now = await this.memory.recall(fingerprint);
+    const now = await this.approvals.lookUp(fingerprint);
     // Taken back since it was decided on: nobody is asked at the moment of the start.
     if (now === undefined) return deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
     if (!now.allowed) return now;
@@ -105,59 +116,23 @@ class ContentGate implements TrustGate {
     return { ...now, root: snapshot, launch: launchOf(fingerprint, snapshot) };
   }
 
-  /** Concurrent callers share one question: who finds one open waits for it, and looks again. */
-  private async decide(fingerprint: Fingerprint): Promise<TrustDecision> {
-    const key = identityText(identityOf(fingerprint.item, fingerprint.workspace, fingerprint.source));
-    for (;;) {
-      const known = await this.memory.recall(fingerprint);
-      if (known !== undefined) return known;
-      const open = this.open.get(key) ?? this.ask(fingerprint).finally(() => this.open.delete(key));
-      this.open.set(key, open);
-      await open;
-    }
-  }
-
-  private async ask(fingerprint: Fingerprint): Promise<void> {
-    const { approve } = this.settings;
-    if (!approve) return;
-    const stored = await this.memory.previous(fingerprint.item, fingerprint);
-    const answer = await ask(requestOf(fingerprint, stored?.scripts), {
-      ...{ approve, timeoutMs: this.settings.approveTimeoutMs, clock: this.settings.clock },
-      logger: this.settings.logger,
-    });
-    await this.memory.keep(fingerprint, answer);
-  }
-
-  private async report(item: TrustItem): Promise<void> {
-    const { logger, onUserHooksChanged } = this.settings;
-    try {
-      for (const change of await this.watch.changesOf(item)) {
-        logger.warn(`A hook of the user's has changed since it last ran: ${JSON.stringify(change.name)}`, change);
-        onUserHooksChanged?.(change);
-      }
-    } catch (error) {
-      logger.warn(
-        `Whether ${JSON.stringify(item.name)} has changed since it last ran is not known: ${describeError(error)}`,
-      );
-    }
-  }
-
   private async denyUnbound(item: TrustItem, error: unknown): Promise<DeniedDecision> {
-    const { scope, approvedBefore } = await this.standingOf(item).catch(() => ({
-      scope: 'workspace' as const,
-      approvedBefore: false,
-    }));
+    const unknown = { scope: 'workspace', approvedBefore: false } as const;
+    const { scope, ...before } = await this.standingOf(item).catch(() => unknown);
     const known = error instanceof ItemUnboundError ? error : undefined;
     const reason: DeniedReason = known?.problem ?? (error instanceof TrustStoreError ? 'store-failed' : 'invalid');
-    const denial = { reason, approvedBefore, message: describeError(error), failure: known?.failure };
+    const denial = { reason, ...before, message: describeError(error), failure: known?.failure };
     return deny({ item, scope, digest: undefined }, denial);
   }
 
-  private async standingOf(item: TrustItem): Promise<{ scope: TrustScope; approvedBefore: boolean }> {
+  private async standingOf(
+    item: TrustItem,
+  ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
     const named = this.settings.place.workspaceDir;
     const real = realLocation(named);
     const scope = resolveScope(item, { named, real }, undefined);
     const source = item.source === undefined ? undefined : realLocation(item.source);
-    return { scope, approvedBefore: (await this.memory.previous(item, { workspace: real, source })) !== undefined };
+    const before = await this.approvals.previous({ item, workspace: real, source });
+    return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

@@ -49,6 +49,8 @@ export interface TrustPlace {
   /** The text of the PATH variable that bare names are looked up in. */
   readonly path: string | undefined;
   readonly limits: BindingLimits;
+  /** The variable that hooks find the workspace in, such as `KEELSON_PROJECT_DIR`. */
+  readonly projectVariable?: string | undefined;
 }
 
 /** How much may be bound to one item. */

@@ -36,15 +36,21 @@ export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'isError'
 /** How tools are called elsewhere: for each dialect, from our name to that one. */
 export type ToolNames = Readonly<Partial<Record<HookDialect, Readonly<Record<string, string>>>>>;
 
-/** Whether a hook is for this. A matcher looks at tools; in other dialects also at why a session starts or ends. */
-export function isFor(
-  hook: ShellHook,
-  { event, tool, isError, source }: HookMatchInput,
-  names: readonly string[],
-): boolean {
+/** Whether a hook is for this. */
+export function isFor(hook: ShellHook, subject: HookMatchInput, names: readonly string[]): boolean {
+  const { isError } = subject;
   if (hook.dialectEvent === 'PostToolUse' && isError) return false;
   if (hook.dialectEvent === 'PostToolUseFailure' && !isError) return false;
-  if (tool !== undefined) return hook.matches(names);
+  return isMatched(hook, subject, names);
+}
+
+/** Whether its matcher fits. It looks at tools; in other dialects also at why a session starts or ends. */
+export function isMatched(
+  { dialect, matches }: ShellHook,
+  { event, tool, source }: HookMatchInput,
+  names: readonly string[],
+): boolean {
+  if (tool !== undefined) return matches(names);
   const isSession = event === 'session_start' || event === 'session_end';
-  return hook.dialect === 'native' || !isSession || source === undefined || hook.matches([source]);
+  return dialect === 'native' || !isSession || source === undefined || matches([source]);
 }

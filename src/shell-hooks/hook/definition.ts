@@ -69,6 +69,8 @@ export interface ShellHook extends HookRegistration {
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
   readonly matches: Matcher;
+  /** Whether `matcher` is a regular expression. */
+  readonly isPattern: boolean;
 }
 
 const KEYS: readonly string[] = [
@@ -81,9 +83,9 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const problems = isObject(hook) ? problemsOf(hook) : ['it is no object'];
   if (problems.length > 0) throw new HookInvalidError(nameOf(hook), problems);
   const dialect = hook.dialect ?? 'native';
-  const matches = compileMatcher(hook.matcher, dialect, hook.scope === 'workspace');
-  if (typeof matches === 'string') throw new HookInvalidError(hook.name, [matches]);
-  return { ...hook, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin', matches };
+  const compiled = compileMatcher(hook.matcher, dialect);
+  if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
+  return { ...hook, ...compiled, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
 function nameOf(hook: unknown): string {

@@ -13,6 +13,14 @@ export class HookApprovals {
     private readonly workspaceDir: string,
   ) {}
 
+  /**
+   * Whether the matcher may be tried. A pattern of the workspace may never end: it is tried once somebody has seen and
+   * approved it, and counts as matching until then.
+   */
+  mayMatch(hook: ShellHook): boolean {
+    return !hook.isPattern || hook.scope !== 'workspace' || this.decisions.has(hook);
+  }
+
   /** What exactly to start, for once and at once; or why nothing is to be started. */
   async permit(hook: ShellHook): Promise<VerifiedItem | DeniedDecision> {
     const known = this.decisions.get(hook);
@@ -23,7 +31,9 @@ export class HookApprovals {
     if (!hasChanged) this.decisions.delete(hook);
     // What is not as it was approved is asked about anew.
     const decision = await this.gate.authorize(trustItemOf(hook, this.workspaceDir));
-    if (!decision.allowed) return hasChanged ? { ...decision, approvedBefore: true } : decision;
+    if (!decision.allowed) {
+      return hasChanged ? { ...decision, approvedBefore: true, approvedMatcher: hook.matcher } : decision;
+    }
     this.decisions.set(hook, decision);
     return this.gate.verify(decision);
   }
@@ -35,12 +45,23 @@ export interface Denial {
   readonly problem: HookProblem;
 }
 
+/**
+ * Whether nobody can say what a pattern is for: its hook was approved with another one, and is not approved with this
+ * one. Such a hook refuses every call of its event.
+ */
+export function isForUnknownCalls(hook: ShellHook, decision: VerifiedItem | DeniedDecision): boolean {
+  return !decision.allowed && decision.approvedBefore && decision.approvedMatcher !== hook.matcher;
+}
+
 /** Tells a hook that cannot start from one that may not. */
-export function denialOf({ failure, scope, approvedBefore, reason, message }: DeniedDecision): Denial {
+export function denialOf(denied: DeniedDecision, isForUnknown = false): Denial {
+  const { failure, scope, approvedBefore, reason } = denied;
+  const more = isForUnknown ? ' Since its matcher has changed as well, it counts for every call.' : '';
+  const message = denied.message + more;
   const isOurs = scope !== 'workspace' || approvedBefore;
   if (failure !== undefined && isOurs) {
     const { code, hint } = failure;
-    return { status: 'failed', problem: { kind: 'not-started', message: failure.message, code, hint } };
+    return { status: 'failed', problem: { kind: 'not-started', message: failure.message + more, code, hint } };
   }
   const problem: HookProblem = { kind: 'untrusted', message: `${message} (${reason})`, hint: failure?.hint };
   return { status: isOurs ? 'failed' : 'skipped', problem };

@@ -10,11 +10,12 @@ const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[
   gemini: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
 };
 
-/** The variables of a dialect that name a folder: those of the project, then those of the extension. */
+/** The variables that a dialect puts into paths: those of the project, then those of the extension. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
   const { project, extension } = FOLDER_VARIABLES[dialect];
   return Object.fromEntries([
     ...project.map((name) => [name, workspaceDir]),
+    ...(dialect === 'gemini' ? [['pathSeparator', '/']] : []),
     ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
   ]);
 }

@@ -28,13 +28,8 @@ export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source:
   return userEnvironment({ ...base, additions });
 }
 
-/** The name of an application as the start of names of variables. */
-export function variablePrefix(appName: string): string {
-  return appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
-}
-
 function dialectVariables({ dialect, event }: ShellHook, { prefix, workspaceDir, sessionId }: HookEnvironmentSource) {
-  if (dialect === 'gemini') return { ...sessionVariable('GEMINI', sessionId), pathSeparator: '/' };
+  if (dialect === 'gemini') return sessionVariable('GEMINI', sessionId);
   if (dialect !== 'native') return {};
   return {
     [`${prefix}_PROJECT_DIR`]: workspaceDir,

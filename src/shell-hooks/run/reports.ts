@@ -49,6 +49,13 @@ export class HookReports {
     this.count(hook, what);
   }
 
+  /** A hook that refuses every call, since its pattern is not the one that was approved; said once. */
+  matcherChanged(hook: ShellHook): void {
+    if (!this.isNew(`${hook.id} matcher`)) return;
+    const message = `Hook "${hook.name}" has changed since it was approved, and so has its matcher: it fails at every ${hook.event} until it is approved.`;
+    this.options.report({ level: 'error', code: 'matcher-changed', message, hook: hook.name });
+  }
+
   /** A field of a hook's output that is not supported; said once. */
   ignored(hook: ShellHook, field: string): void {
     if (!this.isNew(`${hook.id} ${field}`)) return;

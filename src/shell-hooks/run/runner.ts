@@ -2,8 +2,10 @@ import { describeError } from '../../errors.js';
 import { type Clock, systemClock } from '../../internal/clock.js';
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
+import { variablePrefix } from '../../process/environment.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { readHook } from '../dialects/dialect.js';
 import {
@@ -11,16 +13,17 @@ import {
   type HookEventContext,
   type HookMatchInput,
   isFor,
+  isMatched,
   type ToolNames,
 } from '../events/hook-event-context.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
 import { isGateEvent } from '../hook/event.js';
-import { denialOf, HookApprovals } from '../hook/hook-approval.js';
+import { denialOf, HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
-import { hookEnvironment, variablePrefix } from './environment.js';
+import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
 import { hookInput, shownToolName } from './input.js';
 import { jsonText } from './plain-json.js';
@@ -70,10 +73,14 @@ export class HookRunner {
     this.machine = { workspaceDir, spawn, report, clock: this.clock };
   }
 
-  /** The hooks that would run, in order. */
+  /** The hooks that would run, in order; also those whose pattern nobody has approved yet. */
   matching(subject: HookMatchInput): readonly ShellHook[] {
     const hooks = this.options.registry.hooksOf(subject.event);
-    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.namesOf(subject.tool, hook)));
+    if (hooks.length === 0) return hooks;
+    return hooks.filter((hook) => {
+      const tried = this.permits.mayMatch(hook) ? hook : { ...hook, matches: () => true };
+      return isFor(tried, subject, this.namesOf(subject.tool, hook));
+    });
   }
 
   /** What a tool is called here, and in the dialect of a hook. */
@@ -105,7 +112,9 @@ export class HookRunner {
         continue;
       }
       if (isRepeated(hook, completed)) continue;
-      const { outcome, reading } = await this.runHook(hook, progress);
+      const finished = await this.runHook(hook, progress);
+      if (finished === undefined) continue;
+      const { outcome, reading } = finished;
       this.announce(hook, outcome, reading);
       progress.take(hook, outcome, reading);
       if (outcome.status === 'completed') completed.push(hook);
@@ -120,10 +129,12 @@ export class HookRunner {
     return this.matching(subject).filter((hook) => !queue.includes(hook) && !over.has(contentOf(hook)));
   }
 
-  private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished> {
+  /** Undefined if the hook, as it was approved, is not for this. */
+  private async runHook<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<Finished | undefined> {
     const startedAt = this.clock.now();
     try {
       const result = await this.execute(hook, progress);
+      if (result === undefined) return undefined;
       const { durationMs } = result;
       if ('status' in result) return this.finish(hook, failed(result.problem), result);
       const { signal } = progress.context;
@@ -140,14 +151,21 @@ export class HookRunner {
     }
   }
 
-  private async execute<Value>(hook: ShellHook, progress: EventProgress<Value>): Promise<ProcessResult | Refused> {
+  private async execute<Value>(
+    hook: ShellHook,
+    progress: EventProgress<Value>,
+  ): Promise<ProcessResult | Refused | undefined> {
     const { options, prefix } = this;
     const { workspaceDir, inheritEnv, redact } = options;
     const { sessionId, signal } = progress.context;
     const fields = progress.context.describe(progress.value);
     // From here to the start as little as can be: what was verified has no time to change.
+    const isTried = this.permits.mayMatch(hook);
     const verified = await this.permits.permit(hook);
-    if (!verified.allowed) return { ...denialOf(verified), durationMs: 0 };
+    const isUnknown = !isTried && isForUnknownCalls(hook, verified);
+    if (isUnknown) this.reports.matcherChanged(hook);
+    else if (!isTried && this.isForOthers(hook, progress.context, verified)) return undefined;
+    if (!verified.allowed) return { ...denialOf(verified, isUnknown), durationMs: 0 };
     let stdin: string | undefined;
     const start = {
       ...{ hook, verified, signal },
@@ -158,6 +176,12 @@ export class HookRunner {
     };
     const result = await startHook(start, this.machine);
     return redact ? { ...result, stdout: redact(result.stdout), stderr: redact(result.stderr) } : result;
+  }
+
+  /** Whether a pattern that counted as matching until somebody decided on it does not match. */
+  private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
+    const isApproved = decision.allowed || decision.approvedBefore;
+    return isApproved && !isMatched(hook, subject, this.namesOf(subject.tool, hook));
   }
 
   private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {

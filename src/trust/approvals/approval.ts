@@ -18,6 +18,8 @@ export interface Approval extends ItemIdentity {
   readonly digest: string;
   /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
+  /** Of a hook: which tools it was approved for. */
+  readonly matcher?: string | undefined;
   /** ISO 8601. */
   readonly approvedAt: string;
 }
@@ -43,9 +45,21 @@ export function identityText(identity: ItemIdentity): string {
 }
 
 /** The identity of an item, from its paths without links. */
-export function identityOf(item: TrustItem, workspace: string, source: string | undefined): ItemIdentity {
+export function identityOf({ item, workspace, source }: Identified): ItemIdentity {
   const { kind, name, event, extension } = item;
   return { kind, name, event, extension, source, workspace };
+}
+
+/** An item and where it lies, without links. */
+export interface Identified {
+  readonly item: TrustItem;
+  readonly workspace: string;
+  readonly source: string | undefined;
+}
+
+/** The matcher of a hook. */
+export function matcherOf({ details }: TrustItem): string | undefined {
+  return typeof details?.matcher === 'string' ? details.matcher : undefined;
 }
 
 export function formatRecord({ approvals, seen }: TrustRecord): string {
@@ -74,9 +88,9 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 function isApproval(entry: unknown): entry is Approval {
   if (!isObject(entry)) return false;
-  const { kind, name, workspace, digest, scripts, approvedAt, event, extension, source } = entry;
+  const { kind, name, workspace, digest, scripts, approvedAt, event, extension, source, matcher } = entry;
   const texts = [kind, name, workspace, digest, approvedAt];
-  const mayBeAbsent = [event, extension, source];
+  const mayBeAbsent = [event, extension, source, matcher];
   if (texts.some((text) => typeof text !== 'string') || !/^sha256:[0-9a-f]{64}$/.test(String(digest))) return false;
   return isObject(scripts) && mayBeAbsent.every((text) => text === undefined || typeof text === 'string');
 }

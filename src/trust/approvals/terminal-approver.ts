@@ -131,6 +131,7 @@ function describe(request: ApprovalRequest): string {
       'NOT bound',
       unbound.length > 0 ? `what lies in ${unbound.map((path) => JSON.stringify(path)).join(', ')}` : undefined,
     ],
+    ['NOTE', request.note],
     ['digest', digest],
   ];
   function news(path: string): string {

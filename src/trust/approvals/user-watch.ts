@@ -1,19 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
+import { describeError } from '../../errors.js';
 import { sha256Of } from '../fingerprint/bound-file.js';
 import { fingerprintItem } from '../fingerprint/fingerprint.js';
-import type { TrustItem, TrustPlace } from '../item.js';
+import type { GateSettings, UserHooksChange } from '../gate-options.js';
+import type { TrustItem } from '../item.js';
 import { identityOf, identityText } from './approval.js';
 import type { TrustStore } from './store.js';
-
-/** Something of the user's own is not what it was when it last ran. It runs all the same. */
-export interface UserHooksChange {
-  readonly type: 'userHooksChanged';
-  /** The file of definitions, where it is that which changed, or the item in it. */
-  readonly source: string | undefined;
-  readonly name: string;
-  /** The file of definitions, or the item with all that is bound to it. */
-  readonly what: 'file' | 'item';
-}
 
 /** Notices, once each, what of the user's own changed since it last ran. */
 export class UserWatch {
@@ -21,14 +13,28 @@ export class UserWatch {
 
   constructor(
     private readonly store: TrustStore,
-    private readonly place: TrustPlace,
+    private readonly settings: GateSettings,
   ) {}
 
-  async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
-    const itemKey = identityText(identityOf(item, '', item.source));
+  /** Tells the log and the host. Never rejects. */
+  async report(item: TrustItem): Promise<void> {
+    const { logger, onUserHooksChanged } = this.settings;
+    const name = JSON.stringify(item.name);
+    try {
+      for (const change of await this.changesOf(item)) {
+        logger.warn(`A hook of the user's has changed since it last ran: ${name}`, change);
+        onUserHooksChanged?.(change);
+      }
+    } catch (error) {
+      logger.warn(`It is unknown if ${name} has changed since it last ran: ${describeError(error)}`);
+    }
+  }
+
+  private async changesOf(item: TrustItem): Promise<readonly UserHooksChange[]> {
+    const itemKey = identityText(identityOf({ item, workspace: '', source: item.source }));
     if (this.noted.has(itemKey)) return [];
     this.noted.add(itemKey);
-    const { digest, source } = await fingerprintItem(item, this.place);
+    const { digest, source } = await fingerprintItem(item, this.settings.place);
     const current = new Map([[itemKey, digest]]);
     const fileKey = `file ${source}`;
     // A pipe would be waited for, and was read by whoever loaded it.

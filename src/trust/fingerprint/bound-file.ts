@@ -17,7 +17,6 @@ import { describeError } from '../../errors.js';
 import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits } from '../item.js';
-import { leadsByOwnPlace } from './own-place.js';
 
 /** One file that is bound to an item. */
 export type BoundFile = {
@@ -153,12 +152,6 @@ export class BoundFolder {
 
   private resolve(path: string): string {
     const target = reading(path, () => realpathSync.native(path));
-    if (target !== path && leadsByOwnPlace(path)) {
-      throw new ItemUnboundError(
-        'outside',
-        `${path} leads by a folder of /proc, which is another one for each process.`,
-      );
-    }
     if (isInside(target, this.root)) return target;
     throw new ItemUnboundError('outside', `${path} leads to ${target}, which lies outside of ${this.root}.`);
   }

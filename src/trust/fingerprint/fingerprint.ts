@@ -7,7 +7,13 @@ import { EXTENSION_PATH, type TrustItem, type TrustPlace, type TrustScope } from
 import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
-import { baseOf, resolveScope, type Workspace } from './item-scope.js';
+import type { KnownVariables } from './command-line.js';
+
+/** The workspace as it was named, and without links. */
+interface Workspace {
+  readonly named: string;
+  readonly real: string;
+}
 
 /** An item and where it is. None of the paths but `cwd` has links in it. */
 export interface LocatedItem {
@@ -45,17 +51,30 @@ export function locateItem(item: TrustItem, place: TrustPlace, decided = false):
   return { item, scope, workspace, source, root, cwd, executable };
 }
 
-/** Computes what an item is bound by. Rejects with an `ItemUnboundError` where any part of it cannot be read. */
-export async function fingerprintItem(item: TrustItem, place: TrustPlace, sink?: FileSink): Promise<Fingerprint> {
-  const located = locateItem(item, place);
-  const { scope, workspace, source, root, cwd, executable } = located;
+/** Computes what an item is bound by. Rejects with an `ItemUnboundError` if any part of it cannot be read. */
+export function fingerprintItem(item: TrustItem, place: TrustPlace, sink?: FileSink): Promise<Fingerprint> {
+  return fingerprintLocated(locateItem(item, place), place, sink);
+}
+
+/** The same, of an item that was found and checked just now. */
+export async function fingerprintLocated(
+  located: LocatedItem,
+  place: TrustPlace,
+  sink?: FileSink,
+): Promise<Fingerprint> {
+  const { item, scope, workspace, source, root, cwd, executable } = located;
   const around =
     scope === 'user' && source !== undefined
       ? ({ in: 'definition', named: dirname(item.source ?? source), real: dirname(source) } as const)
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
-  // Its digest is not known yet, and where `..` leads from there does not depend on it.
-  const copy = root === undefined ? undefined : copyPath('0'.repeat(64), place.stateDir);
-  const bound = await bindFiles(item, { around, root, copy, cwd, limits: place.limits }, sink);
+  const places = {
+    ...{ around, root, cwd, program: executable?.path, limits: place.limits },
+    definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
+    variables: variablesOf(item, place),
+    // The digest of the copy is not known yet; a `..` leads to the same place without it.
+    copy: root === undefined ? undefined : copyPath('0'.repeat(64), place.stateDir),
+  };
+  const bound = await bindFiles(item, places, sink);
   const document = {
     ...definitionOf(item),
     ...{ scope, source, root, files: bound.files },
@@ -72,9 +91,42 @@ export async function digestOf(item: TrustItem, place: TrustPlace): Promise<stri
   return (await fingerprintItem(item, place)).digest;
 }
 
+/**
+ * Whose an item is. What a loader takes for the user's becomes the workspace's where its definition, its folder or its
+ * program lies in the workspace, by name or with links followed. What the host gives itself stays the host's.
+ */
+export function resolveScope(item: TrustItem, workspace: Workspace, executable: Executable | undefined): TrustScope {
+  if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';
+  const own = [item.source, item.root].filter((path) => path !== undefined);
+  const program = executable === undefined ? [] : [executable.path, executable.realPath];
+  const places = [...own, ...own.map((path) => realLocation(path)), ...program];
+  // Most often both are one.
+  const roots = [...new Set([workspace.named, workspace.real])];
+  return places.some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
+}
+
+/** What the relative paths of an item are relative to. Those of a user's definition never lead into the workspace. */
+function baseOf({ root, scope, source }: TrustItem, { workspaceDir }: TrustPlace): string {
+  if (root !== undefined) return root;
+  return scope === 'user' && source !== undefined && isAbsolute(source) ? dirname(source) : workspaceDir;
+}
+
 function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue } {
   const { kind, name, event, extension, command, args, shell, env, cwd, reads, files, details } = item;
   return { kind, name, event, extension, command, args, shell, env, cwd, reads, patterns: files, details };
+}
+
+/** The folder of the definition; never the workspace itself, in which any tool writes, nor an extension: all of it counts. */
+function definitionFolder({ source, workspace, root }: LocatedItem): string | undefined {
+  const folder = source === undefined ? workspace : dirname(source);
+  const isBound = root !== undefined && isInside(folder, root);
+  return folder !== workspace && isInside(folder, workspace) && !isBound ? folder : undefined;
+}
+
+/** The variables that the host replaces, or sets for the program. */
+function variablesOf({ kind, env }: TrustItem, { workspaceDir, projectVariable }: TrustPlace): KnownVariables {
+  if (kind === 'mcp-server') return { workspaceFolder: workspaceDir };
+  return { ...(projectVariable !== undefined && { [projectVariable]: workspaceDir }), ...env };
 }
 
 interface ProgramSearch {

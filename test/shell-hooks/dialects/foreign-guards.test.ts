@@ -152,7 +152,6 @@ test.each([
   '$GEMINI_PROJECT_DIR/guard.sh',
   '"$GEMINI_PROJECT_DIR"/guard.sh',
   '"$GEMINI_PROJECT_DIR/guard.sh"',
-  "'$GEMINI_PROJECT_DIR/guard.sh'",
   'said="$(sh "$GEMINI_PROJECT_DIR/guard.sh")"',
   'said="$(sh $GEMINI_PROJECT_DIR/guard.sh)"',
   'said="`sh "$GEMINI_PROJECT_DIR"/guard.sh`"',
@@ -170,25 +169,20 @@ test.each([
 });
 
 test.each([
-  ['claude', 'PreToolUse', `'\${CLAUDE_PLUGIN_ROOT}/guard.sh'`],
-  ['claude', 'PreToolUse', `bash '\${CLAUDE_PLUGIN_ROOT}/guard.sh' --strict`],
-  ['claude', 'PreToolUse', `cd '\${CLAUDE_PLUGIN_ROOT}' && ./guard.sh`],
+  ['claude', 'PreToolUse', `"\${CLAUDE_PLUGIN_ROOT}/guard.sh"`],
+  ['claude', 'PreToolUse', `cd "\${CLAUDE_PLUGIN_ROOT}" && ./guard.sh`],
   ['claude', 'PreToolUse', `bash -c '"\${CLAUDE_PLUGIN_ROOT}"/guard.sh'`],
-  ['claude', 'PreToolUse', `set -- '\${CLAUDE_PLUGIN_ROOT}/guard.sh'; bash -c '"$@"' bash "$@"`],
-  ['gemini', 'BeforeTool', `node -e '0'; bash '\${extensionPath}/guard.sh'`],
-  ['gemini', 'BeforeTool', `bash '\${extensionPath}\${/}guard.sh'`],
-] as const)(
-  'a guard of an extension for %s is found in single quotes, whatever its folder is called: %s %s',
-  async (...hook) => {
-    const [dialect, event, text] = hook;
-    const folder = `the "$(touch pwned)" \`touch pwned\` 'tool`;
-    lab.write(`../home/${folder}/guard.sh`, '#!/bin/sh\nexit 2\n');
-    const path = lab.write('../home/hooks.json', JSON.stringify({ hooks: { [event]: [slow(text)] } }));
-    const file = { path, dialect, root: join(lab.home, folder), extension: 'x' };
+  ['gemini', 'BeforeTool', `bash "\${extensionPath}\${/}guard.sh"`],
+  ['gemini', 'BeforeTool', `bash "\${extensionPath}\${pathSeparator}guard.sh"`],
+] as const)('a guard of an extension for %s is found, whatever its folder is called: %s %s', async (...hook) => {
+  const [dialect, event, text] = hook;
+  const folder = `the "$(touch pwned)" \`touch pwned\` 'tool`;
+  lab.write(`../home/${folder}/guard.sh`, '#!/bin/sh\nexit 2\n');
+  const path = lab.write('../home/hooks.json', JSON.stringify({ hooks: { [event]: [slow(text)] } }));
+  const file = { path, dialect, root: join(lab.home, folder), extension: 'x' };
 
-    expect([await runsPast(hooksIn(lab, { files: [file] })), lab.has('pwned')]).toEqual([0, false]);
-  },
-);
+  expect([await runsPast(hooksIn(lab, { files: [file] })), lab.has('pwned')]).toEqual([0, false]);
+});
 
 test('a hook of Gemini CLI may write its JSON as a text of JSON', async () => {
   expect(await runsPast(gemini(slow(prints(JSON.stringify(no)))))).toBe(0);

@@ -27,9 +27,8 @@ test('a script that the command names by $CLAUDE_PROJECT_DIR is bound to the app
 test.each([
   '"$CLAUDE_PROJECT_DIR/my hooks/check.sh"',
   `"\${CLAUDE_PROJECT_DIR:-.}"/my\\ hooks/check.sh`,
-  '"$(pwd)/my hooks/check.sh"',
-  '"`pwd`"/"my hooks"/check.sh',
-  'bash "$PWD/my hooks/check.sh" --fast',
+  `bash "\${CLAUDE_PROJECT_DIR}/my hooks/check.sh" --fast`,
+  `sh -c "'./my hooks/check.sh' --fast"`,
 ])('however a command names a script, such as %s, it is bound', async (text) => {
   lab.write('my hooks/check.sh', '#!/bin/sh\necho ran >> ran\n');
   const asked: string[][] = [];
@@ -40,6 +39,35 @@ test.each([
   await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
 
   expect([asked, lab.read('ran')]).toEqual([[['my hooks/check.sh']], 'ran\n']);
+});
+
+test('hooks as they are published are asked about once, also those that write a log or settings', async () => {
+  const log = '$CLAUDE_PROJECT_DIR/.claude/hooks.log';
+  const settings = '"$CLAUDE_PROJECT_DIR"/.claude/settings.local.json';
+  lab.write('.claude/hooks/check.sh', `#!/bin/sh\necho ran >> "${log}"\n`);
+  const asked: (readonly [string, string | undefined])[] = [];
+  const hooks = claude(
+    {
+      UserPromptSubmit: [
+        command('"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh'),
+        command(`jq -r .prompt >> "${log}" || true`),
+        command(`cat > /dev/null; echo '{}' > ${settings}`),
+      ],
+    },
+    { approve: ({ why, note }) => asked.push([why, note]) > 0 },
+  );
+  const { agent } = agentWith(lab, hooks, { script: says('ok') as never });
+  await agent.run('one');
+  await agent.run('two');
+  await agent.run('three');
+
+  const note = 'This command line is not plain; the files it runs cannot all be listed.';
+  expect(asked).toEqual([
+    ['new', undefined],
+    ['new', note],
+    ['new', note],
+  ]);
+  expect(lab.read('.claude/hooks.log').match(/ran/g)).toHaveLength(3);
 });
 
 test('the user may have switched hooks off; a file of the workspace may not', async () => {

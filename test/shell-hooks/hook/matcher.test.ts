@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { HookDialect } from '../../../src/shell-hooks/hook/event.js';
-import { compileMatcher, type Matcher } from '../../../src/shell-hooks/hook/matcher.js';
+import { type CompiledMatcher, compileMatcher } from '../../../src/shell-hooks/hook/matcher.js';
 
 const matches = (matcher: string | undefined, name: string, dialect: HookDialect = 'native') =>
-  (compileMatcher(matcher, dialect) as Matcher)([name]);
+  (compileMatcher(matcher, dialect) as CompiledMatcher).matches([name]);
 
 test.each([undefined, '', '*', ' '])('a matcher of %j is for everything', (matcher) => {
   expect(matches(matcher, 'anything')).toBe(true);
@@ -36,25 +36,19 @@ test('with Codex a name with a hyphen is a pattern, and one without is a name', 
   expect(matches('Bash', 'BashOutput', 'codex')).toBe(false);
 });
 
-test('a pattern that runs away is stopped, and counts as a match', () => {
-  const start = performance.now();
+test('a list of names and * are told from a pattern', () => {
+  const isPattern = (matcher: string, dialect: HookDialect) =>
+    (compileMatcher(matcher, dialect) as CompiledMatcher).isPattern;
 
-  expect(matches('^(a+)+$', `${'a'.repeat(60)}!`)).toBe(true);
-  expect(performance.now() - start).toBeLessThan(2_000);
-});
-
-test("of many patterns of a workspace that run away each has a short time, and the user's are what they were", () => {
-  const patterns = Array.from({ length: 50 }, (_, at) => `((.?){30}){30}!${at}`);
-  const all = patterns.map((pattern) => (compileMatcher(pattern, 'native', true) as Matcher)(['read']));
-
-  expect(all).toEqual(all.map(() => true));
-  expect([matches('^re.d$', 'read'), matches('^re.d$', 'write')]).toEqual([true, false]);
-});
-
-test('ten thousand patterns are tried in seconds, and without a gigabyte', () => {
-  const matchers = Array.from({ length: 10_000 }, (_, at) => compileMatcher(`^x${at}$`, 'native') as Matcher);
-
-  expect(matchers.filter((matcher) => matcher(['x7'])).length).toBe(1);
+  expect(['*', '', 'Edit|Write', 'a-b, c'].map((matcher) => isPattern(matcher, 'claude'))).toEqual(
+    Array(4).fill(false),
+  );
+  expect(['^Edit$', 'mcp__.*', '.*'].map((matcher) => isPattern(matcher, 'native'))).toEqual([true, true, true]);
+  expect([isPattern('a-b', 'codex'), isPattern('Edit', 'gemini'), isPattern('*', 'gemini')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });
 
 test('a pattern that would take long to compile is none', () => {
@@ -65,7 +59,7 @@ test('a pattern that would take long to compile is none', () => {
 });
 
 test('a pattern is tried without leftovers of the one before', () => {
-  const matcher = compileMatcher('^x.', 'claude') as Matcher;
+  const { matches: matcher } = compileMatcher('^x.', 'claude') as CompiledMatcher;
 
   expect([matcher(['xa']), matcher(['ya']), matcher(['xa']), matcher(['ya', 'xb']), matcher([])]).toEqual([
     ...[true, false, true, true, false],

@@ -131,8 +131,8 @@ test('A13: a NUL in the command line is refused as the hook is registered', () =
   expect(problemsOf({ ...hook('a'), command: 'x\0y' })).toEqual(['its command line holds a NUL character']);
 });
 
-test.each(['(', '[a-', '(?<x', '*abc('])('B24: a hook whose matcher %s is no pattern is refused', (matcher) => {
-  expect(problemsOf({ ...hook('a'), matcher })).toEqual([expect.stringContaining('`matcher` is no pattern')]);
+test.each(['(', '[a-', '(?<x', '*abc('])('B24: a hook whose matcher %s is an invalid pattern is refused', (matcher) => {
+  expect(problemsOf({ ...hook('a'), matcher })).toEqual([expect.stringContaining('`matcher` is an invalid pattern')]);
 });
 
 test('a command with spaces and without arguments is refused, and the message says how to mend it', () => {

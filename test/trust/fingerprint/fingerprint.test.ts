@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/trust/fingerprint/canonical-json.js';
 import { digestOf } from '../../../src/trust/fingerprint/fingerprint.js';
 import { matchesPattern } from '../../../src/trust/fingerprint/path-pattern.js';
@@ -68,64 +68,34 @@ function reversed(value: unknown): unknown {
 }
 
 describe('a change of the bytes is found in a file that is named', () => {
-  afterEach(() => void vi.unstubAllEnvs());
   const ways: [string, Partial<TrustItem>][] = [
     ['as an argument', { command: 'node', args: ['src/x.js'] }],
-    ['without its suffix', { command: 'node', args: ['./src/x'] }],
-    ['in an option', { command: 'node', args: ['--require=./src/x.js', '-e', '0'] }],
-    ['right after a letter', { command: 'node', args: ['-r./src/x.js'] }],
-    ['as a URL', { command: 'node', args: ['--import', 'file://WORKSPACE/src/x.js'] }],
+    ['as the value of an option', { command: 'node', args: ['--require=./src/x.js', '-e', '0'] }],
     ['by its absolute path', { command: 'node', args: ['WORKSPACE/src/x.js'] }],
     ['from another folder', { command: 'node', args: ['x.js'], cwd: 'src' }],
-    ['as a module of Python', { command: 'sh', args: ['-c', 'python3 -m src.module'] }],
-    ['as a package of Python', { command: 'sh', args: ['-c', 'python3 -m src.package'] }],
-    ['in the place of a variable', { shell: true, command: `sh "\${HOOK:-src/x.js}"` }],
-    ['in the place of a variable of MCP', { command: 'node', args: [`\${env:HOOK:-src/x.js}`] }],
-    ['in the place of a variable, in very many characters', { args: [`\${HOOK:-${'./'.repeat(200)}src/x.js}`] }],
-    ['with a part of it in the place of a variable', { args: [`--in=\${HOOK:-src/}x.\${HOOK:-js}`] }],
-    ['behind a very long substitution', { shell: true, command: `node src/$(: ${'a'.repeat(300)})x.js` }],
-    ['in a text for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
+    ['in a line for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
-    ['behind a variable', { shell: true, command: '$PROJECT_DIR/src/x.js' }],
-    ['behind a variable in quotes', { shell: true, command: 'node "$PROJECT_DIR"/src/x.js' }],
-    ['behind a variable with a default', { shell: true, command: `node "\${PWD:-.}/src/x.js"` }],
-    ['behind a substitution', { shell: true, command: 'node "$(pwd)/src/x.js"' }],
-    ['behind substitutions', { shell: true, command: 'node "$(cd "$(pwd)" && pwd)/src/a, (1)=b c.js"' }],
-    ['from home', { shell: true, command: 'node ~/ws/src/x.js' }],
-    ['from home by its variable', { shell: true, command: `node "\${HOME}"/ws/src/x.js` }],
-    ['from home by a changed variable', { shell: true, command: `node \${HOME%/}/ws/src/x.js` }],
-    ['from the home of a name', { shell: true, command: 'node ~some-body/ws/src/x.js' }],
-    ['from the folder of the shell', { shell: true, command: 'node ~+/src/x.js' }],
+    ['as what is read from', { shell: true, command: 'sh <src/x.js' }],
+    ['as what is read and written', { shell: true, command: 'sh <>src/x.js' }],
+    ['behind a variable of the definition', { shell: true, command: 'node "$D"/x.js', env: { D: 'src' } }],
+    ['behind a variable with a default', { shell: true, command: `node \${D:-lib}/x.js`, env: { D: 'src' } }],
+    ['behind the variable of the host', { shell: true, command: '"$APP_PROJECT_DIR"/src/x.js' }],
+    ['behind the folder of an MCP entry', { kind: 'mcp-server', args: [`\${workspaceFolder}/src/x.js`] }],
+    ['as the default of a value of MCP', { kind: 'mcp-server', args: [`\${env:HOOK:-src/x.js}`] }],
     ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
     ['in quotes, with a blank', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
     ['with backslashes', { shell: true, command: 'node src/a,\\ \\(1\\)=b\\ c.js' }],
-    ['in a text in a text', { command: 'sh', args: ['-c', `sh -c "node 'src/a, (1)=b c.js'"`] }],
-    ['as a URL with escapes', { command: 'node', args: ['file://WORKSPACE/src/a,%20(1)=b%20c.js'] }],
-    ['as a URL with a query', { command: 'node', args: ['--import', './src/x.js?a#b'] }],
-    ['in the first line of the program', { command: 'src/first' }],
-    ['in the first line of that program', { command: 'src/second' }],
-    ['in the first line of a program, with blanks', { command: 'src/third' }],
-    ['right after letters', { command: 'sh', args: ['-nxsrc/x.js'] }],
-    ['as a URL with a host', { command: 'node', args: ['file://localhostWORKSPACE/src/x.js'] }],
-    ['in a URL of data', { command: 'node', args: ['data:text/javascript,import%20%22file://WORKSPACE/src/x.js%22'] }],
-    ['as a module of Perl', { command: 'perl', args: ['-Isrc', '-Mpackage::module'] }],
-    ['in a list', { command: 'node', args: ['a:b:src/\u00a0 x.js'] }],
-    ['as what has to do with git', { command: 'git', args: ['-c', 'alias.x=!./src/x.js'] }],
-    ['by a text for env', { command: 'env', args: ['-S', 'node "src/a,\\_(1)=b\\_c.js"'] }],
-    ['in a folder that a shell goes into', { shell: true, command: 'cd "$PROJECT_DIR"/src && node x.js' }],
-    ['in a folder within that', { shell: true, command: 'cd src; cd package && node x.js' }],
-    ['in a folder that a program goes into', { command: 'env', args: ['--chdir=src', 'node', 'x'] }],
-    ['in a folder that is looked through first', { shell: true, command: 'PATH=./src:$PATH x.js' }],
-    ['in a folder that is in a variable', { shell: true, command: 'D=src; node "$D"/x.js' }],
-    ['behind all arguments', { shell: true, command: 'node src/"$@"x$*.js' }],
-    ['behind an argument', { shell: true, command: 'node src/$9x.js' }],
+    ['in a line in a line', { command: 'sh', args: ['-c', `sh -c "node 'src/a, (1)=b c.js'"`] }],
+    ['behind -c, without a blank', { command: 'bash', args: ['-lc', './src/x.js;true'] }],
     ['with a blank that is none to a shell', { shell: true, command: 'node src/\u00a0\u2003.js' }],
     ['with the end of a line that is none to a shell', { shell: true, command: 'node src/y\r' }],
     ['with a backslash in quotes', { shell: true, command: 'node "src/a \\b.js"' }],
     ['as the program', { command: 'src/x.js' }],
     ['through a link', { command: 'node', args: ['link.js'] }],
     ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
+    ['up from a link, by its text', { command: 'node', args: ['far/../src/x.js'] }],
+    ['up from a link, as the system goes', { command: 'node', args: ['far/../x.js'] }],
     ['among the declared files', { command: 'node', files: ['src/*.js'] }],
     ['in a declared folder that is a link', { command: 'node', files: ['linked'] }],
     ['by a pattern through a link', { command: 'node', files: ['linked/**/*.js'] }],
@@ -138,15 +108,11 @@ describe('a change of the bytes is found in a file that is named', () => {
   test.each(ways)('%s', async (_way, how) => {
     const place = makePlace();
     const { workspaceDir } = place;
-    vi.stubEnv('HOME', place.root);
     const path = script(join(workspaceDir, 'src', 'x.js'), '#!/usr/bin/env node\n');
-    script(join(workspaceDir, 'src', 'first'), `#!${path} -x\n`);
-    script(join(workspaceDir, 'src', 'second'), `#!/usr/bin/env ./src/first\n`);
-    script(join(workspaceDir, 'src', 'third'), '#!/bin/sh src/a, (1)=b c.js\n');
-    mkdirSync(join(workspaceDir, 'src', 'package'));
-    const names = ['a, (1)=b c.js', 'module.py', '\u00a0 x.js', '\u00a0\u2003.js', 'y\r', 'a \\b.js'];
+    const names = ['a, (1)=b c.js', '\u00a0\u2003.js', 'y\r', 'a \\b.js'];
     for (const name of names) linkSync(path, join(workspaceDir, 'src', name));
-    for (const name of ['__main__.py', 'module.pm', 'x.js']) linkSync(path, join(workspaceDir, 'src', 'package', name));
+    mkdirSync(join(workspaceDir, 'src', 'deep'));
+    symlinkSync('src/deep', join(workspaceDir, 'far'));
     symlinkSync('src/x.js', join(workspaceDir, 'link.js'));
     symlinkSync('src', join(workspaceDir, 'linked'));
     write(join(workspaceDir, 'declared', 'a'), '');
@@ -154,12 +120,13 @@ describe('a change of the bytes is found in a file that is named', () => {
     symlinkSync('../declared', join(workspaceDir, 'src', 'back'));
     const args = how.args?.map((arg) => arg.replace('WORKSPACE', workspaceDir));
     const item = place.hook({ ...how, args });
-    const before = await digestOf(item, place.trustPlace());
-    expect(await digestOf(item, place.trustPlace())).toBe(before);
+    const digest = () => digestOf(item, { ...place.trustPlace(), projectVariable: 'APP_PROJECT_DIR' });
+    const before = await digest();
+    expect(await digest()).toBe(before);
 
     script(path, '#!/usr/bin/env node\nevil();\n');
 
-    expect(await digestOf(item, place.trustPlace())).not.toBe(before);
+    expect(await digest()).not.toBe(before);
   });
 });
 
@@ -247,6 +214,8 @@ test.each<[string, Partial<TrustItem>]>([
   ['outside', { files: ['/etc/passwd'] }],
   ['outside', { args: ['/proc/self/cwd/hooks/lint.sh'] }],
   ['outside', { shell: true, command: 'node --import=//proc/./$$/cwd/hooks/lint.sh' }],
+  ['outside', { command: 'sh', args: ['../../../../../../../../../../proc/self/cwd/hooks/lint.sh'] }],
+  ['outside', { shell: true, command: 'sh /dev/fd/9 9<hooks/lint.sh' }],
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
@@ -285,16 +254,6 @@ test('a path that is too long from the root, and not from the folder of the prog
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'unreadable' });
 });
 
-test.each([
-  ['no UTF-8', Buffer.from('#!/bin/sh ./\xff.sh\n', 'latin1')],
-  ['longer than a system reads', `#!/bin/sh ./${'x'.repeat(250)}\n`],
-])('a program whose first line is %s is refused: it may be another one to the system', async (_what, text) => {
-  const place = makePlace();
-  write(place.hookPath, text, 0o755);
-
-  await expect(digestOf(place.hook(), place.trustPlace())).rejects.toMatchObject({ problem: 'unreadable' });
-});
-
 test('a link to a pipe is refused where it is named: what it will give is not there to be bound', async () => {
   const place = makePlace();
   execFileSync('mkfifo', [join(place.workspaceDir, 'pipe')]);
@@ -312,16 +271,6 @@ test('the question shows the scripts of an extension outside of the workspace, t
   await place.gate().authorize(place.hook({ root, command: './hook.sh' }));
 
   expect(Object.keys(place.asked[0]?.scripts ?? {})).toEqual(['hook.sh']);
-});
-
-test('a path that goes up from a link is refused: it is one file by its text, and another one to the system', async () => {
-  const place = makePlace();
-  mkdirSync(join(place.workspaceDir, 'other'));
-  symlinkSync('../other', join(place.workspaceDir, 'hooks', 'link'));
-  const item = place.hook({ command: 'sh', args: ['hooks/link/../x.sh'] });
-
-  await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'outside' });
-  await digestOf(place.hook({ args: ['hooks/../../nowhere', '...', 'a..b'] }), place.trustPlace());
 });
 
 test('a folder may have any name', async () => {

@@ -254,7 +254,6 @@ test.each([
   [['../../../ws/src/x.sh']],
   [[`\${extensionPath}/../../../ws/src/x.sh`]],
   [['-c', '. "$extensionPath"/../../../ws/src/x.sh']],
-  [['-c', '. ~+/../../../ws/src/x.sh']],
 ])('a script that leads out of the copy of an extension is bound where it leads to from there: %j', async (args) => {
   const place = makePlace();
   const gate = place.gate({ stateDir: join(place.root, 'state') });

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { readCommandLine } from '../../../src/trust/fingerprint/command-line.js';
+import type { TrustItem } from '../../../src/trust/item.js';
+
+const item = { kind: 'hook', scope: 'workspace', name: 'lint' } as const;
+const read = (more: Partial<TrustItem>, variables = {}) => {
+  const { words, isPlain } = readCommandLine({ ...item, ...more }, variables);
+  return { words: [...words].filter((word) => word !== ''), isPlain };
+};
+const line = (command: string, variables = {}) => read({ shell: true, command }, variables);
+
+test.each([
+  'sh hooks/lint.sh --fast',
+  '  sh  hooks/lint.sh  --fast\n',
+  `"sh" 'hooks/lint.sh' --f'a's"t"`,
+  'sh\thooks/lint.sh\\\n --fast',
+])('a line of plain words is plain: %j', (command) => {
+  expect(line(command)).toEqual({ words: ['sh', 'hooks/lint.sh', '--fast'], isPlain: true });
+});
+
+test.each([
+  'cd hooks && sh lint.sh',
+  'a; b',
+  'a\nb',
+  'a | b',
+  'a &',
+  '(a)',
+  'a > b',
+  'a < b',
+  'A=b a',
+  'A+=b a',
+  'a $B',
+  'a "$B"',
+  'a $(b)',
+  'a "`b`"',
+  'a *.sh',
+  'a ?.sh',
+  'a [b].sh',
+  'a {b,c}.sh',
+  'a ~/b',
+  '! a',
+  'a # b',
+  "a $'\\x62'",
+  `sh -c 'a; b'`,
+  `sh -c "sh -c 'a; b'"`,
+  'sh -c a\\;b',
+])('a line that a shell does more with is not plain: %j', (command) => {
+  expect(line(command).isPlain).toBe(false);
+});
+
+test('quotes and backslashes keep a line plain', () => {
+  expect(line(`a 'b;$c' "d;e" f\\;g "h\\$i"`)).toEqual({ words: ['a', 'b;$c', 'd;e', 'f;g', 'h$i'], isPlain: true });
+});
+
+test('the words of a line that is not plain are read all the same', () => {
+  expect(line('cd a&&sh b|c;d<e').words).toEqual(['cd', 'a', 'sh', 'b', 'c', 'd', 'e']);
+});
+
+test.each(['cat >log', 'cat >> "log"', 'cat 2>|log', 'cat &>log', 'cat >\tlog x', 'cat >log; x'])(
+  'a file that output is redirected to does not count: %j',
+  (command) => {
+    const { words, isPlain } = line(command);
+
+    expect([words.includes('cat'), words.includes('log'), isPlain]).toEqual([true, false, false]);
+    expect(words.includes('x')).toBe(command.endsWith('x'));
+  },
+);
+
+test('a known variable is replaced before the line is split, and keeps it plain', () => {
+  const variables = { ROOT: `/a b/"$(c)'` };
+
+  expect(line('"$ROOT"/x', variables)).toEqual({ words: [`/a b/"$(c)'/x`], isPlain: true });
+  expect(line(`\${ROOT}/x \${ROOT:-.}/y $ROOTS`, variables)).toEqual({
+    words: [`/a b/"$(c)'/x`, `/a b/"$(c)'/y`, '$ROOTS'],
+    isPlain: false,
+  });
+  expect(line('$constructor/x', variables).words).toEqual(['$constructor/x']);
+});
+
+test('an argument is no line, unless it has a blank in it or stands behind -c', () => {
+  expect(read({ command: 'x', args: ['a;b', '-c', 'd;e', 'f g'] }).words).toEqual([
+    ...['x', 'a;b', '-c', 'd;e', 'd', 'e', 'f g', 'f', 'g'],
+  ]);
+  expect(read({ command: 'x', args: ['https://y/?a=1&b=*', '$(id)'] }).isPlain).toBe(true);
+});
+
+test('in an MCP entry a variable is a value', () => {
+  const args = [`\${TOKEN}`, `--in=\${DIR:-src}/x`, `\${workspaceFolder}/y`, '-c', `sh \${TOKEN}`];
+  const { words, isPlain } = read({ kind: 'mcp-server', command: 'x', args }, { workspaceFolder: '/ws' });
+
+  expect(isPlain).toBe(true);
+  expect(words).toEqual(expect.arrayContaining(['src/x', '/ws/y', 'sh']));
+});
+
+test.each(['"', "'", '\\', '$(', '`', '${', '${A:-', ' "', " '", '>', '< ', '"\'', '\\"', "-c '"])(
+  'a line that is made to be slow to read is read in no time: %j',
+  (piece) => {
+    const start = performance.now();
+    line(piece.repeat(131_072 / piece.length), { A: 'b' });
+    read({ kind: 'mcp-server', args: [piece.repeat(131_072 / piece.length)] }, { A: 'b' });
+
+    expect(performance.now() - start).toBeLessThan(2_000);
+  },
+);
