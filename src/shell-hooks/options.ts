@@ -6,11 +6,12 @@ import type { Logger } from '../internal/logger.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
+import { DIALECTS } from './dialects/list.js';
+import { parseNativeHooks } from './dialects/native.js';
 import { HookInvalidError } from './error.js';
 import type { ToolNames } from './events/hook-event-context.js';
 import type { Report } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
-import { parseNativeHooks } from './files/parse-native.js';
 import { type HookDefinition, type HookRegistration, timeoutProblem } from './hook/definition.js';
 import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
@@ -69,7 +70,6 @@ const KEYS: readonly string[] = [
   ...['workspaceDir', 'appName', 'userDir', 'hooks', 'files', 'discover', 'registry', 'approve', 'gate', 'toolNames'],
   ...['sensitive', 'redact', 'inheritEnv', 'onDiagnostic', 'onNotice', 'machine'],
 ];
-const DIALECTS: readonly HookDialect[] = ['native', 'claude', 'codex', 'gemini'];
 
 /** Options with their defaults. */
 export interface ShellHooksSettings extends ShellHooksOptions {
@@ -85,8 +85,9 @@ export interface ShellHooksSettings extends ShellHooksOptions {
 export function resolveShellHooksOptions(options: ShellHooksOptions): ShellHooksSettings {
   validateKinds(options);
   const { workspaceDir = process.cwd(), appName = 'keelson', files = [], discover = [] } = options;
-  const bad = discover.find((dialect) => !DIALECTS.includes(dialect));
-  if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${DIALECTS.join(', ')}.`);
+  const known = DIALECTS.map(({ id }) => id);
+  const bad = discover.find((dialect) => !known.includes(dialect));
+  if (bad !== undefined) throw new OptionInvalidError('discover', `"${bad}" is none of ${known.join(', ')}.`);
   const { hooks, timeout } = ownHooks(options.hooks);
   return {
     ...options,

@@ -39,4 +39,4 @@ export function nearestName(name: string, names: readonly string[]): string | un
 }
 
 /** Whose rules a hook follows: those of this library, or those of the program that its file was written for. */
-export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini';
+export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini' | 'cursor' | 'copilot';

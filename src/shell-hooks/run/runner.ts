@@ -4,14 +4,8 @@ import type { Logger } from '../../internal/logger.js';
 import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { TrustGate } from '../../trust/gate.js';
-import { readHook } from '../dialects/dialect.js';
-import {
-  type EventFields,
-  type HookEventContext,
-  type HookMatchInput,
-  isFor,
-  type ToolNames,
-} from '../events/hook-event-context.js';
+import { dialectOf } from '../dialects/list.js';
+import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
@@ -21,7 +15,8 @@ import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { hookEnvironment, variablePrefix } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { hookInput, shownToolName } from './input.js';
+import { hookInput } from './input.js';
+import { isFor, namesOf } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
 import { HookReports } from './reports.js';
@@ -73,12 +68,12 @@ export class HookRunner {
   /** The hooks that would run, in order. */
   matching(subject: HookMatchInput): readonly ShellHook[] {
     const hooks = this.options.registry.hooksOf(subject.event);
-    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.namesOf(subject.tool, hook)));
+    return hooks.length === 0 ? hooks : hooks.filter((hook) => isFor(hook, subject, this.options.toolNames));
   }
 
   /** What a tool is called here, and in the dialect of a hook. */
   namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect'>): readonly string[] {
-    return tool === undefined ? [] : [tool, shownToolName(hook, tool, this.options.toolNames)];
+    return namesOf(tool, hook, this.options.toolNames);
   }
 
   /** How often each hook has failed, by id. */
@@ -130,7 +125,7 @@ export class HookRunner {
       // Many a program ends with 0 where it is told to: what it did not say is no yes.
       const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
-      const reading = isCut ? CUT_OFF : readHook({ hook, result });
+      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -209,7 +204,8 @@ interface Refused {
  * a command that nobody approved may not take the place of the same one that somebody did.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
-  return hook.dialect !== 'native' && completed.some((other) => commandOf(other) === commandOf(hook));
+  const { runsOnce = false } = dialectOf(hook.dialect);
+  return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
 /** What two hooks share that were read from one definition. */
