@@ -9,6 +9,7 @@ import type { ExtensionScope } from '../skills/skill.js';
 import type { TrustGate } from '../trust/gate.js';
 import type { TrustGateOptions } from '../trust/gate-options.js';
 import type { Extension, ManifestFormat } from './extension.js';
+import { FORMATS } from './formats/list.js';
 
 /** What `manifests` takes. */
 export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow'> {
@@ -67,7 +68,6 @@ const KEYS: readonly string[] = [
   ...['workspaceDir', 'appName', 'userDir', 'gate', 'approve', 'approveTimeoutMs', 'allow', 'autoEnable', 'compat'],
   ...['config', 'env', 'skillFolders', 'skillTool', 'followLinks', 'mustApprove', 'hooks', 'mcp', 'logger'],
 ];
-const FORMATS: readonly string[] = ['gemini', 'claude'];
 
 /** Checks the options and fills in the defaults. */
 export function resolveManifestOptions(options: ManifestOptions): ManifestSettings {
@@ -82,8 +82,9 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
   const isAppName = typeof appName === 'string' && /^[A-Za-z0-9][\w-]*$/.test(appName);
   refuseIf(!isAppName, 'appName', `"${String(appName)}" is not made of letters, digits, _ and -.`);
   refuseIf(typeof autoEnable !== 'boolean', 'autoEnable', 'it is no boolean.');
-  const bad = compat.find((format) => !FORMATS.includes(format));
-  refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${FORMATS.join(', ')}.`);
+  const known = FORMATS.flatMap(({ id, isOptIn }) => (isOptIn ? [id] : []));
+  const bad = compat.find((format) => !known.includes(format));
+  refuseIf(bad !== undefined, 'compat', `"${bad}" is none of ${known.join(', ')}.`);
   const { userDir = join(homedir(), `.${appName}`), skillFolders = standardFolders(appName) } = options;
   refuseIf(typeof userDir !== 'string' || !isAbsolute(userDir), 'userDir', `"${userDir}" is not absolute.`);
   const workspaceDir = resolve(options.workspaceDir);
