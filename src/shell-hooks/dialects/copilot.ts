@@ -13,7 +13,7 @@ import {
 import type { HookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
-import type { Dialect, DialectEvent, DialectInputSource } from './dialect.js';
+import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent } from './dialect.js';
 import type { JsonObject } from './json-object.js';
 import { type FieldKind, findBadField, lastObjectOf, NO_BEHIND_TEXT, parseOutput, textOf } from './output.js';
 import {
@@ -100,8 +100,7 @@ function readEntry(entry: JsonMap, { theirs }: Place, source: HookSource): HookS
 
 function inputOf(source: DialectInputSource): JsonMap {
   const { hook, sessionId, now } = source;
-  const named = Object.hasOwn(EVENTS, hook.dialectEvent ?? '') ? EVENTS[hook.dialectEvent ?? ''] : undefined;
-  return { sessionId, timestamp: now, ...named?.input?.(source) };
+  return { sessionId, timestamp: now, ...namedEvent(EVENTS, hook)?.input?.(source) };
 }
 
 /** The arguments are a string of JSON, as the CLI 1.0 sends them. */

@@ -14,7 +14,7 @@ import {
 import type { HookEvent } from '../hook/event.js';
 import { malformed, problemOf } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
-import type { Dialect, DialectEvent, DialectInputSource } from './dialect.js';
+import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent } from './dialect.js';
 import type { JsonObject } from './json-object.js';
 import { type FieldKind, findBadField, lastObjectOf, NO_BEHIND_TEXT, parseOutput, resultOf, textOf } from './output.js';
 import {
@@ -105,14 +105,13 @@ function readEntry(entry: JsonMap, { event, theirs }: Place, source: HookSource)
 
 function inputOf(source: DialectInputSource): JsonMap {
   const { hook, sessionId, runId = sessionId, workspaceDir } = source;
-  const named = Object.hasOwn(EVENTS, hook.dialectEvent ?? '') ? EVENTS[hook.dialectEvent ?? ''] : undefined;
   return {
     conversation_id: sessionId,
     generation_id: runId,
     workspace_roots: [workspaceDir],
     user_email: null,
     transcript_path: null,
-    ...named?.input?.(source),
+    ...namedEvent(EVENTS, hook)?.input?.(source),
   };
 }
 

@@ -81,6 +81,14 @@ export interface Dialect {
   readonly read: (run: FinishedHook) => HookReading;
 }
 
+/** The event of a hook by the name that its file gives it; undefined for a hook that no file names. */
+export function namedEvent<Event>(
+  events: Readonly<Record<string, Event>>,
+  { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
+): Event | undefined {
+  return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+}
+
 const LONGEST_ID = 4_096;
 
 /** The id of a session as a variable. Ids often come from clients: one that no variable can hold is in the input alone. */

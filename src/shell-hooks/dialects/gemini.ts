@@ -117,7 +117,7 @@ const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'befo
  * Reads a hook as Gemini CLI does: exit code 2 blocks, and text that is no JSON is for the user. A no stands whatever the
  * exit code is.
  */
-export function readGemini({ hook, result }: FinishedHook): HookReading {
+function readGemini({ hook, result }: FinishedHook): HookReading {
   const { event } = hook;
   const problem = problemOf(result);
   if (result.outcome === 'exited' && result.exitCode === 2) {

@@ -4,7 +4,7 @@ import { claude } from './claude.js';
 import { codex } from './codex.js';
 import { copilot } from './copilot.js';
 import { cursor } from './cursor.js';
-import type { Dialect, DialectEvent } from './dialect.js';
+import { type Dialect, type DialectEvent, namedEvent } from './dialect.js';
 import { gemini } from './gemini.js';
 import { native } from './native.js';
 
@@ -18,10 +18,9 @@ export function dialectOf(id: HookDialect): Dialect {
   return BY_ID.get(id) ?? native;
 }
 
-/** The event of a hook by the name that its file gives it; undefined for a hook that no file names. */
-export function namedEventOf({ dialect, dialectEvent }: ShellHook): DialectEvent | undefined {
-  const { events } = dialectOf(dialect);
-  return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+/** The event of a hook in its dialect; undefined for a hook that no file names. */
+export function namedEventOf(hook: ShellHook): DialectEvent | undefined {
+  return namedEvent(dialectOf(hook.dialect).events, hook);
 }
 
 /** The name of a hook's event in its dialect. */

@@ -112,7 +112,7 @@ const FIELDS = {
 const RESERVED: readonly string[] = ['continue', 'data', 'updatedOutput', ...Object.keys(FIELDS)];
 
 /** Reads a hook by the rules of this library: standard output counts, whatever the exit code. */
-export function readNative({ hook, result }: FinishedHook): HookReading {
+function readNative({ hook, result }: FinishedHook): HookReading {
   const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) {
     return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };

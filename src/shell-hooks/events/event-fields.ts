@@ -12,7 +12,7 @@ export interface CallRecord {
 }
 
 /** The session that a run is part of; a run without one is a session of its own. */
-export function sessionIdOf(run: RunContext): string {
+function sessionIdOf(run: RunContext): string {
   return run.session?.id ?? run.id;
 }
 

@@ -11,17 +11,16 @@ export interface EventFields {
   /** The same and more at the top, in the words of other programs. */
   readonly flat?: Readonly<Record<string, unknown>> | undefined;
   /** The conversation, for the dialects whose hooks see it in their own words. */
-  readonly conversation?: (() => HookConversation) | undefined;
+  readonly conversation?:
+    | (() => {
+        readonly messages: readonly Message[];
+        readonly model: string;
+        /** At `after_model`. */
+        readonly response?: ModelResponse | undefined;
+      })
+    | undefined;
   /** The result, at `after_tool`. */
   readonly result?: ToolResult | undefined;
-}
-
-/** The conversation at a model event. */
-export interface HookConversation {
-  readonly messages: readonly Message[];
-  readonly model: string;
-  /** At `after_model`. */
-  readonly response?: ModelResponse | undefined;
 }
 
 /** One event, about one value that its hooks may rewrite. */

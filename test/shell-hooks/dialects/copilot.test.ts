@@ -93,19 +93,29 @@ test('a hook gets the fields that GitHub documents', async () => {
 });
 
 test.each([
-  ['exit code 2', 'echo "not here" >&2; exit 2', 0, 'not here'],
-  ['exit code 2 beside a yes', `echo '{"permissionDecision":"allow"}'; exit 2`, 0, 'no reason was given'],
-  ['another exit code', `echo '{"permissionDecision":"allow"}'; exit 1`, 0, 'the hook failed'],
-  [
-    'a no with another exit code',
-    `echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'; exit 1`,
-    0,
-    'no',
-  ],
-  ['a hook that takes too long', 'sleep 30', 1, 'done'],
-  ['text that is not JSON', 'echo checked', 1, 'done'],
-  ['empty output', 'true', 1, 'done'],
-])('before a tool, %s has its effect', async (_title, text, runs, shown) => {
+  { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
+  {
+    title: 'exit code 2 beside a yes',
+    text: `echo '{"permissionDecision":"allow"}'; exit 2`,
+    runs: 0,
+    shown: 'no reason was given',
+  },
+  {
+    title: 'another exit code',
+    text: `echo '{"permissionDecision":"allow"}'; exit 1`,
+    runs: 0,
+    shown: 'the hook failed',
+  },
+  {
+    title: 'a no with another exit code',
+    text: `echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'; exit 1`,
+    runs: 0,
+    shown: 'no',
+  },
+  { title: 'a hook that takes too long', text: 'sleep 30', runs: 1, shown: 'done' },
+  { title: 'text that is not JSON', text: 'echo checked', runs: 1, shown: 'done' },
+  { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
+])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
   const hooks = copilotHooks({ preToolUse: [bash(text, { timeoutSec: text.startsWith('sleep') ? 0.3 : 20 })] });
   const { tool, inputs } = countingTool('run_command');
   const { agent, model } = agentWith(lab, hooks, {

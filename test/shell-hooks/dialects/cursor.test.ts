@@ -114,15 +114,30 @@ test('each event comes for its tools alone, with the fields that Cursor document
 });
 
 test.each([
-  ['exit code 2', 'echo "not here" >&2; exit 2', 0, 'not here'],
-  ['output that is not JSON', 'echo fine', 0, 'its output is invalid'],
-  ['a permission that is unknown', `echo '{"permission":"maybe"}'`, 0, 'its output is invalid'],
-  ['camelCase messages of version 1.7', `echo '{"permission":"deny","agentMessage":"old"}'`, 0, 'old'],
-  ['a no with another exit code', `echo '{"permission":"deny","agent_message":"no"}'; exit 1`, 0, 'no'],
-  ['another exit code', 'exit 1', 1, 'done'],
-  ['empty output', 'true', 1, 'done'],
-])('before a tool, %s has its effect', async (_title, command, runs, shown) => {
-  const hooks = cursorHooks({ preToolUse: [{ command }] });
+  { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
+  { title: 'output that is not JSON', text: 'echo fine', runs: 0, shown: 'its output is invalid' },
+  {
+    title: 'a permission that is unknown',
+    text: `echo '{"permission":"maybe"}'`,
+    runs: 0,
+    shown: 'its output is invalid',
+  },
+  {
+    title: 'camelCase messages of version 1.7',
+    text: `echo '{"permission":"deny","agentMessage":"old"}'`,
+    runs: 0,
+    shown: 'old',
+  },
+  {
+    title: 'a no with another exit code',
+    text: `echo '{"permission":"deny","agent_message":"no"}'; exit 1`,
+    runs: 0,
+    shown: 'no',
+  },
+  { title: 'another exit code', text: 'exit 1', runs: 1, shown: 'done' },
+  { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
+])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
+  const hooks = cursorHooks({ preToolUse: [{ command: text }] });
   const { tool, inputs } = countingTool('run_command');
   const { agent, model } = agentWith(lab, hooks, {
     script: [calls('run_command', { command: 'ls' }), says('ok')],
