@@ -1,13 +1,12 @@
 import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
 import { readBytes } from '../process/files/file-bytes.js';
-import { isInside, realLocation } from '../process/files/location.js';
-import { missingPaths, resolveInside } from '../process/files/relative-path.js';
+import { resolveInside } from '../process/files/relative-path.js';
 import type { ExtensionScope } from '../skills/skill.js';
-import type { Extension, ManifestContent, ManifestFormat } from './extension.js';
-import { readCompatManifest } from './formats/compat.js';
-import { type ReadManifest, readNativeManifest } from './formats/native.js';
-import { type JsonDocument, MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './formats/strict-json.js';
+import type { Extension, ManifestFormat } from './extension.js';
+import type { ReadManifest } from './formats/format.js';
+import { FORMATS } from './formats/list.js';
+import { MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './formats/strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {
@@ -23,18 +22,13 @@ export interface FolderResult {
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-const FILES: readonly (readonly [ManifestFormat, string])[] = [
-  ['native', 'manifest.json'],
-  ['gemini', 'gemini-extension.json'],
-  ['claude', '.claude-plugin/plugin.json'],
-];
-
 /** Reads the extension in a folder without links in its path. Never rejects: what is wrong is told. */
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
   const diagnostics: ManifestDiagnostic[] = [];
   let found: { readonly extension: Extension; readonly file: string } | undefined;
-  for (const [format, file] of FILES) {
-    if (format !== 'native' && !reading.compat.includes(format)) continue;
+  const wanted = new Set<ManifestFormat>(reading.compat);
+  for (const { id: format, file, isOptIn, read: readFormat } of FORMATS) {
+    if (isOptIn && !wanted.has(format)) continue;
     const manifest = await readManifestFile(root, file);
     if (manifest === undefined) continue;
     if (found !== undefined) {
@@ -42,7 +36,8 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
       diagnostics.push(diagnose('warning', { root, file, extension: found.extension.name }, [{ path: '', message }]));
       continue;
     }
-    const read = 'problems' in manifest ? manifest : await readFormat(manifest, { root, format, reading });
+    const read =
+      'problems' in manifest ? manifest : await readFormat(manifest, { root, workspaceDir: reading.workspaceDir });
     const extension =
       'content' in read
         ? { ...read.content, ...{ scope: reading.scope, format, root, source: join(root, file) } }
@@ -61,32 +56,6 @@ async function readManifestFile(root: string, file: string): Promise<ParsedJson 
     return { problems: [{ path: '', message: 'it leads out of the folder of the extension' }] };
   }
   return parseJsonObject(read.bytes);
-}
-
-interface FormatReading {
-  readonly root: string;
-  readonly format: ManifestFormat;
-  readonly reading: FolderReading;
-}
-
-async function readFormat(document: JsonDocument, { root, format, reading }: FormatReading): Promise<ReadManifest> {
-  if (format !== 'native') return readCompatManifest({ document, root, format, workspaceDir: reading.workspaceDir });
-  const read = readNativeManifest(document);
-  if (!('content' in read)) return read;
-  const outside = foldersOutside(root, read.content);
-  if (outside.length > 0) return { problems: outside };
-  const missing = await missingPaths(root, { paths: read.content.skillFolders.slice(1), key: 'skills' });
-  return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
-}
-
-/** Folders of skills that a link leads out of the extension. */
-function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
-  return skillFolders
-    .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))
-    .map((path) => ({
-      path: 'skills',
-      message: `${JSON.stringify(path)} leads out of the folder of the extension`,
-    }));
 }
 
 interface Place {

@@ -17,7 +17,7 @@ export type {
   ManifestSkill,
   SettingDefinition,
 } from './extension.js';
-export type { ReadManifest } from './formats/native.js';
+export type { ReadManifest } from './formats/format.js';
 export { parseManifest } from './formats/native.js';
 export { manifestJsonSchema } from './formats/native-schema.js';
 export { type Manifests, manifests } from './manifests.js';

@@ -11,6 +11,7 @@ import type { ExtensionScope } from '../skills/skill.js';
 import type { TrustGate } from '../trust/gate.js';
 import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
 import type { Extension, ManifestFormat } from './extension.js';
+import { FORMATS } from './formats/list.js';
 
 /** What `manifests` takes. */
 export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'approveTimeoutMs' | 'allow'> {
@@ -75,7 +76,7 @@ export const sharedRules = {
   ...approvalRules,
   appName,
   userDir: absolutePath,
-  compat: listOf(oneOf('gemini', 'claude')),
+  compat: listOf(oneOf(...FORMATS.flatMap(({ id, isOptIn }) => (isOptIn ? [id] : [])))),
   logger,
 } satisfies Partial<OptionTable<ManifestOptions>>;
 

@@ -4,13 +4,14 @@ import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
+import { dialectOf, namedEventOf } from './dialects/list.js';
 import { createGates, createReachNotes, createResultGate, rewritesText } from './events/lifecycles.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
-import type { HookRegistration } from './hook/definition.js';
+import type { HookRegistration, ShellHook } from './hook/definition.js';
 import type { HookDialect } from './hook/event.js';
 import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
 import { HookRegistry } from './hook/registry.js';
@@ -126,7 +127,7 @@ class ShellHooksLoader implements ShellHooks {
 
   async reload(): Promise<void> {
     const { discover, files, workspaceDir } = this.settings;
-    const found = discover.flatMap((dialect) => standardFiles(dialect, this.settings));
+    const found = (await Promise.all(discover.map((dialect) => standardFiles(dialect, this.settings)))).flat();
     const contents = [];
     // The user's hooks stand before those of the workspace.
     for (const scope of ['user', 'workspace'] as const) {
@@ -163,16 +164,15 @@ class ShellHooksLoader implements ShellHooks {
     return this.gate.revoke(digest);
   }
 
-  /** A guard whose matcher names tools of another program looks idle, where it is for nothing. */
+  /** A hook for tools of another program looks idle as long as nobody says which tools those are. */
   private explainNames(): void {
     for (const hook of this.registry.list()) {
-      const { dialect, source, matcher = '*' } = hook;
-      const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|)$/.test(matcher.trim());
-      if (dialect === 'native' || !isNamed || this.settings.toolNames?.[dialect] || this.explained.has(source))
-        continue;
+      const { dialect, source } = hook;
+      const asked = dialectOf(dialect).hasForeignTools ? namedTools(hook) : undefined;
+      if (asked === undefined || this.settings.toolNames?.[dialect] || this.explained.has(source)) continue;
       this.explained.add(source);
-      const message = `${source ?? hook.name}: its matchers are for the tools of ${dialect}; say in \`toolNames\` which of yours those are.`;
-      this.diagnostics.report({ level: 'warning', code: 'tools-unnamed', message, source });
+      const message = `${source ?? hook.name}: ${asked.message} Say in \`toolNames\` which of your tools those are.`;
+      this.diagnostics.report({ level: asked.level, code: 'tools-unnamed', message, source });
     }
   }
 
@@ -225,6 +225,18 @@ class ShellHooksLoader implements ShellHooks {
       return [];
     }
   }
+}
+
+/** What a hook names the tools of another program for; undefined if it names none. */
+function namedTools(hook: ShellHook): Pick<HookDiagnostic, 'level' | 'message'> | undefined {
+  const { dialect, matcher = '*' } = hook;
+  const { tools } = namedEventOf(hook) ?? {};
+  if (tools === 'mcp') return undefined;
+  if (tools !== undefined) {
+    return { level: 'error', message: `its hooks at ${hook.dialectEvent} are for the tool ${tools} of ${dialect}.` };
+  }
+  const isNamed = hook.event.endsWith('_tool') && !/^(?:\*|\.\*|mcp_.*|MCP:.*|)$/.test(matcher.trim());
+  return isNamed ? { level: 'warning', message: `its matchers are for the tools of ${dialect}.` } : undefined;
 }
 
 /** The lifecycles of an agent, which follow the registry: only what has a hook is switched on. */

@@ -21,11 +21,12 @@ import { absolutePath } from '../process/files/path-rules.js';
 import type { Spawn } from '../process/process-group.js';
 import type { Approver } from '../trust/decision.js';
 import type { TrustGate } from '../trust/gate.js';
+import { DIALECTS } from './dialects/list.js';
+import { parseNativeHooks } from './dialects/native.js';
 import { HookInvalidError } from './error.js';
 import type { ToolNames } from './events/hook-event-context.js';
 import type { Report } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
-import { parseNativeHooks } from './files/parse-native.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
 import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
@@ -94,7 +95,7 @@ const rules = {
     expected: 'a path, or an object with a `path`',
     accepts: (file) => typeof (isObject(file) ? file.path : file) === 'string',
   }),
-  discover: listOf(oneOf('native', 'claude', 'codex', 'gemini')),
+  discover: listOf(oneOf(...DIALECTS.map(({ id }) => id))),
   registry: withMethods('register'),
   approve: callable,
   gate: withMethods('authorize'),

@@ -5,6 +5,7 @@ import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
 import type { ExtensionScope } from '../../skills/skill.js';
 import type { Extension } from '../extension.js';
+import { formatOf } from '../formats/list.js';
 import type { ResolvedSettings } from '../settings/settings.js';
 
 /** The servers of one extension. */
@@ -79,11 +80,12 @@ export class InstalledServers {
     { extension, scope, settings }: ExtensionServers,
     { id, name, config }: { id: string; name: string; config: McpServerConfig },
   ): Promise<void> {
-    const { root, source, format } = extension;
+    const { root, source } = extension;
+    const { argsRequired, urlMeans } = formatOf(extension.format);
     const origin: McpServerOrigin = {
       ...{ scope, source, root, extension: extension.name, settings: settings.variables },
       workspaceDir: this.context.workspaceDir,
-      ...{ argsRequired: format === 'native', urlMeans: format === 'gemini' ? 'sse' : 'http' },
+      ...{ argsRequired, urlMeans },
     };
     try {
       await this.mcp.add(id, config, origin);

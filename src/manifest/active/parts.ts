@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { LoaderHost } from '../../lifecycle/lifecycle.js';
@@ -9,8 +8,7 @@ import { SkillRegistry } from '../../skills/registry.js';
 import type { StandaloneSkills } from '../../skills/standalone.js';
 import { skillLifecycle } from '../../skills/tool.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
-import { type ChoiceOwner, EnableState, STATE_FILE } from '../enable-state.js';
-import type { Extension } from '../extension.js';
+import { EnableChoices } from '../enable-choices.js';
 import type { ManifestSettings } from '../options.js';
 import { redactingHost } from '../settings/redacting-host.js';
 import { Redactor } from '../settings/redactor.js';
@@ -27,24 +25,21 @@ export class ManifestParts {
   readonly shell: ShellHooks;
   readonly mcp: McpServers;
   readonly active: ActiveExtensions;
-  readonly state: EnableState;
+  readonly choices: EnableChoices;
   readonly diagnostics: ManifestDiagnostic[] = [];
   standalone: StandaloneSkills = { entries: [], denied: [], diagnostics: [] };
   private logger: Logger;
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
-  /** Choices that are not stored yet, or could not be. */
-  private readonly chosen = new Map<string, boolean>();
-  private storing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: ManifestSettings) {
-    const { workspaceDir, appName, userDir, env } = settings;
+    const { workspaceDir, appName, env } = settings;
     this.logger = this.redactor.logger(settings.logger ?? consoleLogger);
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
     this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
-    this.state = new EnableState(join(userDir, STATE_FILE));
+    this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
   }
@@ -68,44 +63,9 @@ export class ManifestParts {
   }
 
   async close(): Promise<void> {
-    await this.storing;
+    await this.choices.settled();
     await this.shell.close?.();
     await this.mcp.close();
-  }
-
-  /** Whether an extension is on, whatever else it may lack. */
-  isWanted(extension: Extension): boolean {
-    const { name } = extension;
-    const choice = this.chosen.get(name) ?? this.state.choiceOf(this.ownerOf(extension), name);
-    return choice ?? (this.settings.autoEnable && !this.state.isLost);
-  }
-
-  /**
-   * Takes a choice at once, and stores it behind those before it. One to turn on that cannot be stored does not hold;
-   * one to turn off does, also then.
-   */
-  choose(extension: Extension, isOn: boolean): Promise<void> {
-    const { name } = extension;
-    const before = this.chosen.get(name);
-    this.chosen.set(name, isOn);
-    const stored = this.storing.then(() => this.state.choose(this.ownerOf(extension), name, isOn));
-    const settle = (kept: boolean | undefined) => {
-      if (this.chosen.get(name) !== isOn) return;
-      if (kept === undefined) this.chosen.delete(name);
-      else this.chosen.set(name, kept);
-    };
-    this.storing = stored.then(
-      () => settle(undefined),
-      () => settle(isOn ? before : isOn),
-    );
-    return stored;
-  }
-
-  /** Reads the choices, behind those that are being stored. Resolves with what is wrong with their file, if anything. */
-  readChoices(): Promise<string | undefined> {
-    const read = this.storing.then(() => this.state.load());
-    this.storing = read;
-    return read;
   }
 
   /** Brings the skills and the instructions in step with the extensions that are active. */
@@ -122,11 +82,6 @@ export class ManifestParts {
 
   get pendingSkills(): readonly string[] {
     return this.standalone.denied;
-  }
-
-  /** By whatever link one comes to a workspace, it is the same. */
-  private ownerOf({ scope }: Extension): ChoiceOwner {
-    return scope === 'user' ? 'user' : { workspace: realLocation(this.settings.workspaceDir) };
   }
 
   private createGate(): TrustGate {

@@ -1,6 +1,7 @@
 import { describeError } from '../../errors.js';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
-import { type HookRegistration, resolveHook } from '../../shell-hooks/hook/definition.js';
+import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
 import type { ExtensionScope } from '../../skills/skill.js';
 import type { TrustGate } from '../../trust/gate.js';

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
-import { type HookRegistration, resolveHook } from '../../shell-hooks/hook/definition.js';
+import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
+import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
 import type { ExtensionScope } from '../../skills/skill.js';
 import type { TrustItem } from '../../trust/item.js';

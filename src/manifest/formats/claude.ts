@@ -6,8 +6,9 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
+import { type CompatFolder, type CompatManifest, readCompatManifest } from './compat.js';
 import { compatServer, serversIn } from './compat-server.js';
-import type { CompatManifest } from './gemini.js';
+import type { Format } from './format.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -19,22 +20,20 @@ const UNREAD: readonly string[] = [
 const UNREAD_OF_OPTION = ['multiple', 'options', 'min', 'max'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
-/** A plugin's manifest, with the `.mcp.json` that lies beside it, if there is one. */
-export interface ClaudePlugin {
-  readonly manifest: JsonObject;
-  /** Reads a JSON file of the plugin; undefined where there is none. */
-  readonly readJson: (path: string) => Promise<JsonValue | undefined>;
-  readonly workspaceDir: string;
-  readonly root: string;
-}
+/** Plugins of Claude Code. */
+export const claude: Format = {
+  id: 'claude',
+  file: '.claude-plugin/plugin.json',
+  isOptIn: true,
+  read: (document, place) =>
+    readCompatManifest(document, { ...{ place, dialect: 'claude', hasData: true }, read: readClaudeManifest }),
+  argsRequired: false,
+  urlMeans: 'http',
+  hasDataFolder: true,
+};
 
 /** Reads a `.claude-plugin/plugin.json` as it is. Entries that cannot be used are left out with a warning. */
-export async function readClaudeManifest({
-  manifest,
-  readJson,
-  workspaceDir,
-  root,
-}: ClaudePlugin): Promise<CompatManifest> {
+async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
   for (const key of Object.keys(manifest)) {
@@ -119,7 +118,7 @@ function typeOf(type: unknown): 'string' | 'number' | 'boolean' {
   return type === 'number' || type === 'boolean' ? type : 'string';
 }
 
-interface ServerSources extends Pick<ClaudePlugin, 'readJson' | 'root'> {
+interface ServerSources extends Pick<CompatFolder, 'readJson' | 'root'> {
   readonly warnings: ManifestProblem[];
 }
 

@@ -6,36 +6,56 @@ import { resolveInside } from '../../process/files/relative-path.js';
 import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
-import type { ManifestFormat, ManifestHook } from '../extension.js';
+import type { HookDialect } from '../../shell-hooks/hook/event.js';
+import type { ManifestContent, ManifestHook } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
-import { readClaudeManifest } from './claude.js';
-import { type CompatManifest, readGeminiManifest } from './gemini.js';
-import type { ReadManifest } from './native.js';
+import type { ManifestPlace, ReadManifest } from './format.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import { type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
 
-/** A manifest of another program, and where it lies. */
-export interface CompatSource {
-  readonly document: JsonDocument;
-  readonly root: string;
-  readonly format: Exclude<ManifestFormat, 'native'>;
-  readonly workspaceDir: string;
+type JsonObject = Readonly<Record<string, JsonValue>>;
+
+/** A manifest of another program, with the folder that it lies in. */
+export interface CompatFolder extends ManifestPlace {
+  readonly manifest: JsonObject;
+  /** Reads a JSON file of the folder; undefined if it is missing. */
+  readonly readJson: (path: string) => Promise<JsonValue | undefined>;
 }
 
-/** Reads a manifest of another program into what ours says. One bad entry is left out, and does not void the rest. */
-export async function readCompatManifest(source: CompatSource): Promise<ReadManifest> {
-  const { document, root, format, workspaceDir } = source;
+/** What was read of another program's manifest, and what of it is passed over. */
+export interface CompatManifest {
+  readonly content: Omit<ManifestContent, 'name' | 'version' | 'description' | 'hooks'>;
+  /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
+  readonly hookFiles: readonly string[];
+  readonly inlineHooks: readonly JsonValue[];
+  /** Parts that may lie in the folder, and are not read. */
+  readonly unread: readonly string[];
+  /** Hooks that are left out: a missing gate looks like an idle one. */
+  readonly errors: readonly ManifestProblem[];
+  readonly warnings: readonly ManifestProblem[];
+}
+
+/** The rules for the manifests of another program. */
+export interface CompatRules {
+  readonly place: ManifestPlace;
+  /** The dialect of its hooks. */
+  readonly dialect: HookDialect;
+  /** Whether hooks are given a folder for data. */
+  readonly hasData: boolean;
+  readonly read: (folder: CompatFolder) => CompatManifest | Promise<CompatManifest>;
+}
+
+/** Reads a manifest of another program into the content of ours. One bad entry is left out, and does not void the rest. */
+export async function readCompatManifest(document: JsonDocument, rules: CompatRules): Promise<ReadManifest> {
   const { value, lost } = document;
   const named = namedSchema.safeParse(value);
   if (!named.success) return { problems: [...lost, ...problemsOfIssues(named.error.issues, value)] };
   const { name, version, description } = named.data;
+  const { root } = rules.place;
   const files = new JsonFiles(root);
-  const compat =
-    format === 'gemini'
-      ? readGeminiManifest(value, workspaceDir)
-      : await readClaudeManifest({ manifest: value, root, workspaceDir, readJson: (path) => files.read(path) });
-  const { hooks, errors, warnings } = await readHooks(compat, { ...source, extension: name }, files);
+  const compat = await rules.read({ ...rules.place, manifest: value, readJson: (path) => files.read(path) });
+  const { hooks, errors, warnings } = await readHooks(compat, { ...rules, extension: name }, files);
   const isVersion = typeof version === 'string' && version !== '';
   const noVersion = { path: 'version', message: 'it is missing; 0.0.0 is taken' };
   return {
@@ -96,7 +116,7 @@ interface FoundHooks {
 
 async function readHooks(
   compat: CompatManifest,
-  { root, format, extension }: CompatSource & { extension: string },
+  { place: { root }, dialect, hasData, extension }: CompatRules & { extension: string },
   files: JsonFiles,
 ): Promise<FoundHooks> {
   const hooks: ManifestHook[] = [];
@@ -111,11 +131,11 @@ async function readHooks(
     // Inline they may stand without the key that files have around them.
     const document = isObject(value.hooks) ? value : { hooks: value };
     const parsed = parseHooks(document, {
-      dialect: format,
+      dialect,
       scope: 'workspace',
       source: join(root, path),
       extension,
-      hasData: format === 'claude',
+      hasData,
       report,
     });
     for (const hook of parsed.hooks) {

@@ -3,29 +3,33 @@ import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { isRefusedName } from '../../process/environment.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
-import type { ManifestContent, SettingDefinition } from '../extension.js';
+import type { SettingDefinition } from '../extension.js';
+import { type CompatManifest, readCompatManifest } from './compat.js';
 import { compatServer, relativeToExtension, serversIn } from './compat-server.js';
+import type { Format } from './format.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-/** What was read of another program's manifest, and what of it is passed over. */
-export interface CompatManifest {
-  readonly content: Omit<ManifestContent, 'name' | 'version' | 'description' | 'hooks'>;
-  /** The files that hooks are looked for in, relative to the extension, and hooks that stand in the manifest itself. */
-  readonly hookFiles: readonly string[];
-  readonly inlineHooks: readonly JsonValue[];
-  /** Parts that may lie in the folder, and are not read. */
-  readonly unread: readonly string[];
-  /** Hooks that are left out: a missing gate looks like an idle one. */
-  readonly errors: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
-}
+/** Extensions of Gemini CLI. */
+export const gemini: Format = {
+  id: 'gemini',
+  file: 'gemini-extension.json',
+  isOptIn: true,
+  read: (document, place) =>
+    readCompatManifest(document, {
+      ...{ place, dialect: 'gemini', hasData: false },
+      read: ({ manifest, workspaceDir }) => readGeminiManifest(manifest, workspaceDir),
+    }),
+  argsRequired: false,
+  urlMeans: 'sse',
+  hasDataFolder: false,
+};
 
 const KNOWN = ['name', 'version', 'description', 'mcpServers', 'contextFileName', 'excludeTools', 'settings'];
 const CONTEXT_FILE = 'GEMINI.md';
 
 /** Reads a `gemini-extension.json` as it is. Entries that cannot be used are left out with a warning. */
-export function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
+function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
   for (const key of Object.keys(value)) {

@@ -1,28 +1,49 @@
+import { join } from 'node:path';
 import type { JsonValue } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { problemOfRelativePath } from '../../process/files/relative-path.js';
+import { isInside, realLocation } from '../../process/files/location.js';
+import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
 import { HOOK_EVENTS, isHookEvent } from '../../shell-hooks/hook/event.js';
 import type { SkillParameter } from '../../skills/skill.js';
 import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
+import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
 import type { JsonDocument } from './strict-json.js';
 import { parseJsonObject } from './strict-json.js';
 
-/** A manifest that was read: what it says, or all that is wrong with it, and what was passed over. */
-export type ReadManifest = (
-  | { readonly content: ManifestContent }
-  | { readonly problems: readonly ManifestProblem[] }
-) & {
-  /** Parts that are left out. */
-  readonly errors?: readonly ManifestProblem[];
-  readonly warnings?: readonly ManifestProblem[];
+type JsonObject = { readonly [key: string]: JsonValue };
+
+/** The format of this library. */
+export const native: Format = {
+  id: 'native',
+  file: 'manifest.json',
+  isOptIn: false,
+  read: readPackage,
+  argsRequired: true,
+  urlMeans: 'http',
+  hasDataFolder: false,
 };
 
-type JsonObject = { readonly [key: string]: JsonValue };
+/** Reads a manifest and looks at the folders that it names. */
+async function readPackage(document: JsonDocument, { root }: ManifestPlace): Promise<ReadManifest> {
+  const read = readNativeManifest(document);
+  if (!('content' in read)) return read;
+  const outside = foldersOutside(root, read.content);
+  if (outside.length > 0) return { problems: outside };
+  const missing = await missingPaths(root, { paths: read.content.skillFolders.slice(1), key: 'skills' });
+  return { ...read, warnings: [...(read.warnings ?? []), ...missing] };
+}
+
+/** Folders of skills that a link leads out of the extension. */
+function foldersOutside(root: string, { skillFolders }: ManifestContent): readonly ManifestProblem[] {
+  return skillFolders
+    .filter((path) => !isInside(realLocation(join(root, path)), realLocation(root)))
+    .map((path) => ({ path: 'skills', message: `${JSON.stringify(path)} leads out of the folder of the extension` }));
+}
 
 /** Reads what stands in a `manifest.json`. */
 export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest {

@@ -1,6 +1,9 @@
 import { isObject } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
+import { textOf as messageText } from '../../model/message.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import { portable } from '../files/portable-command.js';
+import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import {
   type FinishedHook,
   failed,
@@ -12,9 +15,99 @@ import {
 } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { malformed, problemOf } from '../hook/problem.js';
-import { textOfResponse } from './gemini-request.js';
+import { problemOfEntry } from './claude.js';
+import { type Dialect, type DialectInputSource, sessionVariable } from './dialect.js';
+import { textOfResponse, toGeminiRequest, toGeminiResponse } from './gemini-request.js';
 import type { JsonObject } from './json-object.js';
 import { findBadField, type ParsedOutput, parseOutput, textOf } from './output.js';
+import { type HookSettings, type JsonMap, parseEvents } from './parse-events.js';
+
+/** Hooks of Gemini CLI 0.2x, by its documentation and source as of November 2026. */
+export const gemini: Dialect = {
+  id: 'gemini',
+  events: {
+    SessionStart: { event: 'session_start' },
+    BeforeAgent: { event: 'before_agent' },
+    BeforeModel: { event: 'before_model' },
+    BeforeToolSelection: { event: 'before_tool_selection' },
+    AfterModel: { event: 'after_model' },
+    BeforeTool: { event: 'before_tool' },
+    AfterTool: { event: 'after_tool' },
+    AfterAgent: { event: 'after_agent' },
+    SessionEnd: { event: 'session_end' },
+  },
+  places: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
+  folders: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
+  worksIn: 'workspace',
+  refusedAnswer: 'continued',
+  hasComments: true,
+  hasForeignTools: true,
+  matchesSessions: true,
+  rewritesResponse: true,
+  runsOnce: true,
+  toolName: (name) => (name.startsWith('mcp__') ? name.replaceAll('__', '_') : name),
+  matcher: patternOf,
+  parse: parseGemini,
+  input: inputOf,
+  variables: (_hook, { sessionId }) => sessionVariable('GEMINI_SESSION_ID', sessionId),
+  read: readGemini,
+};
+
+/** A matcher is always a pattern; one that is invalid is the name of a tool. */
+function patternOf(given: string): string {
+  try {
+    new RegExp(given);
+    return `(?:${given})`;
+  } catch {
+    return `^(?:${given.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')})$`;
+  }
+}
+
+function parseGemini(document: JsonMap, source: HookSource): HookContent {
+  const content = parseEvents(document, source, {
+    events: gemini.events,
+    other: { notices: ['Notification', 'PreCompress'], gates: [] },
+    isGrouped: true,
+    matched: ['session_start', 'before_tool', 'after_tool', 'session_end'],
+    read: (entry) => readEntry(entry, source),
+  });
+  if (content.hooks.some(({ event }) => event === 'after_model')) {
+    const message = 'AfterModel comes once a response here, not with each piece of it.';
+    reportOn(source, { level: 'info', code: 'after-model-once', message });
+  }
+  return content;
+}
+
+/** Every command is a text for bash, and a time is in milliseconds. */
+function readEntry(entry: JsonMap, source: HookSource): HookSettings | string {
+  const problem = problemOfEntry(entry, source, 'CLAUDE_PLUGIN_DATA');
+  if (problem !== undefined) return problem;
+  const { command, args, timeout, onFailure, env } = entry;
+  return {
+    command: portable(command, 'gemini'),
+    shell: 'bash',
+    ...(args !== undefined && { args }),
+    ...(timeout !== undefined && { timeout }),
+    ...(onFailure !== undefined && { onFailure }),
+    ...(isObject(env) && { env }),
+  };
+}
+
+/** The conversation and the result of a tool in the words of Gemini CLI. */
+function inputOf({ fields: { conversation, result } }: DialectInputSource): JsonMap {
+  if (conversation !== undefined) {
+    const { messages, model, response } = conversation();
+    return {
+      llm_request: toGeminiRequest(messages, model),
+      ...(response !== undefined && { llm_response: toGeminiResponse(response) }),
+    };
+  }
+  if (result === undefined) return {};
+  const { content, structured, isError = false } = result;
+  const text = typeof content === 'string' ? content : messageText({ role: 'user', content });
+  const shown = { content, structured, is_error: isError, llmContent: text, returnDisplay: text };
+  return { tool_response: { ...shown, ...(isError && { error: text }) } };
+}
 
 const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
 const UNSUPPORTED = ['tailToolCallRequest', 'clearContext'] as const;
@@ -25,7 +118,7 @@ const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'befo
  * Reads a hook as Gemini CLI does: exit code 2 blocks, and text that is no JSON is for the user. A no stands whatever the
  * exit code is.
  */
-export function readGemini({ hook, result }: FinishedHook): HookReading {
+function readGemini({ hook, result }: FinishedHook): HookReading {
   const { event } = hook;
   const problem = problemOf(result);
   if (result.outcome === 'exited' && result.exitCode === 2) {
@@ -109,5 +202,5 @@ const MODES: Readonly<Record<string, 'none' | 'any' | 'auto'>> = { NONE: 'none',
 function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects {
   const known = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? 'auto';
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
-  return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true } };
+  return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true, dialect: 'gemini' } };
 }

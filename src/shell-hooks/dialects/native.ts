@@ -1,9 +1,106 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
+import { isTimerMs } from '../../internal/clock.js';
+import { isObject } from '../../internal/json.js';
+import { nearestName } from '../../internal/options/nearest-name.js';
+import { type HookContent, type HookSource, reportOn } from '../files/source.js';
+import { type HookRegistration, type ShellHook, timeoutProblem } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import type { JsonObject } from './json-object.js';
-import { findBadField, type ParsedOutput, parseOutput, textOf } from './output.js';
+import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
+
+/** Hooks that were written for this library. */
+export const native: Dialect = {
+  id: 'native',
+  events: Object.fromEntries(HOOK_EVENTS.map((event) => [event, { event }])),
+  places: { user: ['.{app}/hooks.json'], workspace: ['.{app}/hooks.json'] },
+  folders: { project: [], extension: [] },
+  worksIn: 'extension',
+  refusedAnswer: 'withheld',
+  parse: parseNativeHooks,
+  variables: ({ event }: ShellHook, { prefix, workspaceDir, sessionId }: DialectEnvironment) => ({
+    [`${prefix}_PROJECT_DIR`]: workspaceDir,
+    ...sessionVariable(`${prefix}_SESSION_ID`, sessionId),
+    [`${prefix}_HOOK_EVENT`]: event,
+  }),
+  read: readNative,
+};
+
+const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
+/** What a hook's entry in a file may say; whose it is, the file does not say. */
+const ENTRY_KEYS: readonly string[] = [
+  ...['event', 'name', 'command', 'args', 'shell', 'matcher', 'timeout', 'env', 'cwd', 'onFailure', 'exitCodes'],
+  ...['files', 'reads', 'sensitive', 'description'],
+];
+
+/**
+ * Reads the format of this library: `hooks` is a list of hooks, or maps events to lists of them. `timeout` beside the
+ * events is the time of those that have none of their own.
+ */
+export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+  for (const key of Object.keys(document)) {
+    if (isHookEvent(key)) {
+      const message = `"${key}" stands beside \`hooks\`, not in it: its hooks were left out.`;
+      reportOn(source, { level: 'error', code: 'hooks-invalid', message });
+    } else if (!KNOWN.includes(key)) ignore(source, key);
+  }
+  const { hooks } = document;
+  if (hooks === undefined) return { hooks: [] };
+  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)) };
+  if (isObject(hooks)) return parseMap(hooks, source);
+  reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no list and no object.' });
+  return { hooks: [] };
+}
+
+function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+  const hooks: HookRegistration[] = [];
+  let timeout: number | undefined;
+  for (const [key, value] of Object.entries(map)) {
+    if (key === 'timeout' && source.scope !== 'workspace') timeout = timeoutOf(value, source);
+    else if (isHookEvent(key) && Array.isArray(value)) {
+      hooks.push(...value.flatMap((entry) => entryOf(entry, key, source)));
+    } else if (Array.isArray(value) || isHookEvent(key)) refuseEvent(source, key);
+    else ignore(source, `hooks.${key}`);
+  }
+  return { hooks, timeout };
+}
+
+function timeoutOf(value: unknown, source: HookSource): number | undefined {
+  if (isTimerMs(value)) return value;
+  reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${timeoutProblem('hooks.timeout', value)}.` });
+  return undefined;
+}
+
+function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSource): HookRegistration[] {
+  const refuse = (problem: string) => {
+    const hook = isObject(entry) && typeof entry.name === 'string' ? entry.name : undefined;
+    reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
+    return [];
+  };
+  if (!isObject(entry)) return refuse('it is no object');
+  if (event !== undefined && entry.event !== undefined && entry.event !== event) {
+    return refuse(`it stands under "${event}" and says ${JSON.stringify(entry.event)}`);
+  }
+  const unknown = Object.keys(entry).find((key) => !ENTRY_KEYS.includes(key));
+  if (unknown !== undefined) return refuse(`\`${unknown}\` is no setting of a hook`);
+  const { description: _description, ...definition } = entry;
+  const { scope, extension, root } = source;
+  const named = { event, ...definition } as unknown as HookRegistration;
+  return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];
+}
+
+function refuseEvent(source: HookSource, key: string): void {
+  const near = nearestName(key, HOOK_EVENTS);
+  const hint = near === undefined || near === key ? '' : ` Did you mean "${near}"?`;
+  const problem = isHookEvent(key) ? `\`hooks.${key}\` is no list.` : `"${key}" is no event.${hint}`;
+  reportOn(source, { level: 'error', code: 'event-unknown', message: `${problem} Its hooks were left out.` });
+}
+
+function ignore(source: HookSource, key: string): void {
+  const where = source.scope === 'workspace' ? ' from a file of the workspace' : '';
+  reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is not read${where}.` });
+}
 
 /** The fields with a meaning; all others are data for later hooks. */
 const FIELDS = {
@@ -16,7 +113,7 @@ const FIELDS = {
 const RESERVED: readonly string[] = ['continue', 'data', 'updatedOutput', ...Object.keys(FIELDS)];
 
 /** Reads a hook by the rules of this library: standard output counts, whatever the exit code. */
-export function readNative({ hook, result }: FinishedHook): HookReading {
+function readNative({ hook, result }: FinishedHook): HookReading {
   const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) {
     return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };
@@ -61,11 +158,6 @@ function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
     ...(event === 'before_tool_selection' &&
       Array.isArray(updatedTools) && { tools: { names: updatedTools as string[], mode: 'auto', joins: false } }),
   };
-}
-
-/** A text stands as it is; data is shown to the model as JSON. */
-export function resultOf(value: JsonValue): { content: string; structured?: JsonValue } {
-  return typeof value === 'string' ? { content: value } : { content: JSON.stringify(value), structured: value };
 }
 
 function dataOf({ data = {}, ...output }: JsonObject): JsonObject {

@@ -58,3 +58,16 @@ export function findBadField(output: JsonObject, fields: Readonly<Record<string,
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
+
+/** A string stands as it is; data is shown to the model as JSON. */
+export function resultOf(value: JsonValue): { content: string; structured?: JsonValue } {
+  return typeof value === 'string' ? { content: value } : { content: JSON.stringify(value), structured: value };
+}
+
+/** The object that ends a text, with other text before it. */
+export function lastObjectOf(stdout: string): JsonObject | undefined {
+  return parseOutput(stdout.slice(stdout.lastIndexOf('\n{') + 1)).output;
+}
+
+/** What is wrong with a refusal that follows other text. */
+export const NO_BEHIND_TEXT = 'it says no behind other text; stdout must be JSON only, one object';

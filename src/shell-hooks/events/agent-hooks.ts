@@ -6,7 +6,7 @@ import { RejectedError } from '../../lifecycle/run-failure.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
-import { afterAgentFields, beforeAgentFields, sessionIdOf } from './event-fields.js';
+import { afterAgentFields, beforeAgentFields, idsOf } from './event-fields.js';
 import type { HookEventContext } from './hook-event-context.js';
 import type { HookParts } from './parts.js';
 
@@ -29,7 +29,7 @@ export async function beforeAgent(
 ): Promise<string | EntryAction | undefined> {
   const outcome = await parts.runner.run({
     event: 'before_agent',
-    sessionId: sessionIdOf(run),
+    ...idsOf(run),
     value: prompt,
     describe: (value) => beforeAgentFields(run, value),
     rewrite: (value, effects) => effects.prompt ?? value,
@@ -49,9 +49,9 @@ function afterAgentContext(text: string, run: RunContext, { runs }: HookParts): 
   const { prompt, calls, continued } = runs.of(run);
   return {
     event: 'after_agent',
-    sessionId: sessionIdOf(run),
+    ...idsOf(run),
     value: text,
-    describe: (value) => afterAgentFields(value, { prompt, calls, isAgain: continued > 0 }),
+    describe: (value) => afterAgentFields(value, { prompt, calls, continued }),
     signal: run.signal,
   };
 }

@@ -2,7 +2,6 @@ import type { RunContext, SessionInfo } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
-import { toGeminiRequest, toGeminiResponse } from '../dialects/gemini-request.js';
 import type { EventFields } from './hook-event-context.js';
 
 /** A tool call as the events show it. */
@@ -13,8 +12,13 @@ export interface CallRecord {
 }
 
 /** The session that a run is part of; a run without one is a session of its own. */
-export function sessionIdOf(run: RunContext): string {
+function sessionIdOf(run: RunContext): string {
   return run.session?.id ?? run.id;
+}
+
+/** The ids of an event in a run. */
+export function idsOf(run: RunContext): { readonly sessionId: string; readonly runId: string } {
+  return { sessionId: sessionIdOf(run), runId: run.id };
 }
 
 export function sessionStartFields(session: SessionInfo, source: string): EventFields {
@@ -44,13 +48,13 @@ export function sentMessages(run: RunContext, messages: readonly Message[]): rea
 }
 
 export function beforeModelFields(run: RunContext, sent: readonly Message[]): EventFields {
-  const gemini = () => ({ llm_request: toGeminiRequest(sent, run.model.id) });
-  return { data: { messages: sent, model: run.model.id }, gemini };
+  const model = run.model.id;
+  return { data: { messages: sent, model }, conversation: () => ({ messages: sent, model }) };
 }
 
 export function beforeToolSelectionFields(run: RunContext, names: readonly string[]): EventFields {
-  const gemini = () => ({ llm_request: toGeminiRequest(sentMessages(run, run.messages), run.model.id) });
-  return { data: { available_tools: names }, gemini };
+  const conversation = () => ({ messages: sentMessages(run, run.messages), model: run.model.id });
+  return { data: { available_tools: names }, conversation };
 }
 
 export function afterModelFields(run: RunContext, response: ModelResponse): EventFields {
@@ -61,11 +65,8 @@ export function afterModelFields(run: RunContext, response: ModelResponse): Even
     tool_calls: toolCallsOf(message).map(({ id, name, input }) => ({ id, name, args: input ?? null })),
     finish_reason: response.finishReason,
   };
-  const gemini = () => ({
-    llm_request: toGeminiRequest(sentMessages(run, run.messages), run.model.id),
-    llm_response: toGeminiResponse(response),
-  });
-  return { data: { response: shown, tokens: tokensOf(response.usage) }, gemini };
+  const conversation = () => ({ messages: sentMessages(run, run.messages), model: run.model.id, response });
+  return { data: { response: shown, tokens: tokensOf(response.usage) }, conversation };
 }
 
 function tokensOf(usage: Usage): object {
@@ -95,9 +96,7 @@ export function afterToolFields({ id, name, args }: CallRecord, result: ToolResu
       ...{ tool_name: name, tool_input: args ?? null, tool_response: shown, tool_use_id: id },
       ...(isError && { error: text }),
     },
-    gemini: () => ({
-      tool_response: { ...shown, llmContent: text, returnDisplay: text, ...(isError && { error: text }) },
-    }),
+    result,
   };
 }
 
@@ -105,13 +104,16 @@ export function afterToolFields({ id, name, args }: CallRecord, result: ToolResu
 export interface AnswerOrigin {
   readonly prompt: string;
   readonly calls: readonly CallRecord[];
-  /** Whether the agent went on because a hook was not content. */
-  readonly isAgain: boolean;
+  /** How often the agent went on because a hook refused its answer. */
+  readonly continued: number;
 }
 
-export function afterAgentFields(response: string, { prompt, calls, isAgain }: AnswerOrigin): EventFields {
+export function afterAgentFields(response: string, { prompt, calls, continued }: AnswerOrigin): EventFields {
   return {
     data: { response, tool_calls: calls.map(({ id, name, args }) => ({ id, name, args: args ?? null })) },
-    flat: { prompt, prompt_response: response, last_assistant_message: response, stop_hook_active: isAgain },
+    flat: {
+      ...{ prompt, prompt_response: response, last_assistant_message: response },
+      ...{ stop_hook_active: continued > 0, loop_count: continued },
+    },
   };
 }

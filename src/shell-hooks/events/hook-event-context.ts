@@ -1,4 +1,6 @@
-import type { ShellHook } from '../hook/definition.js';
+import type { Message } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { HookEffects } from '../hook/effects.js';
 import type { HookDialect, HookEvent } from '../hook/event.js';
 
@@ -8,8 +10,17 @@ export interface EventFields {
   readonly data: Readonly<Record<string, unknown>>;
   /** The same and more at the top, in the words of other programs. */
   readonly flat?: Readonly<Record<string, unknown>> | undefined;
-  /** What only hooks of Gemini CLI get: it holds the whole conversation once more. */
-  readonly gemini?: (() => Readonly<Record<string, unknown>>) | undefined;
+  /** The conversation, for the dialects whose hooks see it in their own words. */
+  readonly conversation?:
+    | (() => {
+        readonly messages: readonly Message[];
+        readonly model: string;
+        /** At `after_model`. */
+        readonly response?: ModelResponse | undefined;
+      })
+    | undefined;
+  /** The result, at `after_tool`. */
+  readonly result?: ToolResult | undefined;
 }
 
 /** One event, about one value that its hooks may rewrite. */
@@ -21,8 +32,12 @@ export interface HookEventContext<Value = unknown> {
   readonly describe: (value: Value) => EventFields;
   /** What the value becomes by what a hook wants; the same value where it wants nothing of it. */
   readonly rewrite?: ((value: Value, effects: HookEffects) => Value) | undefined;
+  /** The run; absent for the events of a session. */
+  readonly runId?: string | undefined;
   /** The tool, at a tool event. */
   readonly tool?: string | undefined;
+  /** The arguments of the call, for matchers that look at them. */
+  readonly args?: unknown;
   /** Whether the tool failed, at `after_tool`. */
   readonly isError?: boolean | undefined;
   /** Why a session starts or ends, as Claude Code and Gemini CLI call it. */
@@ -31,26 +46,7 @@ export interface HookEventContext<Value = unknown> {
 }
 
 /** What decides which hooks of an event run. */
-export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'isError' | 'source'>;
+export type HookMatchInput = Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>;
 
 /** How tools are called elsewhere: for each dialect, from our name to that one. */
 export type ToolNames = Readonly<Partial<Record<HookDialect, Readonly<Record<string, string>>>>>;
-
-/** Whether a hook is for this. */
-export function isFor(hook: ShellHook, subject: HookMatchInput, names: readonly string[]): boolean {
-  const { isError } = subject;
-  if (hook.dialectEvent === 'PostToolUse' && isError) return false;
-  if (hook.dialectEvent === 'PostToolUseFailure' && !isError) return false;
-  return isMatched(hook, subject, names);
-}
-
-/** Whether its matcher fits. It looks at tools; in other dialects also at why a session starts or ends. */
-export function isMatched(
-  { dialect, matches }: ShellHook,
-  { event, tool, source }: HookMatchInput,
-  names: readonly string[],
-): boolean {
-  if (tool !== undefined) return matches(names);
-  const isSession = event === 'session_start' || event === 'session_end';
-  return dialect === 'native' || !isSession || source === undefined || matches([source]);
-}

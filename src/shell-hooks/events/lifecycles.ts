@@ -4,6 +4,7 @@ import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
+import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { afterAgent, beforeAgent, deliverNotes, weighAnswer } from './agent-hooks.js';
@@ -19,8 +20,8 @@ const RESULT_PRIORITY = 95;
 /** Where calls are noted that go to their tool: behind everybody who may refuse one. */
 const REACH_PRIORITY = 0;
 
-/** Whether a hook may have the agent go on after its answer, rather than withhold it. */
-const isForeign = ({ dialect }: ShellHook) => dialect !== 'native';
+/** Whether a hook that refuses an answer has the agent go on, rather than withhold it. */
+const continues = ({ dialect }: ShellHook) => dialectOf(dialect).refusedAnswer === 'continued';
 
 /** The lifecycle of all events but `after_tool`, with the points that these events need, and no other. */
 export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): AgentLifecycle {
@@ -47,7 +48,7 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
 
 /** Whether a hook may put another text in the place of what the model said: nobody sees that before. */
 export function rewritesText({ runner }: Pick<HookParts, 'runner'>): boolean {
-  return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialect === 'gemini');
+  return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialectOf(dialect).rewritesResponse);
 }
 
 /** The lifecycle that takes note of the calls that run, for those events that speak of them. */
@@ -89,7 +90,7 @@ function modelPoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullab
 
 function responsePoint(events: ReadonlySet<HookEvent>, parts: HookParts): NonNullable<AgentLifecycle['afterModel']> {
   return (response, run) => {
-    const stops = parts.runner.matching({ event: 'after_agent' }).filter(isForeign);
+    const stops = parts.runner.matching({ event: 'after_agent' }).filter(continues);
     if (events.has('after_model') || stops.length > 0) return judgeResponse({ response, run, stops }, parts);
     return noteCalls(response, run, parts);
   };
@@ -120,7 +121,7 @@ function noteCalls({ content }: ModelResponse, run: RunContext, parts: HookParts
 
 function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']> {
   return (call, next) => {
-    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name });
+    const hooks = parts.runner.matching({ event: 'before_tool', tool: call.name, args: call.input });
     if (hooks.length === 0) return next(call);
     return beforeTool(call, hooks, parts).then((judged) => ('run' in judged ? next(judged) : judged));
   };
@@ -128,7 +129,7 @@ function callPoint(parts: HookParts): NonNullable<AgentLifecycle['wrapToolCall']
 
 function endPoint(text: string, run: RunContext, parts: HookParts): Awaitable<void> {
   const hooks = parts.runner.matching({ event: 'after_agent' });
-  const native = hooks.length === 0 ? hooks : hooks.filter((hook) => !isForeign(hook));
-  if (native.length === 0) return parts.runs.closeOf(run);
-  return afterAgent({ text, hooks: native }, run, parts).finally(() => parts.runs.closeOf(run));
+  const judges = hooks.length === 0 ? hooks : hooks.filter((hook) => !continues(hook));
+  if (judges.length === 0) return parts.runs.closeOf(run);
+  return afterAgent({ text, hooks: judges }, run, parts).finally(() => parts.runs.closeOf(run));
 }

@@ -11,13 +11,7 @@ import type { ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import {
-  afterModelFields,
-  beforeModelFields,
-  beforeToolSelectionFields,
-  sentMessages,
-  sessionIdOf,
-} from './event-fields.js';
+import { afterModelFields, beforeModelFields, beforeToolSelectionFields, idsOf, sentMessages } from './event-fields.js';
 import type { HookParts } from './parts.js';
 import type { RunState } from './run-state.js';
 
@@ -30,7 +24,7 @@ export async function beforeModel(
   const notes = parts.runs.of(run);
   const outcome = await parts.runner.run({
     event: 'before_model',
-    sessionId: sessionIdOf(run),
+    ...idsOf(run),
     value: sentMessages(run, messages),
     describe: (sent) => beforeModelFields(run, sent),
     rewrite: (sent, { geminiRequest }) => (geminiRequest === undefined ? sent : showChange(sent, geminiRequest)),
@@ -58,7 +52,7 @@ export async function beforeToolSelection(
   const notes = parts.runs.of(run);
   const outcome = await parts.runner.run({
     event: 'before_tool_selection',
-    sessionId: sessionIdOf(run),
+    ...idsOf(run),
     value: tools,
     describe: (left) =>
       beforeToolSelectionFields(
@@ -70,7 +64,10 @@ export async function beforeToolSelection(
   });
   const joined = outcome.tools.filter(({ joins }) => joins);
   notes.mustCallTool = joined.some(({ mode }) => mode === 'any');
-  const left = limitTools(outcome.value, joined, (name) => parts.runner.namesOf(name, { dialect: 'gemini' }));
+  const dialects = new Set(joined.map(({ dialect = 'native' }) => dialect));
+  const left = limitTools(outcome.value, joined, (name) =>
+    [...dialects].flatMap((dialect) => parts.runner.namesOf(name, { dialect })),
+  );
   return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
 }
 
@@ -139,7 +136,7 @@ export async function afterModel(
 ): Promise<ModelResponse | HookAction> {
   const outcome = await parts.runner.run({
     event: 'after_model',
-    sessionId: sessionIdOf(run),
+    ...idsOf(run),
     value: response,
     describe: (value) => afterModelFields(run, value),
     rewrite: (value, { response: text }) => (text === undefined ? value : withText(value, text)),

@@ -11,7 +11,7 @@ import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import { hookMessage, modelText } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterToolFields, beforeToolFields, type CallRecord, sessionIdOf } from './event-fields.js';
+import { afterToolFields, beforeToolFields, type CallRecord, idsOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
 
 /** `before_tool`: the last word on a call before its tool. */
@@ -24,8 +24,9 @@ export async function beforeTool(
   const outcome = await parts.runner.run(
     {
       event: 'before_tool',
-      sessionId: sessionIdOf(run),
+      ...idsOf(run),
       tool: name,
+      args: call.input,
       value: call.input,
       describe: (args) => beforeToolFields({ id, name, args }),
       rewrite: rewriteInput,
@@ -84,7 +85,7 @@ export async function afterTool(call: ToolCallRequest, next: ToolInvoke, parts: 
   const record = parts.runs.of(run).takeReached(call.id);
   if (record === undefined) return result;
   const isError = result.isError === true;
-  const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, isError });
+  const hooks = parts.runner.matching({ event: 'after_tool', tool: record.name, args: record.args, isError });
   return hooks.length === 0 ? result : weighResult({ record, result, run }, hooks, parts);
 }
 
@@ -98,8 +99,10 @@ async function weighResult({ record, result, run }: FinishedCall, hooks: readonl
   const outcome = await parts.runner.run(
     {
       event: 'after_tool',
-      sessionId: sessionIdOf(run),
+      ...idsOf(run),
       tool: record.name,
+      args: record.args,
+      isError: result.isError === true,
       value: result,
       describe: (value) => afterToolFields(record, value),
       rewrite: (value, effects) => withResult(value, effects),

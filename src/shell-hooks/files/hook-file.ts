@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { isObject } from '../../internal/json.js';
 import { pathText } from '../../internal/problem.js';
 import { lossText, readJson } from '../../internal/read-json.js';
@@ -6,11 +7,10 @@ import { readBytes } from '../../process/files/file-bytes.js';
 import { homeFolder } from '../../process/files/home-folder.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import type { TrustScope } from '../../trust/item.js';
+import { dialectOf } from '../dialects/list.js';
 import { HookFileError } from '../error.js';
 import type { HookDialect } from '../hook/event.js';
 import type { Report } from './diagnostic.js';
-import { parseForeignHooks } from './parse-foreign.js';
-import { parseNativeHooks } from './parse-native.js';
 import { type HookContent, type HookSource, reportOn } from './source.js';
 
 /** A file of hooks. */
@@ -68,8 +68,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
     if (isOptional && read.isAbsent) return undefined;
     throw new HookFileError(path, read.problem);
   }
-  // The settings of Gemini CLI may have comments.
-  const json = readJson(read.bytes.toString('utf8'), { comments: dialect === 'gemini' });
+  const json = readJson(read.bytes.toString('utf8'), { comments: dialectOf(dialect).hasComments === true });
   if ('problem' in json) throw new HookFileError(path, `${json.problem}.`);
   if (!isObject(json.value)) throw new HookFileError(path, 'it must be a JSON object.');
   // The rest of a file of settings belongs to other programs.
@@ -83,18 +82,6 @@ function scopeOf(path: string, workspaceDir: string): TrustScope {
   return isOurs ? 'workspace' : 'user';
 }
 
-const PLACES: Readonly<
-  Record<HookDialect, { readonly user: readonly string[]; readonly workspace: readonly string[] }>
-> = {
-  native: { user: ['.{app}/hooks.json'], workspace: ['.{app}/hooks.json'] },
-  claude: {
-    user: ['.claude/settings.json'],
-    workspace: ['.claude/settings.json', '.claude/settings.local.json', '.claude/hooks.json'],
-  },
-  codex: { user: ['.codex/hooks.json'], workspace: ['.codex/hooks.json'] },
-  gemini: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
-};
-
 /** Where an application keeps its files. */
 export interface HookPlace {
   readonly workspaceDir: string;
@@ -103,17 +90,45 @@ export interface HookPlace {
 }
 
 /** The files in which hooks are kept by custom: the user's first. Any of them may be absent. */
-export function standardFiles(dialect: HookDialect, { workspaceDir, appName, userDir }: HookPlace): HookFile[] {
-  const at = (folder: string, names: readonly string[], scope: TrustScope) =>
-    names.map((name) => ({ path: join(folder, name.replace('{app}', appName)), dialect, scope, optional: true }));
-  const { user, workspace } = PLACES[dialect];
-  const isNamed = dialect === 'native' && userDir !== undefined;
-  const home = isNamed ? userDir : homeFolder();
-  const names = isNamed ? ['hooks.json'] : user;
-  return [...(home === undefined ? [] : at(home, names, 'user')), ...at(workspaceDir, workspace, 'workspace')];
+export async function standardFiles(dialect: HookDialect, place: HookPlace): Promise<readonly HookFile[]> {
+  const { workspaceDir, appName, userDir } = place;
+  const { user, workspace } = dialectOf(dialect).places;
+  const home = homeFolder();
+  const withApp = (name: string) => name.replace('{app}', () => appName);
+  const userFiles = user.flatMap((name) => {
+    if (name.startsWith(OWN_FOLDER) && userDir !== undefined) return [join(userDir, name.slice(OWN_FOLDER.length))];
+    return home === undefined ? [] : [join(home, withApp(name))];
+  });
+  const files = [
+    ...userFiles.map((path) => ({ path, scope: 'user' }) as const),
+    ...workspace.map((name) => ({ path: join(workspaceDir, withApp(name)), scope: 'workspace' }) as const),
+  ];
+  const listed = await Promise.all(
+    files.map(async ({ path, scope }) => {
+      const paths = await expand(path);
+      return paths.map((found) => ({ path: found, dialect, scope, optional: true }));
+    }),
+  );
+  return listed.flat();
 }
 
-/** Reads the `hooks` of a document, whatever program it was written for. What cannot be read is reported and left out. */
+const OWN_FOLDER = '.{app}/';
+const ALL_JSON = '*.json';
+
+/** All files of the folder, by name, for a path that ends in `*.json`. */
+async function expand(path: string): Promise<readonly string[]> {
+  if (!path.endsWith(ALL_JSON)) return [path];
+  const folder = dirname(path);
+  const names = await readdir(folder).catch(({ code }: NodeJS.ErrnoException) => code);
+  // A folder that cannot be listed is read like a file, which says what is wrong with it.
+  if (!Array.isArray(names)) return names === 'ENOENT' ? [] : [folder];
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** Reads the `hooks` of a document by the rules of its dialect. Reports what cannot be read and leaves it out. */
 export function parseHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
-  return source.dialect === 'native' ? parseNativeHooks(document, source) : parseForeignHooks(document, source);
+  return dialectOf(source.dialect).parse(document, source);
 }

@@ -2,6 +2,7 @@ import type { ProcessResult } from '../../process/run-process.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { JsonObject } from '../dialects/json-object.js';
 import type { ShellHook } from './definition.js';
+import type { HookDialect } from './event.js';
 import type { HookProblem } from './problem.js';
 
 /** What a hook wants, whatever dialect it said it in. */
@@ -38,6 +39,8 @@ export interface ToolChoiceLimit {
   readonly mode: 'auto' | 'any' | 'none';
   /** Whether the hooks of one event add their names together, in place of each taking some away. */
   readonly joins: boolean;
+  /** The dialect that the names are in. Default `native`. */
+  readonly dialect?: HookDialect | undefined;
 }
 
 /** A hook whose program is over. */

@@ -25,4 +25,4 @@ export function isGateEvent(event: HookEvent): boolean {
 }
 
 /** Whose rules a hook follows: those of this library, or those of the program that its file was written for. */
-export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini';
+export type HookDialect = 'native' | 'claude' | 'codex' | 'gemini' | 'cursor' | 'copilot';

@@ -1,5 +1,6 @@
-import { type HookRegistration, resolveHook, type ShellHook } from './definition.js';
+import type { HookRegistration, ShellHook } from './definition.js';
 import type { HookEvent } from './event.js';
+import { resolveHook } from './resolve-hook.js';
 
 /** Narrows what `unregister` removes. */
 export interface HookFilter {

@@ -1,18 +1,10 @@
 import { EXTENSION_PATH, type TrustItem } from '../../trust/item.js';
+import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from './definition.js';
-import type { HookDialect } from './event.js';
-
-/** The variables that hold the folder of the project, and that of the extension, in each dialect. */
-const FOLDER_VARIABLES: Readonly<Record<HookDialect, { project: readonly string[]; extension: readonly string[] }>> = {
-  native: { project: [], extension: [] },
-  claude: { project: ['CLAUDE_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT'] },
-  codex: { project: ['CLAUDE_PROJECT_DIR', 'CODEX_PROJECT_DIR'], extension: ['CLAUDE_PLUGIN_ROOT', 'PLUGIN_ROOT'] },
-  gemini: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
-};
 
 /** The variables that a dialect puts into paths: those of the project, then those of the extension. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
-  const { project, extension } = FOLDER_VARIABLES[dialect];
+  const { project, extension } = dialectOf(dialect).folders;
   return Object.fromEntries([
     ...project.map((name) => [name, workspaceDir]),
     ...(dialect === 'gemini' ? [['pathSeparator', '/']] : []),
@@ -31,7 +23,7 @@ export function trustItemOf(hook: ShellHook, workspaceDir: string): TrustItem {
     command: expand(hook.command),
     args: hook.args?.map(expand),
     env: { ...folderVariables(hook, workspaceDir), ...hook.env },
-    cwd: hook.cwd ?? (dialect === 'native' ? undefined : workspaceDir),
+    cwd: hook.cwd ?? (dialectOf(dialect).worksIn === 'workspace' ? workspaceDir : undefined),
     details: { matcher, timeout, onFailure, dialect, dialectEvent, exitCodes, sensitive: sensitive && [...sensitive] },
   };
 }

@@ -1,5 +1,6 @@
 import { type Environment, isRefusedName, userEnvironment, workspaceEnvironment } from '../../process/environment.js';
 import type { VerifiedItem } from '../../trust/decision.js';
+import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 
 /** What the environment of a hook is made of beside its own definition. */
@@ -21,28 +22,16 @@ export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source:
   const own = { ...hook.variables?.(), ...verified.launch?.env };
   const base = { parent: process.env, exclude: [workspaceDir] };
   if (verified.scope === 'workspace') {
-    const additions = { ...declared(hook), ...dialectVariables(hook, source), ...own };
+    const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables?.(hook, source), ...own };
     return workspaceEnvironment({ ...base, additions });
   }
-  const additions = { ...(inheritEnv && parentTexts()), ...declared(hook), ...dialectVariables(hook, source), ...own };
-  return userEnvironment({ ...base, additions });
-}
-
-function dialectVariables({ dialect, event }: ShellHook, { prefix, workspaceDir, sessionId }: HookEnvironmentSource) {
-  if (dialect === 'gemini') return sessionVariable('GEMINI', sessionId);
-  if (dialect !== 'native') return {};
-  return {
-    [`${prefix}_PROJECT_DIR`]: workspaceDir,
-    ...sessionVariable(prefix, sessionId),
-    [`${prefix}_HOOK_EVENT`]: event,
+  const additions = {
+    ...(inheritEnv && parentTexts()),
+    ...declared(hook),
+    ...dialectOf(hook.dialect).variables?.(hook, source),
+    ...own,
   };
-}
-
-const LONGEST_ID = 4_096;
-
-/** Ids often come from clients: one that no variable can hold may not keep a guard from starting. Its input has it. */
-function sessionVariable(prefix: string, id: string): Record<string, string> {
-  return id.includes('\0') || id.length > LONGEST_ID ? {} : { [`${prefix}_SESSION_ID`]: id };
+  return userEnvironment({ ...base, additions });
 }
 
 /** Shown to whoever approved it. */

@@ -1,12 +1,12 @@
-import { dialectEventOf, toolNameIn } from '../dialects/dialect.js';
+import { dialectOf, eventNameOf } from '../dialects/list.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { EventProgress } from './event-progress.js';
+import { shownToolName } from './matching.js';
 import { fold, redact } from './plain-json.js';
 
-/** What the input of every hook has in common. */
+/** The part of an input that does not come from the hook or the event's progress. */
 export interface HookInputSource {
-  /** What the event says of itself. */
   readonly fields: EventFields;
   readonly workspaceDir: string;
   readonly toolNames: ToolNames;
@@ -16,33 +16,33 @@ export interface HookInputSource {
 }
 
 /**
- * The document that a hook gets on its standard input: the event under `data`, what earlier hooks said, and the fields
- * that hooks of other programs look for.
+ * Builds the document that a hook gets on its standard input: the event under `data`, the output of earlier hooks, and
+ * the fields that hooks of other programs look for.
  */
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
-  const { data, flat, gemini } = source.fields;
-  const { sensitive, workspaceDir } = source;
+  const { fields, workspaceDir, sensitive } = source;
   const declared = new Set(hook.sensitive?.map(fold));
   const hidden = sensitive.filter((name) => !declared.has(fold(name)));
-  const shown = redact({ ...flat, ...(hook.dialect === 'gemini' && gemini?.()), data }, hidden) as object;
+  const hide = (value: unknown) => redact(value, hidden);
+  const now = source.now();
+  const { sessionId, runId } = context;
+  const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
+  const own = dialectOf(hook.dialect).input?.({
+    ...{ hook, fields, toolName, sessionId, runId, workspaceDir, now, redact: hide },
+  });
   return {
-    ...shown,
-    ...(context.tool !== undefined && { tool_name: shownToolName(hook, context.tool, source.toolNames) }),
+    ...(hide({ ...fields.flat, data: fields.data }) as object),
+    ...(toolName !== undefined && { tool_name: toolName }),
     event: context.event,
-    hook_event_name: dialectEventOf(hook),
-    session_id: context.sessionId,
+    hook_event_name: eventNameOf(hook),
+    session_id: sessionId,
     transcript_path: '',
     cwd: workspaceDir,
     permission_mode: 'default',
-    timestamp: new Date(source.now()).toISOString(),
+    timestamp: new Date(now).toISOString(),
     hook_data: hookData,
     hook_outputs: outputs,
+    ...(own !== undefined && (hide(own) as object)),
   };
-}
-
-/** How a tool is called in the dialect of a hook. */
-export function shownToolName({ dialect }: Pick<ShellHook, 'dialect'>, tool: string, names: ToolNames): string {
-  const known = names[dialect];
-  return known !== undefined && Object.hasOwn(known, tool) ? (known[tool] as string) : toolNameIn(dialect, tool);
 }

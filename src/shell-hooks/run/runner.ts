@@ -7,15 +7,8 @@ import type { Spawn } from '../../process/process-group.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
-import { readHook } from '../dialects/dialect.js';
-import {
-  type EventFields,
-  type HookEventContext,
-  type HookMatchInput,
-  isFor,
-  isMatched,
-  type ToolNames,
-} from '../events/hook-event-context.js';
+import { dialectOf } from '../dialects/list.js';
+import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
@@ -25,7 +18,8 @@ import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { hookInput, shownToolName } from './input.js';
+import { hookInput } from './input.js';
+import { isFor, isMatched, namesOf } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
 import { HookReports } from './reports.js';
@@ -79,13 +73,13 @@ export class HookRunner {
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {
       const tried = this.permits.mayMatch(hook) ? hook : { ...hook, matches: () => true };
-      return isFor(tried, subject, this.namesOf(subject.tool, hook));
+      return isFor(tried, subject, this.options.toolNames);
     });
   }
 
   /** What a tool is called here, and in the dialect of a hook. */
   namesOf(tool: string | undefined, hook: Pick<ShellHook, 'dialect'>): readonly string[] {
-    return tool === undefined ? [] : [tool, shownToolName(hook, tool, this.options.toolNames)];
+    return namesOf(tool, hook, this.options.toolNames);
   }
 
   /** How often each hook has failed, by id. */
@@ -141,7 +135,7 @@ export class HookRunner {
       // Many a program ends with 0 where it is told to: what it did not say is no yes.
       const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
-      const reading = isCut ? CUT_OFF : readHook({ hook, result });
+      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });
@@ -181,7 +175,7 @@ export class HookRunner {
   /** Whether a pattern that counted as matching until somebody decided on it does not match. */
   private isForOthers(hook: ShellHook, subject: HookMatchInput, decision: VerifiedItem | DeniedDecision): boolean {
     const isApproved = decision.allowed || decision.approvedBefore;
-    return isApproved && !isMatched(hook, subject, this.namesOf(subject.tool, hook));
+    return isApproved && !isMatched(hook, subject, this.options.toolNames);
   }
 
   private inputOf<Value>(hook: ShellHook, progress: EventProgress<Value>, fields: EventFields): string {
@@ -233,7 +227,8 @@ interface Refused {
  * a command that nobody approved may not take the place of the same one that somebody did.
  */
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
-  return hook.dialect !== 'native' && completed.some((other) => commandOf(other) === commandOf(hook));
+  const { runsOnce = false } = dialectOf(hook.dialect);
+  return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
 }
 
 /** What two hooks share that were read from one definition. */

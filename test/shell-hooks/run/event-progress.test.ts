@@ -207,7 +207,7 @@ test('options that cannot be used are refused at once', () => {
   expect(problem({ hooks: { timeout: 0 } })).toBe('ERR_OPTION_INVALID');
   expect(problem({ hooks: 'x' })).toBe('ERR_OPTION_INVALID');
   expect(problem({ hook: [] })).toBe('ERR_OPTION_INVALID');
-  expect(problem({ discover: ['cursor'] })).toBe('ERR_OPTION_INVALID');
+  expect(problem({ discover: ['vim'] })).toBe('ERR_OPTION_INVALID');
   expect(problem({ appName: '../x' })).toBe('ERR_OPTION_INVALID');
   expect(problem({ hooks: { befor_tool: [] } })).toBe('ERR_HOOK_INVALID');
   expect(problem({ hooks: { before_tool: [{ name: 'x' }] } })).toBe('ERR_HOOK_INVALID');

@@ -1,0 +1,161 @@
+import { OptionInvalidError } from '../errors.js';
+import { loadStandaloneSkills } from '../skills/standalone.js';
+import type { ManifestParts } from './active/parts.js';
+import { type PreparedExtension, prepareExtension } from './active/preparation.js';
+import { discoverExtensions } from './discovery.js';
+import { ExtensionUnknownError } from './error.js';
+import type { Extension } from './extension.js';
+import { extensionStatus } from './extension-status.js';
+import type { ManifestSettings } from './options.js';
+import { mergeConfiguration, type ResolvedSettings } from './settings/settings.js';
+import type { ExtensionStatus } from './status.js';
+
+/** The extensions that were found, and what is known of those that are on. */
+export class ExtensionSet {
+  private found: readonly Extension[] = [];
+  /** By name; blocked ones too. */
+  private readonly prepared = new Map<string, PreparedExtension>();
+  private hostConfig: Readonly<Record<string, unknown>>;
+  private isClosed = false;
+
+  constructor(
+    private readonly settings: ManifestSettings,
+    private readonly parts: ManifestParts,
+  ) {
+    this.hostConfig = settings.config ?? {};
+  }
+
+  get config(): Readonly<Record<string, unknown>> {
+    const resolved = [...this.prepared].map(([name, { settings }]) => [name, settings] as const);
+    return mergeConfiguration(this.hostConfig, new Map<string, ResolvedSettings>(resolved));
+  }
+
+  /** Takes another configuration, which counts with the next preparation. */
+  set config(config: Readonly<Record<string, unknown>>) {
+    if (typeof config !== 'object' || config === null) throw new OptionInvalidError('config', 'it is no object.');
+    this.hostConfig = config;
+  }
+
+  list(): readonly Extension[] {
+    return this.found;
+  }
+
+  /** Throws an `ExtensionUnknownError` if no extension has the name. */
+  require(name: string): Extension {
+    const found = this.find(name);
+    if (found) return found;
+    throw new ExtensionUnknownError(
+      name,
+      this.found.map((extension) => extension.name),
+    );
+  }
+
+  isEnabled(name: string): boolean {
+    const extension = this.find(name);
+    if (extension === undefined || !this.parts.choices.isWanted(extension)) return false;
+    return this.prepared.get(extension.name)?.blocked === undefined;
+  }
+
+  /** Finds the extensions on disk, asks about them, and puts them to work. */
+  async read(): Promise<void> {
+    const { parts, settings } = this;
+    parts.diagnostics.length = 0;
+    const damage = await parts.choices.load();
+    if (damage !== undefined) parts.report(stateDamaged(parts.choices.path, damage));
+    const { extensions, diagnostics } = await discoverExtensions({
+      ...{ compat: settings.compat, workspaceDir: settings.workspaceDir, roots: settings.extensionRoots },
+      followLinks: settings.followLinks === true,
+    });
+    diagnostics.forEach(parts.report);
+    const prepared = await this.prepareAll(extensions);
+    const { workspaceDir, skillRoots: roots } = settings;
+    parts.standalone = await loadStandaloneSkills({ gate: parts.gate, workspaceDir, roots });
+    parts.standalone.diagnostics.forEach(parts.report);
+    await this.install(prepared, extensions);
+  }
+
+  /** Prepares the extensions that were found anew. Reads no manifest. */
+  async refresh(): Promise<void> {
+    await this.install(await this.prepareAll(this.found), this.found);
+  }
+
+  /** Puts an extension to work that was turned on, unless it was turned off while somebody was asked. */
+  async activate(name: string): Promise<void> {
+    const { parts } = this;
+    const extension = this.find(name);
+    if (extension === undefined) return;
+    const isOn = () => !this.isClosed && this.found.includes(extension) && parts.choices.isWanted(extension);
+    if (!isOn() || parts.active.has(extension.name)) return;
+    const prepared = await this.prepare(extension);
+    if (!isOn()) return;
+    this.prepared.set(extension.name, prepared);
+    const installed = prepared.blocked === undefined ? parts.active.add(prepared) : undefined;
+    parts.publish();
+    await installed;
+  }
+
+  /** Takes an extension out at once; resolves when its servers have ended. */
+  async deactivate({ name }: Extension): Promise<void> {
+    const closed = this.parts.active.remove(name);
+    this.prepared.delete(name);
+    this.parts.publish();
+    await closed;
+  }
+
+  statuses(): readonly ExtensionStatus[] {
+    const { choices, active } = this.parts;
+    const servers = active.servers.list();
+    return this.found.map((extension) =>
+      extensionStatus(extension, {
+        isWanted: choices.isWanted(extension),
+        isLost: choices.isLost,
+        prepared: this.prepared.get(extension.name),
+        servers: servers.get(extension.name) ?? [],
+      }),
+    );
+  }
+
+  /** Installs nothing from here on. */
+  close(): void {
+    this.isClosed = true;
+  }
+
+  private async prepareAll(extensions: readonly Extension[]): Promise<readonly PreparedExtension[]> {
+    const prepared: PreparedExtension[] = [];
+    for (const extension of extensions) {
+      if (this.parts.choices.isWanted(extension)) prepared.push(await this.prepare(extension));
+    }
+    return prepared;
+  }
+
+  /** What was turned off while somebody was asked stays off. */
+  private async install(prepared: readonly PreparedExtension[], found: readonly Extension[]): Promise<void> {
+    if (this.isClosed) return;
+    const wanted = prepared.filter(({ extension }) => this.parts.choices.isWanted(extension));
+    this.found = found;
+    this.prepared.clear();
+    for (const one of wanted) this.prepared.set(one.extension.name, one);
+    const installed = this.parts.active.replace(wanted.filter(({ blocked }) => blocked === undefined));
+    this.parts.publish();
+    await installed;
+  }
+
+  private async prepare(extension: Extension): Promise<PreparedExtension> {
+    const { gate, redactor } = this.parts;
+    const prepared = await prepareExtension(extension, {
+      ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
+      variablesOf: (name) => this.prepared.get(name)?.settings.variables ?? {},
+    });
+    prepared.diagnostics.forEach(this.parts.report);
+    return prepared;
+  }
+
+  private find(name: string): Extension | undefined {
+    return this.found.find((extension) => extension.name.toLowerCase() === String(name).toLowerCase());
+  }
+}
+
+function stateDamaged(source: string, problem: string) {
+  const message = `${problem}: extensions stay off until they are turned on again.`;
+  return { level: 'error', message, source, problems: [{ path: '', message: problem }] } as const;
+}

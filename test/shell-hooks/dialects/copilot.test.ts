@@ -1,0 +1,222 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { textOf } from '../../../src/index.js';
+import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
+import { calls, says } from '../../../src/testing/testing.js';
+import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+const toolNames = { copilot: { run_command: 'bash', write_file: 'edit' } };
+const given = (file: string) => JSON.parse(lab.read(file));
+
+/** A file in `.github/hooks` of the workspace, approved. */
+function copilotHooks(hooks: object, options: ShellHooksOptions = {}) {
+  lab.write('.github/hooks/policy.json', JSON.stringify({ version: 1, hooks }));
+  return hooksIn(lab, { discover: ['copilot'], approve: () => true, toolNames, ...options });
+}
+
+const bash = (text: string, more: object = {}) => ({ type: 'command', bash: text, timeoutSec: 20, ...more });
+
+const GUARD = `#!/usr/bin/env node
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+const { toolName, toolArgs } = JSON.parse(text);
+console.log('{"type": "progress", "message": "Checking policy..."}');
+const { command = '' } = JSON.parse(toolArgs);
+if (toolName === 'bash' && command.includes('sudo')) {
+  console.log(JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason: 'No sudo.' }, null, 2));
+} else if (command.startsWith('rm ')) {
+  const modifiedArgs = { command: command.replace('rm ', 'trash ') };
+  console.log(JSON.stringify({ permissionDecision: 'allow', modifiedArgs }));
+} else console.log(JSON.stringify({ permissionDecision: 'allow' }));
+`;
+
+test('a file of GitHub Copilot runs unmodified: it allows, denies and rewrites', async () => {
+  lab.write('scripts/guard.mjs', GUARD);
+  const hooks = copilotHooks({
+    preToolUse: [
+      {
+        ...{ type: 'command', bash: './guard.mjs', powershell: './guard.ps1', cwd: 'scripts' },
+        ...{ env: { LOG_LEVEL: 'INFO' }, timeoutSec: 15, comment: 'Security validation' },
+      },
+    ],
+  });
+  const shell = countingTool('run_command');
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [
+      calls('run_command', { command: 'sudo ls' }),
+      calls('run_command', { command: 'rm a' }),
+      calls('run_command', { command: 'ls' }),
+      says('ok'),
+    ],
+    tools: [shell.tool],
+  });
+  await agent.run('go');
+
+  expect(shell.inputs).toEqual([{ command: 'trash a' }, { command: 'ls' }]);
+  expect(textOf(model.requests[1]?.messages.at(-1) as never)).toBe(
+    'The call was blocked by hook "copilot:preToolUse#1": No sudo.',
+  );
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
+test('a hook gets the fields that GitHub documents', async () => {
+  const events = ['sessionStart', 'userPromptSubmitted', 'preToolUse', 'postToolUse', 'postToolUseFailure'];
+  events.push('agentStop', 'sessionEnd');
+  const hooks = copilotHooks(Object.fromEntries(events.map((event) => [event, [bash(`cat > ${event}.json`)]])));
+  const broken = countingTool('broken', () => {
+    throw new RangeError('leak');
+  });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('broken', {}), calls('run_command', { command: 'ls' }), says('done')],
+    tools: [countingTool('run_command').tool, broken.tool],
+  });
+  const session = await agent.session({ id: 's1' });
+  await session.run('go');
+  await session.close();
+  const common = { sessionId: 's1', timestamp: expect.any(Number), cwd: lab.workspace };
+  const call = { toolName: 'bash', toolArgs: '{"command":"ls"}' };
+
+  expect(given('sessionStart.json')).toMatchObject({ ...common, source: 'startup' });
+  expect(given('userPromptSubmitted.json')).toMatchObject({ ...common, prompt: 'go' });
+  expect(given('preToolUse.json')).toMatchObject({ ...common, ...call });
+  expect(given('postToolUse.json')).toMatchObject({
+    ...{ ...common, ...call, toolResult: { resultType: 'success', textResultForLlm: 'done' } },
+  });
+  expect(given('postToolUseFailure.json')).toMatchObject({
+    toolName: 'broken',
+    error: expect.stringContaining('leak'),
+  });
+  expect(given('agentStop.json')).toMatchObject({ ...common, stopReason: 'end_turn', stop_hook_active: false });
+  expect(given('sessionEnd.json')).toMatchObject({ ...common, reason: 'complete' });
+});
+
+test.each([
+  { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
+  {
+    title: 'exit code 2 beside a yes',
+    text: `echo '{"permissionDecision":"allow"}'; exit 2`,
+    runs: 0,
+    shown: 'no reason was given',
+  },
+  {
+    title: 'another exit code',
+    text: `echo '{"permissionDecision":"allow"}'; exit 1`,
+    runs: 0,
+    shown: 'the hook failed',
+  },
+  {
+    title: 'a no with another exit code',
+    text: `echo '{"permissionDecision":"deny","permissionDecisionReason":"no"}'; exit 1`,
+    runs: 0,
+    shown: 'no',
+  },
+  { title: 'a hook that takes too long', text: 'sleep 30', runs: 1, shown: 'done' },
+  { title: 'text that is not JSON', text: 'echo checked', runs: 1, shown: 'done' },
+  { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
+])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
+  const hooks = copilotHooks({ preToolUse: [bash(text, { timeoutSec: text.startsWith('sleep') ? 0.3 : 20 })] });
+  const { tool, inputs } = countingTool('run_command');
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [calls('run_command', { command: 'ls' }), says('ok')],
+    tools: [tool],
+  });
+  await agent.run('go');
+
+  expect(inputs).toHaveLength(runs);
+  expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain(shown);
+});
+
+test('a pattern matches whole names, and an invalid one leaves its hook out', async () => {
+  const hooks = copilotHooks({
+    preToolUse: [bash('echo x >> part', { matcher: 'ba.' }), bash('echo x >> whole', { matcher: 'ba.*|edit' })],
+    postToolUse: [bash('true', { matcher: '(' })],
+  });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('run_command', { command: 'ls' }), says('ok')],
+    tools: [countingTool('run_command').tool],
+  });
+  await agent.run('go');
+
+  expect([lab.has('part'), lab.read('whole')]).toEqual([false, 'x\n']);
+  expect(hooks.status().diagnostics).toMatchObject([{ level: 'error', code: 'hook-invalid' }]);
+});
+
+test('a hook adds context, replaces a result, asks a person and has the agent go on', async () => {
+  const said = (output: object) => bash(`echo '${JSON.stringify(output)}'`);
+  const result = { resultType: 'success', textResultForLlm: 'cleaned' };
+  const hooks = copilotHooks({
+    sessionStart: [said({ additionalContext: 'It is low tide.' })],
+    userPromptSubmitted: [said({ modifiedPrompt: 'nobody reads this' })],
+    preToolUse: [{ ...said({ permissionDecision: 'ask', permissionDecisionReason: 'Sure?' }), matcher: 'edit' }],
+    postToolUse: [said({ modifiedResult: result, additionalContext: 'It was long.' })],
+    agentStop: [bash(`grep -q '"stop_hook_active":false' && echo '{"decision":"block","reason":"Test it."}' || true`)],
+  });
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [calls('run_command', { command: 'ls' }), says('one'), says('two'), calls('write_file', {})],
+    tools: [countingTool('run_command').tool, countingTool('write_file').tool],
+  });
+  const session = await agent.session({ id: 's1' });
+  const { text } = await session.run('go');
+  const sent = model.requests.at(-1)?.messages.map(textOf) ?? [];
+  const asked = await session.run('write');
+
+  expect(text).toBe('two');
+  expect(sent).toContain('cleaned');
+  expect(sent).toContain('go');
+  for (const words of ['It is low tide.', 'It was long.', 'Test it.']) {
+    expect(sent.some((message) => message.includes(words))).toBe(true);
+  }
+  expect(asked).toMatchObject({ status: 'suspended' });
+});
+
+test('all files of a folder are read by name: those of the user, then those of the workspace', async () => {
+  const folder = join(lab.home, '.copilot', 'hooks');
+  mkdirSync(folder, { recursive: true });
+  const file = (word: string) => ({
+    version: 1,
+    hooks: { userPromptSubmitted: [{ exec: 'sh', args: ['-c', `echo ${word} >> order`] }] },
+  });
+  writeFileSync(join(folder, 'mine.json'), JSON.stringify(file('mine')));
+  lab.write('.github/hooks/b.json', JSON.stringify(file('b')));
+  lab.write('.github/hooks/a.json', JSON.stringify(file('a')));
+  lab.write('.github/hooks/readme.md', 'no hooks');
+  const hooks = hooksIn(lab, { discover: ['copilot'], approve: () => true });
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  expect(lab.read('order')).toBe('mine\na\nb\n');
+  expect(hooks.status().diagnostics).toEqual([]);
+});
+
+test('a hook that cannot run here is named, a guard as an error', async () => {
+  const hooks = copilotHooks({
+    PreToolUse: [bash('true')],
+    permissionRequest: [bash('true')],
+    errorOccurred: [bash('true')],
+    preToolUse: [
+      { type: 'http', url: 'https://example.com' },
+      { type: 'command', powershell: './guard.ps1' },
+    ],
+    postToolUse: [bash('true', { env: { LOG: '$HOME/log' } })],
+  });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
+    ...['error event-unsupported', 'error event-unsupported', 'warning event-unsupported'],
+    ...['error hook-unsupported', 'error hook-unsupported', 'warning env-literal'],
+  ]);
+  expect(hooks.status().diagnostics[0]?.message).toContain('Did you mean "preToolUse"?');
+});
+
+test('sensitive arguments are redacted, also within the JSON of a string', async () => {
+  const hooks = copilotHooks({ preToolUse: [bash('cat > in.json')] }, { sensitive: ['token'] });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('run_command', { token: 'hunter2' }), says('ok')],
+    tools: [countingTool('run_command').tool],
+  });
+  await agent.run('go');
+
+  expect(lab.read('in.json')).not.toContain('hunter2');
+  expect(given('in.json').toolArgs).toBe('{"token":"[redacted]"}');
+});

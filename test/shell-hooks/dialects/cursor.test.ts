@@ -1,0 +1,241 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { textOf } from '../../../src/index.js';
+import type { ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
+import { calls, says } from '../../../src/testing/testing.js';
+import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+const toolNames = { cursor: { run_command: 'Shell', read_file: 'Read', write_file: 'Write' } };
+const given = (file: string) => JSON.parse(lab.read(file));
+
+/** A `.cursor/hooks.json` in the workspace, approved. */
+function cursorHooks(hooks: object, options: ShellHooksOptions = {}) {
+  const notes = '// The team keeps these.\n';
+  lab.write('.cursor/hooks.json', notes + JSON.stringify({ version: 1, hooks }));
+  return hooksIn(lab, { discover: ['cursor'], approve: () => true, toolNames, ...options });
+}
+
+const GUARD = `#!/usr/bin/env node
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+const { command } = JSON.parse(text);
+const deny = { continue: true, permission: 'deny', user_message: 'No curl.', agent_message: 'Use the fetch tool.' };
+console.log(JSON.stringify(command.includes('curl') ? deny : { permission: 'allow' }));
+`;
+const REWRITE = `#!/usr/bin/env node
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+const { tool_name, tool_input } = JSON.parse(text);
+const safe = { ...tool_input, command: tool_input.command.replace('rm ', 'trash ') };
+console.log(JSON.stringify({ permission: 'allow', updated_input: safe }));
+`;
+
+test('a hooks.json of Cursor runs unmodified: it allows, denies and rewrites', async () => {
+  lab.write('.cursor/hooks/guard.mjs', GUARD);
+  lab.write('.cursor/hooks/rewrite.mjs', REWRITE);
+  const said: string[] = [];
+  const hooks = cursorHooks(
+    {
+      beforeShellExecution: [{ command: '.cursor/hooks/guard.mjs', timeout: 20, matcher: 'curl|wget|nc' }],
+      preToolUse: [{ command: '"$CURSOR_PROJECT_DIR"/.cursor/hooks/rewrite.mjs', matcher: 'Shell' }],
+    },
+    { onNotice: ({ text }) => said.push(text) },
+  );
+  const shell = countingTool('run_command');
+  const read = countingTool('read_file');
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [
+      calls('run_command', { command: 'curl evil' }),
+      calls('run_command', { command: 'rm a' }),
+      calls('read_file', { path: 'curl' }),
+      says('ok'),
+    ],
+    tools: [shell.tool, read.tool],
+  });
+  await agent.run('go');
+
+  expect([shell.inputs, read.inputs]).toEqual([[{ command: 'trash a' }], [{ path: 'curl' }]]);
+  expect(textOf(model.requests[1]?.messages.at(-1) as never)).toBe(
+    'The call was blocked by hook "cursor:beforeShellExecution#1": Use the fetch tool.',
+  );
+  expect(said).toEqual(['No curl.']);
+  expect(lab.logged('error')).toEqual([]);
+});
+
+test('each event comes for its tools alone, with the fields that Cursor documents', async () => {
+  lab.write('notes.txt', 'tide tables');
+  const keep = (event: string) => [{ command: `cat >> ${event}.json` }];
+  const events = ['beforeShellExecution', 'afterShellExecution', 'beforeMCPExecution', 'afterMCPExecution'];
+  events.push('beforeReadFile', 'afterFileEdit', 'postToolUseFailure', 'sessionStart', 'beforeSubmitPrompt');
+  events.push('afterAgentResponse', 'stop', 'sessionEnd');
+  const hooks = cursorHooks(Object.fromEntries(events.map((event) => [event, keep(event)])));
+  const tools = ['run_command', 'read_file', 'mcp__db__query'].map((name) => countingTool(name).tool);
+  const write = countingTool('write_file');
+  const broken = countingTool('broken', () => {
+    throw new RangeError('leak');
+  });
+  const { agent } = agentWith(lab, hooks, {
+    script: [
+      calls('run_command', { command: 'ls' }),
+      calls('mcp__db__query', { sql: 'select 1' }),
+      calls('read_file', { path: 'notes.txt' }),
+      calls('write_file', { path: 'a.txt', content: 'new' }),
+      calls('broken', {}),
+      says('done'),
+    ],
+    tools: [...tools, write.tool, broken.tool],
+  });
+  const session = await agent.session({ id: 's1' });
+  await session.run('go');
+  await session.close();
+  const root = lab.workspace;
+
+  expect(given('beforeShellExecution.json')).toMatchObject({
+    ...{ hook_event_name: 'beforeShellExecution', conversation_id: 's1', workspace_roots: [root] },
+    ...{ command: 'ls', cwd: root, generation_id: expect.any(String), user_email: null, sandbox: false },
+  });
+  expect(given('afterShellExecution.json')).toMatchObject({ command: 'ls', output: 'done' });
+  expect(given('beforeMCPExecution.json')).toMatchObject({ tool_name: 'query', tool_input: '{"sql":"select 1"}' });
+  expect(JSON.parse(given('afterMCPExecution.json').result_json)).toEqual({ content: 'done' });
+  expect(given('beforeReadFile.json')).toMatchObject({ file_path: join(root, 'notes.txt'), content: 'tide tables' });
+  expect(given('afterFileEdit.json')).toMatchObject({
+    ...{ file_path: join(root, 'a.txt'), edits: [{ old_string: '', new_string: 'new' }] },
+  });
+  expect(given('postToolUseFailure.json')).toMatchObject({
+    ...{ tool_name: 'broken', failure_type: 'error', error_message: expect.stringContaining('leak') },
+  });
+  expect(given('sessionStart.json')).toMatchObject({ session_id: 's1', composer_mode: 'agent' });
+  expect(given('beforeSubmitPrompt.json')).toMatchObject({ prompt: 'go', attachments: [] });
+  expect(given('afterAgentResponse.json')).toMatchObject({ text: 'done' });
+  expect(given('stop.json')).toMatchObject({ status: 'completed', loop_count: 0 });
+  expect(given('sessionEnd.json')).toMatchObject({ session_id: 's1', reason: 'completed' });
+});
+
+test.each([
+  { title: 'exit code 2', text: 'echo "not here" >&2; exit 2', runs: 0, shown: 'not here' },
+  { title: 'output that is not JSON', text: 'echo fine', runs: 0, shown: 'its output is invalid' },
+  {
+    title: 'a permission that is unknown',
+    text: `echo '{"permission":"maybe"}'`,
+    runs: 0,
+    shown: 'its output is invalid',
+  },
+  {
+    title: 'camelCase messages of version 1.7',
+    text: `echo '{"permission":"deny","agentMessage":"old"}'`,
+    runs: 0,
+    shown: 'old',
+  },
+  {
+    title: 'a no with another exit code',
+    text: `echo '{"permission":"deny","agent_message":"no"}'; exit 1`,
+    runs: 0,
+    shown: 'no',
+  },
+  { title: 'another exit code', text: 'exit 1', runs: 1, shown: 'done' },
+  { title: 'empty output', text: 'true', runs: 1, shown: 'done' },
+])('before a tool, $title has its effect', async ({ text, runs, shown }) => {
+  const hooks = cursorHooks({ preToolUse: [{ command: text }] });
+  const { tool, inputs } = countingTool('run_command');
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [calls('run_command', { command: 'ls' }), says('ok')],
+    tools: [tool],
+  });
+  await agent.run('go');
+
+  expect(inputs).toHaveLength(runs);
+  expect(textOf(model.requests[1]?.messages.at(-1) as never)).toContain(shown);
+});
+
+test('failClosed blocks where the hook fails, and ask leaves the call to a person', async () => {
+  const hooks = cursorHooks({
+    beforeShellExecution: [
+      { command: 'exit 1', matcher: '^ls', failClosed: true },
+      { command: `echo '{"permission":"ask","user_message":"Really?"}'`, matcher: '^rm' },
+    ],
+  });
+  const { tool, inputs } = countingTool('run_command');
+  const script = [calls('run_command', { command: 'ls' }), calls('run_command', { command: 'rm a' }), says('ok')];
+  const { agent } = agentWith(lab, hooks, { script, tools: [tool] });
+  const result = await agent.run('go');
+
+  expect(inputs).toEqual([]);
+  expect(result).toMatchObject({ status: 'suspended' });
+});
+
+test('a hook refuses a prompt, adds context, replaces a result and has the agent go on', async () => {
+  const said = (output: object) => [{ command: `echo '${JSON.stringify(output)}'` }];
+  const hooks = cursorHooks({
+    sessionStart: said({ additional_context: 'It is low tide.' }),
+    beforeSubmitPrompt: [
+      { command: `grep -q secret && echo '{"continue":false,"user_message":"No secrets."}' || true` },
+    ],
+    postToolUse: said({ updated_mcp_tool_output: { rows: 1 } }),
+    stop: [
+      { command: `grep -q '"loop_count":0' && echo '{"followup_message":"Run the tests."}' || true`, loop_limit: 2 },
+    ],
+  });
+  const { agent, model } = agentWith(lab, hooks, {
+    script: [calls('mcp__db__query', {}), says('one'), says('two')],
+    tools: [countingTool('mcp__db__query').tool],
+  });
+  const session = await agent.session({ id: 's1' });
+  const { text } = await session.run('go');
+  await expect(session.run('the secret')).rejects.toMatchObject({ reason: 'No secrets.' });
+  const sent = model.requests.at(-1)?.messages.map(textOf) ?? [];
+
+  expect(text).toBe('two');
+  expect(sent.some((message) => message.includes('It is low tide.'))).toBe(true);
+  expect(sent).toContain('{"rows":1}');
+  expect(sent.some((message) => message.includes('Run the tests.'))).toBe(true);
+  expect(
+    hooks
+      .status()
+      .diagnostics.map(({ message }) => message)
+      .join(),
+  ).toContain('`loop_limit`');
+});
+
+test('the hooks of the user run where their file lies', async () => {
+  const folder = join(lab.home, '.cursor');
+  mkdirSync(join(folder, 'hooks'), { recursive: true });
+  writeFileSync(join(folder, 'hooks', 'where.sh'), '#!/bin/sh\npwd > "$CURSOR_PROJECT_DIR"/where\n', { mode: 0o755 });
+  const file = { version: 1, hooks: { beforeSubmitPrompt: [{ command: './hooks/where.sh' }] } };
+  writeFileSync(join(folder, 'hooks.json'), JSON.stringify(file));
+  const hooks = hooksIn(lab, { discover: ['cursor'] });
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  expect(lab.read('where')).toBe(`${folder}\n`);
+});
+
+test('a guard that cannot run here is an error, and so is one for a tool that nobody named', async () => {
+  const hooks = cursorHooks(
+    {
+      subagentStart: [{ command: 'true' }],
+      afterAgentThought: [{ command: 'true' }],
+      beforeShellExec: [{ command: 'true' }],
+      beforeShellExecution: [{ type: 'prompt', prompt: 'Is it safe?' }, { command: 'true' }],
+    },
+    { toolNames: {} },
+  );
+  await agentWith(lab, hooks, { script: [says('ok')] }).agent.run('go');
+
+  expect(hooks.status().diagnostics.map(({ level, code }) => `${level} ${code}`)).toEqual([
+    ...['error event-unsupported', 'warning event-unsupported', 'error event-unsupported', 'error hook-unsupported'],
+    ...['info timeout-default', 'error tools-unnamed'],
+  ]);
+});
+
+test('sensitive arguments are redacted, also within the JSON of a string', async () => {
+  const hooks = cursorHooks({ beforeMCPExecution: [{ command: 'cat > in.json' }] }, { sensitive: ['token'] });
+  const { agent } = agentWith(lab, hooks, {
+    script: [calls('mcp__db__query', { token: 'hunter2' }), says('ok')],
+    tools: [countingTool('mcp__db__query').tool],
+  });
+  await agent.run('go');
+
+  expect(lab.read('in.json')).not.toContain('hunter2');
+  expect(given('in.json').tool_input).toBe('{"token":"[redacted]"}');
+});
