@@ -15,6 +15,8 @@ export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
+  /** In place of the time limits of the settings. */
+  readonly limitMs?: number;
 }
 
 /**

@@ -81,12 +81,12 @@ async function establish(
   sdk: McpSdk,
   transport: McpTransport,
 ): Promise<Omit<Established, 'transport'>> {
-  const { definition, signal, endings } = options;
+  const { definition, settings, signal, endings } = options;
   const onAbort = () => endings.add(transport.close());
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const connection = await SdkConnection.open(sdk, transport, options);
-    const entries = await connection.list('tools', { signal });
+    const entries = await connection.list('tools', { signal, limitMs: settings.timeouts.connectMs });
     signal.throwIfAborted();
     return { connection, entries };
   } catch (error) {

@@ -2,7 +2,7 @@ import { KeelsonError } from '../../errors.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
 import { describeWithCause } from '../failure-text.js';
 import { plainText } from '../plain-text.js';
-import { HttpStatusError } from '../transport/http-client.js';
+import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
 const MAX_TEXT = 10_000;
@@ -42,7 +42,8 @@ export class ServerWords {
 
 /** Turns a failed request into a typed error in plain words, with what the server says of it. */
 export function requestError(server: string, error: unknown): KeelsonError {
-  if (error instanceof KeelsonError && !(error instanceof HttpStatusError)) return error;
+  const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
+  if (error instanceof KeelsonError && !isOfHttp) return error;
   const { status, meaning, words } = describe(error);
   const said = plainText(words, MAX_TEXT);
   if (status === 401) return unauthorizedError(server, said, error);
@@ -61,6 +62,7 @@ function describe(error: unknown): Description {
   if (error instanceof HttpStatusError) {
     return { status: error.status, meaning: meaningOf(error.status), words: error.said };
   }
+  if (error instanceof HttpUnreachableError) return { meaning: 'could not be reached', words: error.message };
   const { code, data, issues } = (error ?? {}) as { code?: unknown; data?: unknown; issues?: unknown };
   if (data instanceof ServerWords && typeof code === 'number') {
     return { status: code, meaning: meaningOf(code), words: data.message + detailsOf(data) };

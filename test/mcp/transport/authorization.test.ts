@@ -51,20 +51,6 @@ describe('authorization', () => {
     });
   }
 
-  test('goes through the provider; limits of time stand still while the user decides', async () => {
-    const server = await guarded((token) => token === 'Bearer good');
-    const own = provider();
-    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
-    const { mcp } = await connected({
-      servers: { a: { type: 'http', url: server.url } },
-      oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
-      timeouts: { connectMs: 2_000 },
-    });
-
-    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
-    expect(own.opened.map(({ pathname }) => pathname)).toEqual(['/authorize']);
-  });
-
   test('is tried three times at most', async () => {
     const server = await guarded(() => false);
     const own = provider();
@@ -98,6 +84,20 @@ describe('authorization', () => {
     expect(await rejectionOf(mcp.server('a').finishAuthorization('again'))).toMatchObject({
       code: 'ERR_MCP_UNAVAILABLE',
     });
+  });
+
+  test('goes through the provider; limits of time stand still while the user decides', async () => {
+    const server = await guarded((token) => token === 'Bearer good');
+    const own = provider();
+    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
+    const { mcp } = await connected({
+      servers: { a: { type: 'http', url: server.url } },
+      oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
+      timeouts: { connectMs: 2_000 },
+    });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+    expect(own.opened.map(({ pathname }) => pathname)).toEqual(['/authorize']);
   });
 
   test.each(['file:///Applications/Calculator.app', 'vscode://x', 'https://me:pw@example.com/'])(

@@ -11,7 +11,7 @@ import type { McpSdk } from './load-sdk.js';
 
 const MAX_TEXT = 10_000;
 
-/** Sets what a client tells servers that it can do. */
+/** Returns the capabilities that a client declares. */
 export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOptions) {
   return {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),

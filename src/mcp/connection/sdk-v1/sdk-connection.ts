@@ -101,10 +101,11 @@ export class SdkConnection implements Connection {
 
   private async request(method: string, params: Params, options: RequestOptions): Promise<McpAnswer> {
     const { definition, settings, hold } = this.options;
-    const { callMs: defaultMs, totalMs } = settings.timeouts;
+    const { signal, limitMs } = options;
+    const { timeouts } = settings;
     const what = `request ${method} to MCP server "${definition.name}"`;
-    const callMs = Math.min(definition.callTimeoutMs ?? defaultMs, totalMs);
-    const { signal } = options;
+    const totalMs = limitMs ?? timeouts.totalMs;
+    const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
     try {
       if (!this.isPlain) {
         const time = { what, callMs, totalMs, hold, signal };
