@@ -86,6 +86,10 @@ const rules: readonly Rule[] = [
         ['providers/anthropic/a.ts may not import openai/core'],
       ],
       [{ 'mcp/openai.ts': "import 'openai';" }, ['mcp/openai.ts may not import openai']],
+      [
+        { 'mcp/server/a.ts': "import type { Client } from '@modelcontextprotocol/sdk/client/index.js';" },
+        ['mcp/server/a.ts may not import @modelcontextprotocol/sdk/client/index.js'],
+      ],
       [{ 'internal/a.ts': "import 'lodash';" }, ['internal/a.ts may not import lodash']],
       [
         { 'index.ts': "export { a } from './tools/a.js';", 'tools/a.ts': "import { z } from 'zod';" },

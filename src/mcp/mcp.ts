@@ -39,7 +39,6 @@ export type {
 } from './event.js';
 export type {
   McpLimits,
-  McpOAuth,
   McpReconnectOptions,
   McpRoot,
   McpServerAddress,
@@ -59,6 +58,7 @@ export type {
 export type { McpServerState, McpServerStatus } from './server/status.js';
 export { isMcpTool, type McpTool, type McpToolMetadata } from './tools/mcp-tool.js';
 export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
+export type { McpOAuth } from './transport/oauth.js';
 
 /**
  * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:

@@ -1,4 +1,3 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Clock } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
@@ -8,6 +7,7 @@ import type { TrustGate } from '../trust/gate.js';
 import type { McpServerConfig } from './config/definition.js';
 import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import type { McpEvent } from './event.js';
+import type { McpOAuth } from './transport/oauth.js';
 
 /** What `mcpServers` takes. All of it is optional. */
 export interface McpServersOptions {
@@ -83,17 +83,6 @@ export interface McpRoot {
 export interface McpServerAddress {
   readonly name: string;
   readonly url: string;
-}
-
-/** How to authorize at one server. */
-export interface McpOAuth {
-  /** The SDK's interface: it keeps the tokens, and sends the user to the page of the authorization server. */
-  readonly provider: OAuthClientProvider;
-  /**
-   * Gives the code that the user came back with, once `provider.redirectToAuthorization` was called. Time limits stand
-   * still meanwhile. Without it the server stays unavailable until `finishAuthorization` is given the code.
-   */
-  readonly code?: (() => Awaitable<string>) | undefined;
 }
 
 /** What reaches outside of the process, for tests and unusual hosts. */

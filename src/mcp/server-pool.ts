@@ -4,14 +4,15 @@ import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import { readConfigFile } from './config/config-file.js';
-import type { McpServerEntry, McpServerOrigin } from './config/definition.js';
+import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 import { readServer } from './config/server-map.js';
 import { type McpSettings, resolveSettings } from './config/settings.js';
+import { Endings } from './connection/endings.js';
 import { McpUnavailableError } from './error.js';
 import type { McpEvent } from './event.js';
+import { failureText } from './failure-text.js';
+import { LogLimiter } from './log-limiter.js';
 import type { McpServersOptions } from './options.js';
-import { failureText } from './server/failure-text.js';
-import { LogLimiter } from './server/log-limiter.js';
 import { McpServer } from './server/mcp-server.js';
 import type { McpServerStatus } from './server/status.js';
 import { McpToolSet } from './tools/tool-set.js';
@@ -28,7 +29,8 @@ export class ServerPool {
   private readonly settings: McpSettings;
   private readonly members = new Map<string, Member>();
   private filesRead: Promise<void> | undefined = undefined;
-  private readonly leaving = new Set<Promise<void>>();
+  /** Servers that were taken out, and are still ending. */
+  private readonly endings = new Endings((error) => this.logger.error(failureText(error)));
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
@@ -79,7 +81,11 @@ export class ServerPool {
     if (member === undefined) return false;
     this.members.delete(name);
     this.collect();
-    if ('server' in member) await this.leave(member.server);
+    if ('server' in member) {
+      const ended = member.server.close();
+      this.endings.add(ended);
+      await ended;
+    }
     return true;
   }
 
@@ -100,14 +106,8 @@ export class ServerPool {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const server of this.servers()) void this.leave(server);
-    await Promise.all(this.leaving);
-  }
-
-  private leave(server: McpServer): Promise<void> {
-    const left = server.close().finally(() => this.leaving.delete(left));
-    this.leaving.add(left);
-    return left;
+    for (const server of this.servers()) this.endings.add(server.close());
+    await this.endings.settled();
   }
 
   private servers(): McpServer[] {
@@ -146,31 +146,26 @@ export class ServerPool {
     const { name, notes } = entry;
     const log = new LogLimiter(name, { logger: () => this.logger, clock: this.settings.system.clock });
     for (const note of notes) log.write('warn', note);
-    const member = this.memberOf(entry, log);
+    const member = 'problem' in entry ? { invalid: entry } : { server: this.serverOf(entry.definition, log) };
+    if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
     this.members.set(name, member);
     return member;
-  }
-
-  private memberOf(entry: McpServerEntry, log: LogLimiter): Member {
-    if ('problem' in entry) {
-      log.write('error', `its configuration cannot be used: ${entry.problem}`);
-      return { invalid: entry };
-    }
-    const { settings } = this;
-    const emit = (event: McpEvent) => this.emit(event);
-    return { server: new McpServer(entry.definition, { settings, log, emit, onTools: () => this.collect() }) };
   }
 
   private collect(): void {
     this.tools.replace(this.servers().flatMap(({ tools }) => tools));
   }
 
-  private emit(event: McpEvent): void {
-    try {
-      this.settings.onEvent?.(event);
-    } catch (error) {
-      this.logger.error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
-    }
+  private serverOf(definition: McpServerDefinition, log: LogLimiter): McpServer {
+    const { settings } = this;
+    const emit = (event: McpEvent) => {
+      try {
+        settings.onEvent?.(event);
+      } catch (error) {
+        this.logger.error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+      }
+    };
+    return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });
   }
 }
 

@@ -52,13 +52,17 @@ test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, wh
   expect(readPage('docs/architecture.md')).toContain('## How hooks are compiled');
 });
 
-test('the steps in the picture of a run stand in the files that it names', () => {
-  const steps = [...readPage('docs/architecture.md').matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
+test.each([
+  ['From run to answer', 7],
+  ['An MCP call', 10],
+])('the steps in the picture of "%s" stand in the files that it names', (heading, count) => {
+  const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const steps = [...section.matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
   const strays = steps.filter(
     ([, name, file]) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(readPage(file ?? '')),
   );
 
-  expect(steps).toHaveLength(7);
+  expect(steps).toHaveLength(count);
   expect(strays.map(([line]) => line)).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
+import type { McpList } from '../connection/connection.js';
 import { toPart } from '../tools/result-content.js';
 import type { McpServer } from './mcp-server.js';
 
@@ -64,24 +65,22 @@ export interface McpPromptText {
 
 /** The handle of a server. */
 export function createHandle(server: McpServer): McpServerHandle {
-  const list = async <Entry>(
-    method: string,
-    field: string,
-    { key, signal }: { key: string; signal: AbortSignal | undefined },
-  ) => (await server.requests.list(method, field, signal)).filter((entry): entry is Entry => hasText(entry, key));
+  /** The entries that have what an entry must have. */
+  const list = async <Entry>(what: McpList, key: string, { signal }: McpReadOptions = {}) => {
+    const entries = await server.request((connection) => connection.list(what, { signal }), signal);
+    return entries.filter((entry): entry is Entry => hasText(entry, key));
+  };
   return {
-    listResources: ({ signal } = {}) => list('resources/list', 'resources', { key: 'uri', signal }),
-    listResourceTemplates: ({ signal } = {}) =>
-      list('resources/templates/list', 'resourceTemplates', { key: 'uriTemplate', signal }),
-    listPrompts: ({ signal } = {}) => list('prompts/list', 'prompts', { key: 'name', signal }),
+    listResources: (options) => list('resources', 'uri', options),
+    listResourceTemplates: (options) => list('resourceTemplates', 'uriTemplate', options),
+    listPrompts: (options) => list('prompts', 'name', options),
     async readResource(uri, { signal } = {}) {
-      const { contents } = await server.requests.request({ method: 'resources/read', params: { uri }, signal });
+      const { contents } = await server.request((it) => it.readResource(uri, { signal }), signal);
       const found = Array.isArray(contents) ? contents : [];
       return found.filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
     },
     async getPrompt(name, args = {}, { signal } = {}) {
-      const params = { name, arguments: args };
-      const { description, messages } = await server.requests.request({ method: 'prompts/get', params, signal });
+      const { description, messages } = await server.request((it) => it.getPrompt(name, args, { signal }), signal);
       const text = typeof description === 'string' ? description : undefined;
       return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
     },

@@ -2,7 +2,7 @@ import { jsonSchemaChecker } from '../../tools/json-schema.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
-import { failureText } from '../server/failure-text.js';
+import { failureText } from '../failure-text.js';
 import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';

@@ -1,6 +1,31 @@
-import type { JSONRPCErrorResponse, JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { describeError, KeelsonError } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
+
+export type RequestId = string | number;
+
+/** A request, a notification or an answer. */
+export type JsonRpcMessage = JsonRpcCall | JsonRpcResult | JsonRpcError;
+
+/** A request if it has an id, otherwise a notification. */
+export interface JsonRpcCall {
+  readonly jsonrpc: '2.0';
+  readonly id?: RequestId | undefined;
+  readonly method: string;
+  readonly params?: { readonly [key: string]: unknown } | undefined;
+}
+
+interface JsonRpcResult {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+  readonly result: { readonly [key: string]: unknown };
+}
+
+/** An answer that reports a failure. */
+export interface JsonRpcError {
+  readonly jsonrpc: '2.0';
+  readonly id?: RequestId | undefined;
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
 
 /** Codes of answers that are made here, in the range that JSON-RPC leaves to implementations. */
 export const TOO_LONG = -32_098;
@@ -19,12 +44,12 @@ export class AnswerTooLongError extends KeelsonError {
 }
 
 /** What a request gets whose answer was too long to be read. */
-export function tooLongAnswer(id: number, maxBytes: number): JSONRPCErrorResponse {
+export function tooLongAnswer(id: number, maxBytes: number): JsonRpcError {
   return { jsonrpc: '2.0', id, error: { code: TOO_LONG, message: new AnswerTooLongError(maxBytes).message } };
 }
 
 /** What a request gets whose connection broke off. */
-export function brokenOffAnswer(id: number): JSONRPCErrorResponse {
+export function brokenOffAnswer(id: number): JsonRpcError {
   return {
     jsonrpc: '2.0',
     id,
@@ -33,13 +58,13 @@ export function brokenOffAnswer(id: number): JSONRPCErrorResponse {
 }
 
 /** What a request gets whose answer is none. */
-export function noAnswer(id: RequestId, problem: string): JSONRPCErrorResponse {
+export function noAnswer(id: RequestId, problem: string): JsonRpcError {
   return { jsonrpc: '2.0', id, error: { code: NO_ANSWER, message: problem } };
 }
 
 /** A text as a message, or what is wrong with it, and which request it should have answered. */
 export type MessageReading =
-  | { readonly message: JSONRPCMessage }
+  | { readonly message: JsonRpcMessage }
   | { readonly problem: string; readonly answers?: RequestId | undefined };
 
 /**
@@ -77,7 +102,7 @@ function messageOf({ id, method, params, result, error }: Fields): MessageReadin
 }
 
 function messageFrom(fields: Fields): MessageReading {
-  return { message: fields as JSONRPCMessage };
+  return { message: fields as unknown as JsonRpcMessage };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -86,7 +111,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * Hands a message to the SDK. It looks at notifications a moment after they came, and at answers at once: an answer waits
  * for that moment, or the last sign of progress would come too late.
  */
-export function deliver(message: JSONRPCMessage, to: (message: JSONRPCMessage) => void): void {
+export function deliver(message: JsonRpcMessage, to: (message: JsonRpcMessage) => void): void {
   if ('method' in message) to(message);
   else queueMicrotask(() => to(message));
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../internal/clock.js';
 
-/** Whether a person is being asked, and the time limits that stand still meanwhile. */
+/** Pauses time limits while a person is asked. */
 export class PausableClock {
   private asked = 0;
   private since = 0;
@@ -68,7 +68,7 @@ export class Deadline {
     this.hold.clock.clearTimeout(this.timer);
   }
 
-  /** Ends where the time is up. While somebody is asked nothing is: the end of that looks again. */
+  /** Ends when the time is up. Paused while a person is asked; checked again afterwards. */
   check(): void {
     if (this.hold.isHeld) return;
     // A clock that was set back makes no limit longer than it is.

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JsonRpcMessage, RequestId } from './json-rpc.js';
 
 const MAX_OPEN = 100;
 
@@ -10,10 +10,10 @@ export class PendingServerRequests {
   private readonly ids = new Set<RequestId>();
 
   /** Takes note of what came. Says why the connection has to end, where it has. */
-  problemOf(message: JSONRPCMessage): string | undefined {
+  problemOf(message: JsonRpcMessage): string | undefined {
     if (!('method' in message)) return undefined;
     if (message.method === 'notifications/cancelled') this.ids.delete(message.params?.requestId as RequestId);
-    if (!('id' in message)) return undefined;
+    if (message.id === undefined) return undefined;
     if (this.ids.has(message.id)) return `it asked two things at once under the id ${JSON.stringify(message.id)}`;
     if (this.ids.size === MAX_OPEN) return `it asked more than ${MAX_OPEN} things without waiting for an answer`;
     this.ids.add(message.id);
@@ -21,7 +21,7 @@ export class PendingServerRequests {
   }
 
   /** Takes note of an answer, once the server has it. */
-  answered(message: JSONRPCMessage): void {
+  answered(message: JsonRpcMessage): void {
     if (!('method' in message) && message.id !== undefined) this.ids.delete(message.id);
   }
 }

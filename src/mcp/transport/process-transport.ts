@@ -1,19 +1,23 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Clock } from '../../internal/clock.js';
 import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
 import type { GroupEnd, Spawn } from '../../process/process-group.js';
 import { McpConnectError, McpRequestError } from '../error.js';
-import { deliver, type MessageReading, noAnswer, readMessages, tooLongAnswer } from './json-rpc.js';
+import {
+  deliver,
+  type JsonRpcMessage,
+  type MessageReading,
+  noAnswer,
+  readMessages,
+  tooLongAnswer,
+} from './json-rpc.js';
 import { idAtEnds, LineReader } from './line-reader.js';
 import { PendingServerRequests } from './pending-server-requests.js';
-import type { McpSdk } from './sdk.js';
+import type { McpTransport } from './transport.js';
 
 /** What is started, and how. */
 export interface ProcessTransportOptions {
   readonly server: string;
-  readonly sdk: McpSdk;
   readonly command: string;
   readonly argv0: string;
   readonly args: readonly string[];
@@ -41,10 +45,10 @@ const MAX_REPORTS = 10;
  * A server as a child process. It is a process group of its own, and all of it ends: on close, when it crashes, and when
  * this process does. The SDK's own transport ends the first process alone.
  */
-export class ProcessTransport implements Transport {
+export class ProcessTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
-  onmessage: ((message: JSONRPCMessage) => void) | undefined = undefined;
+  onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   protocolVersion: string | undefined = undefined;
   /** Why the process is gone, with the last of its standard error; undefined where it was closed here. */
   ending: string | undefined = undefined;
@@ -79,7 +83,7 @@ export class ProcessTransport implements Transport {
     void opened.ended.then((end) => this.onEnded(end));
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
+  send(message: JsonRpcMessage): Promise<void> {
     const { process } = this;
     if (process === undefined || this.closed) return Promise.reject(this.gone());
     const line = `${JSON.stringify(message)}\n`;

@@ -64,7 +64,7 @@ const clients: Record<string, readonly string[]> = {
   '@anthropic-ai/sdk': ['providers/anthropic'],
   ai: ['providers/ai-sdk'],
   '@ai-sdk/provider': ['providers/ai-sdk'],
-  '@modelcontextprotocol/sdk': ['mcp'],
+  '@modelcontextprotocol/sdk': ['mcp/connection/sdk-v1', 'mcp/transport/authorization.ts', 'mcp/transport/oauth.ts'],
   '@redis/client': ['stores/redis'],
   '@opentelemetry/api': ['telemetry/otel'],
   'es-module-lexer': ['plugins/imports.ts'],

@@ -1,6 +1,6 @@
 import { TimeoutExceededError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
-import { Deadline, type PausableClock } from './pausable-clock.js';
+import { Deadline, type PausableClock } from '../transport/pausable-clock.js';
 
 /** How long one request may take. */
 export interface RequestTime {
@@ -9,8 +9,6 @@ export interface RequestTime {
   readonly totalMs: number;
   readonly hold: PausableClock;
   readonly signal: AbortSignal | undefined;
-  /** What is under way: whoever closes the connection ends it. */
-  readonly open: Set<AbortController>;
 }
 
 /** What a request is done with. */
@@ -19,20 +17,20 @@ export interface RequestScope {
   readonly signal: AbortSignal;
   /** There was a sign of life. */
   readonly touch: () => void;
+  /** The time that the SDK keeps: until there is an answer or progress. Undefined if it keeps none. */
+  readonly callMs?: number | undefined;
 }
 
 /** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError where it is over. */
 export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
-  const { what, callMs, totalMs, hold, signal: outer, open } = time;
+  const { what, callMs, totalMs, hold, signal: outer } = time;
   return withOwnSignal(outer, async (signal, controller) => {
     const limit = (ms: number) => new Deadline(ms, () => controller.abort(new TimeoutExceededError(what, ms)), hold);
     const total = limit(totalMs);
     const idle = callMs < totalMs ? limit(callMs) : undefined;
-    open.add(controller);
     try {
       return await work({ signal, touch: () => idle?.restart() });
     } finally {
-      open.delete(controller);
       total.clear();
       idle?.clear();
     }
@@ -44,7 +42,7 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
  * on, since without one it is never the shorter. What the SDK uses of a signal, and no more: there is one for each call,
  * and a real one costs a tenth of the call.
  */
-export class PlainScope {
+export class PlainScope implements RequestScope {
   aborted = false;
   reason: unknown = undefined;
   private readonly startedAt: number;
@@ -68,6 +66,19 @@ export class PlainScope {
     this.listener = listener;
   }
 
+  /** Does the request. Rejects with the reason if it was aborted, and leaves nothing on the caller's signal. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.aborted ? this.reason : error;
+    } finally {
+      this.time.clock.clearTimeout(this.timer);
+      this.time.signal?.removeEventListener('abort', this.onAbort);
+    }
+  }
+
+  /** The SDK looks before it asks. */
   throwIfAborted(): void {
     if (this.aborted) throw this.reason;
   }
@@ -78,12 +89,6 @@ export class PlainScope {
     this.timer ??= clock.setTimeout(expire, Math.max(0, this.startedAt + totalMs - clock.now()));
   };
 
-  /** Leaves nothing on the caller's signal. */
-  end(): void {
-    this.time.clock.clearTimeout(this.timer);
-    this.time.signal?.removeEventListener('abort', this.onAbort);
-  }
-
   private readonly onAbort = (): void => this.abort(this.time.signal?.reason);
 
   private abort(reason: unknown): void {
@@ -91,13 +96,6 @@ export class PlainScope {
     this.reason = reason;
     this.listener?.();
   }
-}
-
-/** What the SDK says where its own limit of time is up; undefined for anything else. */
-export function sdkTimeout(what: string, error: unknown): TimeoutExceededError | undefined {
-  const { code, data } = (error ?? {}) as { code?: unknown; data?: { timeout?: unknown } };
-  const ms = data?.timeout;
-  return code === -32_001 && typeof ms === 'number' ? new TimeoutExceededError(what, ms) : undefined;
 }
 
 /** The outcome of the work, or a rejection as soon as the signal fires. The signal is one that dies with the work. */

@@ -1,8 +1,7 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { describe, expect, test } from 'vitest';
-import { rejectionOf, until } from '../../support/agent/settle.js';
+import { until } from '../../support/agent/settle.js';
 import { everythingOverHttp, freePort } from '../../support/mcp/everything.js';
-import { answer, type HandServer, handServer, reply, type SeenRequest } from '../../support/mcp/http-server.js';
+import { type HandServer, handServer, reply, type SeenRequest } from '../../support/mcp/http-server.js';
 import { call, connected, raw, stateOf } from '../../support/mcp/lab.js';
 
 const isCall = ({ message }: SeenRequest) => message?.method === 'tools/call';
@@ -212,6 +211,40 @@ describe('over Streamable HTTP', () => {
     expect(other.seen).toEqual([]);
   });
 
+  test('a redirect within the origin is followed, with the method and the headers', async () => {
+    const server = await handServer(({ path }, response) => {
+      if (path !== '/mcp') return false;
+      response.writeHead(308, { location: '/mcp/' }).end();
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url, headers: { 'X-Key': 'k' } } } });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+    const followed = server.seen.filter(({ path }) => path === '/mcp/');
+    expect(followed.filter(isCall).map(({ headers }) => headers['x-key'])).toEqual(['k']);
+  });
+
+  test('an answer goes on in another stream after the pause that the server names, from the last event on', async () => {
+    let id: unknown;
+    const stream = { 'content-type': 'text/event-stream' };
+    const server = await handServer((request, response) => {
+      if (isCall(request)) {
+        id = request.message?.id;
+        response.writeHead(200, stream).end('id: 7\nretry: 150\ndata:\n\n');
+      } else if (request.headers['last-event-id'] === '7') {
+        response
+          .writeHead(200, stream)
+          .end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { content: 'late' } })}\n\n`);
+      } else return false;
+      return true;
+    });
+    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+    const start = performance.now();
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'late' });
+    expect(performance.now() - start).toBeGreaterThanOrEqual(149);
+  });
+
   test('an address where there is a page is told so', async () => {
     const server = await handServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
@@ -248,137 +281,3 @@ test.each(['sse', 'streamableHttp'] as const)(
   },
   20_000,
 );
-
-describe('authorization', () => {
-  /** A provider that has nothing but what it is given. */
-  function provider(): OAuthClientProvider & { readonly opened: URL[]; granted: string | undefined } {
-    const opened: URL[] = [];
-    let verifier = '';
-    return {
-      opened,
-      granted: undefined,
-      redirectUrl: 'http://localhost/callback',
-      clientMetadata: { redirect_uris: ['http://localhost/callback'] },
-      clientInformation: () => ({ client_id: 'me' }),
-      tokens() {
-        return this.granted === undefined ? undefined : { access_token: this.granted, token_type: 'Bearer' };
-      },
-      saveTokens(tokens) {
-        this.granted = tokens.access_token;
-      },
-      redirectToAuthorization: (url) => void opened.push(url),
-      codeVerifier: () => verifier,
-      saveCodeVerifier: (text) => {
-        verifier = text;
-      },
-    };
-  }
-
-  /** A server that takes one token, and gives it for any code, or never. */
-  function guarded(takes: (token: string | undefined) => boolean, page?: string) {
-    return handServer((request, response) => {
-      const origin = `http://${request.headers.host}`;
-      if (request.path.startsWith('/.well-known/oauth-protected-resource')) {
-        reply(response, { resource: `${origin}/mcp`, authorization_servers: [origin] });
-      } else if (request.path.startsWith('/.well-known')) {
-        reply(response, {
-          ...{
-            issuer: origin,
-            authorization_endpoint: page ?? `${origin}/authorize`,
-            token_endpoint: `${origin}/token`,
-          },
-          ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
-        });
-      } else if (request.path === '/token') reply(response, { access_token: 'good', token_type: 'Bearer' });
-      else if (takes(request.headers.authorization)) answer(request, response);
-      else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('no');
-      return true;
-    });
-  }
-
-  test('goes through the provider; limits of time stand still while the user decides', async () => {
-    const server = await guarded((token) => token === 'Bearer good');
-    const own = provider();
-    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
-    const { mcp } = await connected({
-      servers: { a: { type: 'http', url: server.url } },
-      oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
-      timeouts: { connectMs: 2_000 },
-    });
-
-    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
-    expect(own.opened.map(({ pathname }) => pathname)).toEqual(['/authorize']);
-  });
-
-  test('is tried three times at most', async () => {
-    const server = await guarded(() => false);
-    const own = provider();
-    const { mcp } = await connected({
-      servers: { a: { type: 'http', url: server.url } },
-      oauth: () => ({ provider: own, code: () => 'x' }),
-    });
-
-    expect(own.opened.length).toBeLessThanOrEqual(3);
-    expect(own.opened.length).toBeGreaterThanOrEqual(1);
-    expect(mcp.status()).toMatchObject([
-      { state: 'unavailable', lastError: expect.stringMatching(/authorization|401/) },
-    ]);
-  });
-
-  test('can be finished later, with the code', async () => {
-    const server = await guarded((token) => token === 'Bearer good');
-    const own = provider();
-    const { mcp } = await connected({
-      servers: { a: { type: 'http', url: server.url } },
-      oauth: () => ({ provider: own }),
-    });
-    expect(mcp.status()).toMatchObject([
-      { state: 'unavailable', lastError: expect.stringContaining('the user has to grant it') },
-    ]);
-    expect(own.opened).toHaveLength(1);
-
-    await mcp.server('a').finishAuthorization('the code');
-
-    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
-    expect(await rejectionOf(mcp.server('a').finishAuthorization('again'))).toMatchObject({
-      code: 'ERR_MCP_UNAVAILABLE',
-    });
-  });
-
-  test.each(['file:///Applications/Calculator.app', 'vscode://x', 'https://me:pw@example.com/'])(
-    'sends the user to no page such as %s',
-    async (page) => {
-      const server = await guarded(() => false, page);
-      const own = provider();
-      const { mcp } = await connected({
-        servers: { a: { type: 'http', url: server.url } },
-        oauth: () => ({ provider: own, code: () => 'x' }),
-      });
-
-      expect(own.opened).toEqual([]);
-      expect(mcp.status()).toMatchObject([
-        { state: 'unavailable', lastError: expect.stringContaining('it names no page that can be opened') },
-      ]);
-    },
-  );
-
-  test('shows no header that is meant for the server to anybody else', async () => {
-    const elsewhere = await handServer((_request, response) => {
-      response.writeHead(404).end();
-      return true;
-    });
-    const server = await handServer((request, response) => {
-      if (request.path.startsWith('/.well-known'))
-        reply(response, { resource: server.url, authorization_servers: [elsewhere.origin] });
-      else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
-      return true;
-    });
-    await connected({
-      servers: { a: { type: 'http', url: server.url, headers: { 'X-Key': 'secret' } } },
-      oauth: () => ({ provider: provider(), code: () => 'x' }),
-    });
-
-    expect(elsewhere.seen.length).toBeGreaterThan(0);
-    expect(elsewhere.seen.filter(({ headers }) => headers['x-key'])).toEqual([]);
-  });
-});

@@ -1,42 +1,41 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { ElicitRequest, LoggingLevel } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonSchema } from '../../internal/json.js';
-import type { Logger } from '../../internal/logger.js';
-import { safeText } from '../../internal/safe-text.js';
-import { problemOfUrl } from '../config/server-url.js';
-import type { McpElicitation, McpElicitationAnswer } from '../elicitation.js';
-import type { McpRoot } from '../options.js';
-import type { McpSdk } from '../transport/sdk.js';
-
-/** What a server may ask, and tell, outside of its answers. */
-export interface ServerQuestions {
-  readonly server: string;
-  /** Absent where nobody can be asked. Limits of time are held meanwhile. */
-  readonly elicit: ((request: McpElicitation) => Promise<McpElicitationAnswer>) | undefined;
-  readonly roots: (() => Promise<readonly McpRoot[]>) | undefined;
-  onLog(level: keyof Logger, text: string): void;
-  onToolsChanged(): void;
-}
+import type { JsonSchema } from '../../../internal/json.js';
+import type { Logger } from '../../../internal/logger.js';
+import { safeText } from '../../../internal/safe-text.js';
+import { problemOfUrl } from '../../config/server-url.js';
+import type { McpElicitation } from '../../elicitation.js';
+import type { ConnectionOptions } from '../connection.js';
+import { askUser, readRoots } from '../host-answers.js';
+import type { McpSdk } from './load-sdk.js';
 
 const MAX_TEXT = 10_000;
 
-/** Has a client answer what its server asks. */
-export function answerServer(client: Client, sdk: McpSdk, questions: ServerQuestions): void {
-  const { elicit, roots, server } = questions;
-  client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => questions.onToolsChanged());
+/** Returns the capabilities that a client declares. */
+export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOptions) {
+  return {
+    ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
+    ...(roots && { roots: { listChanged: true } }),
+  };
+}
+
+/** Makes a client answer what its server asks, and log what it says. */
+export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
+  const { definition, settings, log, onEvent } = options;
+  client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => onEvent({ type: 'tools-changed' }));
   client.setNotificationHandler(sdk.LoggingMessageNotificationSchema, ({ params }) => {
-    questions.onLog(LEVELS[params.level], logText(params));
+    log.apart.write(LEVELS[params.level], logText(params));
   });
-  if (roots) {
+  if (settings.roots) {
     client.setRequestHandler(sdk.ListRootsRequestSchema, async () => ({
-      roots: (await roots()).map(({ uri, name }) => ({ uri, ...(name !== undefined && { name }) })),
+      roots: (await readRoots(options)).map(({ uri, name }) => ({ uri, ...(name !== undefined && { name }) })),
     }));
   }
-  if (elicit) {
+  if (settings.elicit) {
     client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
       // A host may hand it to whatever opens files and programs too.
       if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
-      const { action, content } = await elicit(elicitationOf(server, params, signal));
+      const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
       return { action, ...(content && { content: { ...content } as Record<string, string> }) };
     });
   }

@@ -1,8 +1,5 @@
 /** One request for a page of a list. */
-type PageRequest = (
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-) => Promise<Readonly<Record<string, unknown>>>;
+type PageRequest = (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
 
 /** What a list is read with. */
 export interface ListReading {
@@ -26,7 +23,7 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   const cursors = new Set<string>();
   let params = {};
   for (let page = 1; page <= maxPages; page++) {
-    const { [field]: found, nextCursor } = await request(method, params);
+    const { [field]: found, nextCursor } = await request(params);
     if (Array.isArray(found)) entries.push(...found.slice(0, maxEntries + 1));
     else warn(`${method} gave no list of ${field}`);
     if (entries.length > maxEntries) {

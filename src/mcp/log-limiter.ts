@@ -1,6 +1,6 @@
-import type { Clock } from '../../internal/clock.js';
-import type { Logger } from '../../internal/logger.js';
-import { safeText } from '../../internal/safe-text.js';
+import type { Clock } from '../internal/clock.js';
+import type { Logger } from '../internal/logger.js';
+import { safeText } from '../internal/safe-text.js';
 
 const MAX_LINES = 100;
 const WINDOW_MS = 10_000;
@@ -10,15 +10,17 @@ const MAX_TEXT = 10_000;
 export class LogLimiter {
   private start = 0;
   private count = 0;
+  private own: LogLimiter | undefined = undefined;
 
   constructor(
     private readonly server: string,
     private readonly host: { readonly logger: () => Logger; readonly clock: Clock },
   ) {}
 
-  /** For what the server makes us say: however much that is, there is room for what is said of it here. */
-  apart(): LogLimiter {
-    return new LogLimiter(this.server, this.host);
+  /** The lines that the server causes itself: however many, there is room for what Keelson says of it. */
+  get apart(): LogLimiter {
+    this.own ??= new LogLimiter(this.server, this.host);
+    return this.own;
   }
 
   write(level: keyof Logger, text: string, details?: unknown): void {

@@ -1,7 +1,8 @@
 import { KeelsonError } from '../../errors.js';
 import { safeText } from '../../internal/safe-text.js';
 import { McpRequestError, McpUnauthorizedError } from '../error.js';
-import { describeNetworkError, httpStatusOf } from '../transport/http-exchange.js';
+import { describeWithCause } from '../failure-text.js';
+import { HttpStatusError, HttpUnreachableError } from '../transport/http-client.js';
 import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 
 const MAX_TEXT = 10_000;
@@ -31,23 +32,43 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'did not answer its address in time: try again later',
 };
 
-/** A failed request in plain words, with what the server says of it. */
+/** The words of a server's own error, apart from what a library makes of them. */
+export class ServerWords {
+  constructor(
+    readonly message: string,
+    readonly data: unknown,
+  ) {}
+}
+
+/** Turns a failed request into a typed error in plain words, with what the server says of it. */
 export function requestError(server: string, error: unknown): KeelsonError {
-  if (error instanceof KeelsonError) return error;
-  if (isConnectionClosed(error)) {
-    return new McpRequestError(server, `The connection to the MCP server "${server}" was lost.`, { cause: error });
-  }
-  const status = httpStatusOf(error);
-  const mismatch = mismatchIn(error);
-  const said = safeText(mismatch ?? stripFrame(describeNetworkError(error)) + detailsOf(error), {
-    maxLength: MAX_TEXT,
-  });
+  const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
+  if (error instanceof KeelsonError && !isOfHttp) return error;
+  const { status, meaning, words } = describe(error);
+  const said = safeText(words, { maxLength: MAX_TEXT });
   if (status === 401) return unauthorizedError(server, said, error);
-  const unknown = mismatch === undefined ? 'could not be asked' : MEANINGS[NO_ANSWER];
-  const meaning = status === undefined ? unknown : meaningOf(status);
   const code = status === undefined ? '' : ` (${status})`;
   const message = `The MCP server "${server}" ${meaning}${code}${said === '' ? '.' : `: ${said}`}`;
   return new McpRequestError(server, message, { cause: error, ...(status !== undefined && { status }) });
+}
+
+interface Description {
+  readonly status?: number;
+  readonly meaning: string;
+  readonly words: string;
+}
+
+function describe(error: unknown): Description {
+  if (error instanceof HttpStatusError) {
+    return { status: error.status, meaning: meaningOf(error.status), words: error.said };
+  }
+  if (error instanceof HttpUnreachableError) return { meaning: 'could not be reached', words: error.message };
+  const { code, data, issues } = (error ?? {}) as { code?: unknown; data?: unknown; issues?: unknown };
+  if (data instanceof ServerWords && typeof code === 'number') {
+    return { status: code, meaning: meaningOf(code), words: data.message + detailsOf(data) };
+  }
+  if (Array.isArray(issues)) return { meaning: meaningOf(NO_ANSWER), words: mismatchIn(issues) };
+  return { meaning: 'could not be asked', words: describeWithCause(error) };
 }
 
 function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
@@ -55,18 +76,12 @@ function unauthorizedError(server: string, said: string, cause: unknown): McpUna
   return new McpUnauthorizedError(server, `${answer}; give \`headers\` or \`oauth\`.`, { cause });
 }
 
-/** What the SDK's schemas say of an answer, in one line; undefined for anything else. */
-function mismatchIn(error: unknown): string | undefined {
-  const { issues } = (error ?? {}) as { issues?: unknown };
-  if (!(error instanceof Error && Array.isArray(issues))) return undefined;
-  const found = issues as readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[];
-  const lines = found.slice(0, 5).map(({ path = [], message }) => [...path.map(String), message].join(': '));
-  return lines.join('; ');
-}
-
-/** The SDK's word to those who wait for an answer. */
-function isConnectionClosed(error: unknown): boolean {
-  return error instanceof Error && error.message === 'MCP error -32000: Connection closed';
+/** Describes in one line how an answer differs from the schema of the protocol. */
+function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; readonly message?: string }[]): string {
+  return issues
+    .slice(0, 5)
+    .map(({ path = [], message }) => [...path.map(String), message].join(': '))
+    .join('; ');
 }
 
 function meaningOf(status: number): string {
@@ -78,22 +93,7 @@ function meaningOf(status: number): string {
 }
 
 /** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
-function detailsOf(error: unknown): string {
-  const { code, data } = (error ?? {}) as { code?: unknown; data?: unknown };
-  // Some servers write an empty text or null where they have nothing to add.
-  return typeof code === 'number' && data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';
-}
-
-/** What the SDK puts around the server's own words. */
-function stripFrame(text: string): string {
-  return text
-    .replace(/^MCP error -?\d+: /, '')
-    .replace(/^(?:Streamable HTTP error: )?(?:Error POSTing to endpoint(?: \(HTTP \d+\))?: )?/, '')
-    .replace(/ \(redirectPolicy: 'same-origin'\)$/, '');
-}
-
-/** Any thrown value in a few words for a log or a status. */
-export function failureText(error: unknown): string {
-  const text = error instanceof KeelsonError ? error.message : (mismatchIn(error) ?? describeNetworkError(error));
-  return safeText(text, { maxLength: MAX_TEXT });
+function detailsOf({ data }: ServerWords): string {
+  // Some servers write an empty string or null if they have nothing to add.
+  return data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';
 }

@@ -1,0 +1,126 @@
+import { type KeelsonError, TimeoutExceededError } from '../../errors.js';
+import type { McpServerDefinition } from '../config/definition.js';
+import { prepareLaunch, type ServerLaunch } from '../config/launch.js';
+import { McpConnectError, McpRequestError } from '../error.js';
+import { Deadline } from '../transport/pausable-clock.js';
+import { ProcessTransport } from '../transport/process-transport.js';
+import { SseTransport } from '../transport/sse-transport.js';
+import { StreamableTransport } from '../transport/streamable-transport.js';
+import type { McpTransport } from '../transport/transport.js';
+import type { Connection, ConnectionOptions } from './connection.js';
+import { requestError } from './request-error.js';
+import { untilAborted, withOwnSignal } from './request-time.js';
+import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
+import { SdkConnection } from './sdk-v1/sdk-connection.js';
+
+/** A server that is connected to. */
+export interface Established {
+  readonly connection: Connection;
+  readonly transport: McpServerDefinition['transport'];
+  /** The entries of its list of tools. */
+  readonly entries: readonly unknown[];
+}
+
+/** The status of a page in the place of a stream of events. */
+const NO_STREAM = 200;
+
+/** The transport of the attempt that is under way. */
+interface Attempt {
+  transport: McpTransport | undefined;
+}
+
+/**
+ * Connects to a server and reads its tools, within `connectMs`. Rejects with a typed error, and leaves nothing behind: a
+ * handshake that comes too late is closed.
+ */
+export function openConnection(options: ConnectionOptions): Promise<Established> {
+  const { definition, settings, hold, endings } = options;
+  const { connectMs } = settings.timeouts;
+  const attempt: Attempt = { transport: undefined };
+  return withOwnSignal(options.signal, async (signal, controller) => {
+    const late = new TimeoutExceededError(`connection to MCP server "${definition.name}"`, connectMs);
+    const deadline = new Deadline(connectMs, () => controller.abort(late), hold);
+    const opened = shakeHands({ ...options, signal }, attempt);
+    opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
+    try {
+      return await untilAborted(signal, opened);
+    } catch (error) {
+      const said = error === late ? (attempt.transport?.stderr?.() ?? '') : '';
+      if (said !== '') late.message += ` So far ${said}`;
+      throw error;
+    } finally {
+      deadline.clear();
+    }
+  });
+}
+
+async function shakeHands(options: ConnectionOptions, attempt: Attempt): Promise<Established> {
+  const { definition, settings, signal, trusted } = options;
+  const sdk = await loadSdk();
+  const launch = prepareLaunch(definition, trusted, settings);
+  signal.throwIfAborted();
+  const establishOver = (kind: McpServerDefinition['transport']) => {
+    const transport = createTransport(options, launch, kind);
+    attempt.transport = transport;
+    return establish(options, sdk, transport).then((found) => ({ ...found, transport: kind }));
+  };
+  try {
+    return await establishOver(definition.transport);
+  } catch (error) {
+    if (!definition.sseFallback || definition.transport !== 'http' || !isRefusal(error)) throw error;
+    signal.throwIfAborted();
+    return establishOver('sse').catch((second) => {
+      // It knows neither: the first refusal says more, since the second way was a guess.
+      throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
+    });
+  }
+}
+
+async function establish(
+  options: ConnectionOptions,
+  sdk: McpSdk,
+  transport: McpTransport,
+): Promise<Omit<Established, 'transport'>> {
+  const { definition, settings, signal, endings } = options;
+  const onAbort = () => endings.add(transport.close());
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const connection = await SdkConnection.open(sdk, transport, options);
+    const entries = await connection.list('tools', { signal, limitMs: settings.timeouts.connectMs });
+    signal.throwIfAborted();
+    return { connection, entries };
+  } catch (error) {
+    endings.add(transport.close());
+    throw signal.aborted ? signal.reason : connectError(definition.name, transport, error);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function createTransport(
+  { definition, settings, signal, hold }: ConnectionOptions,
+  launch: ServerLaunch,
+  kind: McpServerDefinition['transport'],
+): McpTransport {
+  const { system, limits, oauth } = settings;
+  const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
+  if (!('url' in launch)) return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn });
+  const way = oauth?.({ name: definition.name, url: launch.url.href });
+  const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };
+  return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
+}
+
+/** An older server does not know the way that was tried. */
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof McpRequestError ? error.status : undefined;
+}
+
+function connectError(server: string, { ending }: McpTransport, error: unknown): KeelsonError {
+  if (ending !== undefined) return new McpConnectError(server, ending, { cause: error });
+  return requestError(server, error);
+}

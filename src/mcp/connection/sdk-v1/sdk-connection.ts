@@ -1,0 +1,158 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { KeelsonError } from '../../../errors.js';
+import { MAX_TIMER_MS, systemClock } from '../../../internal/clock.js';
+import { safeText } from '../../../internal/safe-text.js';
+import { McpRequestError, McpSessionLostError } from '../../error.js';
+import { failureText } from '../../failure-text.js';
+import type { McpTransport } from '../../transport/transport.js';
+import type { Connection, ConnectionOptions, McpAnswer, McpList, RequestOptions } from '../connection.js';
+import { readPages } from '../list-pages.js';
+import { requestError } from '../request-error.js';
+import { inRequestTime, PlainScope, type RequestScope } from '../request-time.js';
+import { answerServer, capabilitiesOf } from './answer-server.js';
+import type { McpSdk } from './load-sdk.js';
+import { ownWords, timeoutOf } from './sdk-error.js';
+
+const CLIENT_INFO = { name: 'keelson', version: '0.1.0' };
+const MAX_PROBLEM = 300;
+/** How long a server has to show that it is still there, when that is in doubt. */
+const PROBE_MS = 5_000;
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** A connection on `@modelcontextprotocol/sdk` 1.x. */
+export class SdkConnection implements Connection {
+  private readonly client: Client;
+  /** During the handshake a failure rejects; afterwards it is an event. */
+  private state: 'opening' | 'open' | 'closed' = 'opening';
+  /** The SDK keeps the time of a request, unless a person may be asked or the clock is not the machine's. */
+  private readonly isPlain: boolean;
+
+  private constructor(
+    private readonly sdk: McpSdk,
+    private readonly transport: McpTransport,
+    private readonly options: ConnectionOptions,
+  ) {
+    const { elicit, oauth, system } = options.settings;
+    this.isPlain = !elicit && !oauth && system.clock === systemClock;
+    this.client = new sdk.Client(CLIENT_INFO, { capabilities: capabilitiesOf(options) });
+    answerServer(this.client, sdk, options);
+    this.client.onerror = (error) => this.report(error);
+    this.client.onclose = () => this.ended();
+    transport.onmessage = ownWords;
+    transport.ondoubt = () => void this.ping(PROBE_MS);
+  }
+
+  /** Connects and shakes hands. The caller keeps the time for it, and closes the transport when it is up. */
+  static async open(sdk: McpSdk, transport: McpTransport, options: ConnectionOptions): Promise<SdkConnection> {
+    const connection = new SdkConnection(sdk, transport, options);
+    await connection.client.connect(transport, { timeout: MAX_TIMER_MS });
+    connection.state = 'open';
+    return connection;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.transport.protocolVersion;
+  }
+
+  get instructions(): string | undefined {
+    return this.client.getInstructions();
+  }
+
+  get ending(): string | undefined {
+    return this.transport.ending;
+  }
+
+  callTool(name: string, input: unknown, options: RequestOptions): Promise<McpAnswer> {
+    return this.request('tools/call', { name, arguments: input }, options);
+  }
+
+  async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
+    if (what === 'tools' && this.client.getServerCapabilities()?.tools === undefined) return [];
+    const { limits } = this.options.settings;
+    const method = what === 'resourceTemplates' ? 'resources/templates/list' : `${what}/list`;
+    return readPages({
+      ...{ method, field: what, maxEntries: limits.tools, maxPages: limits.pages },
+      request: (params) => this.request(method, params, options),
+      warn: (problem) => this.options.log.write('warn', problem),
+    });
+  }
+
+  readResource(uri: string, options: RequestOptions): Promise<McpAnswer> {
+    return this.request('resources/read', { uri }, options);
+  }
+
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: RequestOptions): Promise<McpAnswer> {
+    return this.request('prompts/get', { name, arguments: args }, options);
+  }
+
+  async ping(timeoutMs: number): Promise<void> {
+    await this.client.ping({ timeout: timeoutMs }).catch((error) => this.state === 'open' && this.report(error));
+  }
+
+  async announceRoots(): Promise<void> {
+    await this.client.sendRootsListChanged().catch((error) => this.report(error));
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+    await this.transport.close();
+  }
+
+  private async request(method: string, params: Params, options: RequestOptions): Promise<McpAnswer> {
+    const { definition, settings, hold } = this.options;
+    const { signal, limitMs } = options;
+    const { timeouts } = settings;
+    const what = `request ${method} to MCP server "${definition.name}"`;
+    const totalMs = limitMs ?? timeouts.totalMs;
+    const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
+    try {
+      if (!this.isPlain) {
+        const time = { what, callMs, totalMs, hold, signal };
+        return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
+      }
+      const scope = new PlainScope({ what, totalMs, clock: hold.clock, signal }, callMs);
+      return await scope.run(() => this.send({ method, params }, options, scope));
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw timeoutOf(what, error) ?? this.failureOf(error);
+    }
+  }
+
+  private send(
+    request: { method: string; params: Params },
+    { onProgress }: RequestOptions,
+    { signal, touch, callMs }: RequestScope,
+  ): Promise<McpAnswer> {
+    return this.client.request(request, this.sdk.ResultSchema, {
+      signal,
+      ...(callMs === undefined ? { timeout: MAX_TIMER_MS } : { timeout: callMs, resetTimeoutOnProgress: true }),
+      onprogress: (progress) => {
+        touch();
+        onProgress?.(progress);
+      },
+    });
+  }
+
+  /** When the connection is over, that is the failure; a session that was forgotten is another one. */
+  private failureOf(error: unknown): KeelsonError {
+    const { name } = this.options.definition;
+    const { ending } = this.transport;
+    if (error instanceof McpSessionLostError) return error;
+    if (ending === undefined && this.state !== 'closed') return requestError(name, error);
+    const why = ending === undefined ? '.' : `: ${failureText(ending)}`;
+    return new McpRequestError(name, `The connection to the MCP server "${name}" was lost${why}`, { cause: error });
+  }
+
+  private ended(): void {
+    if (this.state !== 'open') return;
+    const reason = this.ending ?? 'the connection was closed';
+    this.options.onEvent({ type: 'end', connection: this, reason });
+  }
+
+  /** Logs what the protocol does not allow. The SDK complains of progress and answers that nobody waits for any more. */
+  private report(error: unknown): void {
+    const level = error instanceof KeelsonError ? 'warn' : 'debug';
+    this.options.log.apart.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
+  }
+}

@@ -1,0 +1,103 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { problemOfUrl } from '../config/server-url.js';
+import { McpUnauthorizedError } from '../error.js';
+import type { McpOAuth } from './oauth.js';
+import type { PausableClock } from './pausable-clock.js';
+
+/** The server that is authorized at, and the means to do so. */
+export interface AuthorizationOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly oauth: McpOAuth;
+  /** Time limits are paused while the user decides. */
+  readonly hold: PausableClock;
+  /** Requests the documents and tokens of the authorization server. */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
+}
+
+/** The user has to grant the authorization, and nobody waits for it here: `finish` takes the code later. */
+export class AuthorizationPendingError extends McpUnauthorizedError {
+  constructor(
+    server: string,
+    readonly finish: (code: string) => Promise<void>,
+  ) {
+    super(server, 'the user has to grant it.');
+  }
+}
+
+/** The OAuth authorization of one connection. The SDK speaks the protocol; the host keeps the tokens. */
+export class Authorization {
+  /** Counts the authorizations that succeeded. */
+  round = 0;
+  private readonly provider: OAuthClientProvider;
+  private running: Promise<void> | undefined = undefined;
+
+  constructor(private readonly options: AuthorizationOptions) {
+    this.provider = pagesOnly(options.oauth.provider, options.server);
+  }
+
+  async headers(): Promise<Readonly<Record<string, string>>> {
+    const tokens = await this.provider.tokens();
+    return tokens ? { authorization: `Bearer ${tokens.access_token}` } : {};
+  }
+
+  /** Authorizes for a refused request, once for all requests that were sent in the same round. */
+  renew(refused: Response, round: number): Promise<void> {
+    if (round !== this.round) return Promise.resolve();
+    this.running ??= this.authorize(refused).finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  private async authorize(refused: Response): Promise<void> {
+    const { auth, extractWWWAuthenticateParams } = await import('@modelcontextprotocol/sdk/client/auth.js');
+    const { server, url, fetch: fetchFn, oauth, hold } = this.options;
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
+    const request = {
+      ...{ serverUrl: url, fetchFn },
+      ...(resourceMetadataUrl && { resourceMetadataUrl }),
+      ...(scope !== undefined && { scope }),
+    };
+    const finish = async (authorizationCode: string) => {
+      await auth(this.provider, { ...request, authorizationCode });
+    };
+    if ((await auth(this.provider, request)) !== 'AUTHORIZED') {
+      const { code } = oauth;
+      if (code === undefined) throw new AuthorizationPendingError(server, finish);
+      await finish(await hold.during(async () => code()));
+    }
+    this.round += 1;
+  }
+}
+
+/** Returns the challenge of a response that asks for an authorization. Undefined for any other refusal. */
+export function challengeOf({ status, headers }: Response): string | undefined {
+  const challenge = headers.get('www-authenticate') ?? '';
+  return status === 401 || (status === 403 && /insufficient_scope/.test(challenge))
+    ? `${status} ${challenge}`
+    : undefined;
+}
+
+/**
+ * Returns a provider that sends the user to web pages only. The server names the page, and a host may hand its address to
+ * the system, which would open files and start programs too.
+ */
+function pagesOnly(provider: OAuthClientProvider, server: string): OAuthClientProvider {
+  const redirectToAuthorization = (url: URL) => {
+    if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
+    throw new McpUnauthorizedError(
+      server,
+      'it names no page that can be opened: only http: and https: are, without a password.',
+    );
+  };
+  return new Proxy(provider, {
+    get(target, key) {
+      if (key === 'redirectToAuthorization') return redirectToAuthorization;
+      const value: unknown = Reflect.get(target, key, target);
+      // A class may have private fields.
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+    set: (target, key, value) => Reflect.set(target, key, value, target),
+  });
+}

@@ -1,0 +1,210 @@
+import { KeelsonError } from '../../errors.js';
+import type { Clock } from '../../internal/clock.js';
+import { McpRequestError, McpSessionLostError } from '../error.js';
+import { describeWithCause } from '../failure-text.js';
+import { Authorization, challengeOf } from './authorization.js';
+import type { Channel } from './channel.js';
+import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
+import type { McpOAuth } from './oauth.js';
+import type { PausableClock } from './pausable-clock.js';
+
+/** A server over HTTP, and how it is reached. */
+export interface HttpOptions {
+  readonly server: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: typeof fetch;
+  readonly maxBytes: number;
+  readonly oauth: McpOAuth | undefined;
+  readonly hold: PausableClock;
+  readonly clock: Clock;
+}
+
+/** One request. The headers of the connection are added to it. */
+interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Default: the server's. */
+  readonly url?: URL | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** The headers of a request that asks for a stream of events. */
+const STREAM = { accept: 'text/event-stream' };
+const MAX_AUTHORIZATIONS = 3;
+const MAX_REDIRECTS = 5;
+
+/** A server answered a request with a status that is not a success. */
+export class HttpStatusError extends KeelsonError {
+  readonly code = 'ERR_MCP_HTTP_STATUS';
+
+  constructor(
+    readonly status: number,
+    /** The text of the answer. */
+    readonly said: string,
+  ) {
+    super(`HTTP ${status}: ${said}`);
+  }
+}
+
+/** A request did not get through to the server. */
+export class HttpUnreachableError extends KeelsonError {
+  readonly code = 'ERR_MCP_HTTP_UNREACHABLE';
+}
+
+/** Sends the HTTP requests of one connection: with its headers, its session, and an authorization if the server wants one. */
+export class HttpClient {
+  sessionId: string | undefined = undefined;
+  protocolVersion: string | undefined = undefined;
+  private readonly authorization: Authorization | undefined;
+
+  constructor(
+    private readonly options: HttpOptions,
+    private readonly channel: Channel,
+  ) {
+    const { oauth } = options;
+    this.authorization = oauth && new Authorization({ ...options, oauth, fetch: (url, init) => this.visit(url, init) });
+  }
+
+  /** Resolves with the response, whatever its status. Authorizes once for each challenge, three times at most. */
+  async request(request: HttpRequest): Promise<Response> {
+    const challenges = new Set<string>();
+    for (;;) {
+      const { round = 0 } = this.authorization ?? {};
+      const response = await this.follow(request, {
+        ...(await this.authorization?.headers()),
+        ...(this.sessionId !== undefined && { 'mcp-session-id': this.sessionId }),
+        ...(this.protocolVersion !== undefined && { 'mcp-protocol-version': this.protocolVersion }),
+        ...this.options.headers,
+        ...request.headers,
+      });
+      const challenge = this.authorization && request.method !== 'DELETE' ? challengeOf(response) : undefined;
+      if (challenge === undefined || challenges.has(challenge) || challenges.size === MAX_AUTHORIZATIONS) {
+        return response;
+      }
+      challenges.add(challenge);
+      release(response);
+      await this.authorization?.renew(response, round);
+    }
+  }
+
+  /** Sends a message. Rejects if the server refuses it, and ends the connection if the server has forgotten the session. */
+  async post(
+    message: JsonRpcMessage,
+    { url, signal }: { readonly url?: URL; readonly signal: AbortSignal },
+  ): Promise<Response> {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    try {
+      const response = await this.request({ method: 'POST', url, headers, body: JSON.stringify(message), signal });
+      this.sessionId = response.headers.get('mcp-session-id') ?? this.sessionId;
+      if (response.ok) return response;
+      const error = await this.refusal(response);
+      if (error instanceof McpSessionLostError) void this.channel.sessionLost();
+      throw error;
+    } catch (error) {
+      if (error instanceof HttpUnreachableError) this.channel.end(error.message);
+      throw error;
+    } finally {
+      this.channel.sent(message);
+    }
+  }
+
+  /** Asks for a stream of events, from the one after `eventId` on. The response may be any other. */
+  openStream(signal: AbortSignal, eventId?: string): Promise<Response> {
+    const headers = eventId === undefined ? STREAM : { ...STREAM, 'last-event-id': eventId };
+    return this.request({ method: 'GET', headers, signal });
+  }
+
+  /** Returns the error for a response that is not the one that was asked for. */
+  async refusal(response: Response): Promise<KeelsonError> {
+    const { server, maxBytes } = this.options;
+    const { status, ok, headers } = response;
+    const location = status >= 300 && status < 400 ? headers.get('location') : null;
+    if (ok || location !== null) release(response);
+    if (ok) {
+      const problem = `Unexpected content type: ${headers.get('content-type')}`;
+      return new McpRequestError(server, `The MCP server "${server}" could not be asked: ${problem}`, { status });
+    }
+    if (location !== null) return new HttpStatusError(status, `Redirect to ${location} not followed`);
+    const said = await readText(response, maxBytes).catch(() => '');
+    const error = new HttpStatusError(status, said);
+    // Some servers answer with 400 to an unknown session.
+    const isLost = status === 404 || (status === 400 && /session/i.test(said));
+    return isLost && this.isEstablished ? new McpSessionLostError(server, error) : error;
+  }
+
+  /** Over SSE the session is a part of the address, so that the version is the only sign of it. */
+  private get isEstablished(): boolean {
+    return this.sessionId !== undefined || this.protocolVersion !== undefined;
+  }
+
+  /** Follows redirects within the origin that keep the method. Any other is returned as it is. */
+  private async follow(request: HttpRequest, headers: Readonly<Record<string, string>>): Promise<Response> {
+    const { url: own } = this.options;
+    const { method, body, signal } = request;
+    let url = request.url ?? own;
+    for (let redirects = 0; ; redirects++) {
+      const response = await this.reach(url, { method, headers, signal, redirect: 'manual', ...(body && { body }) });
+      const keepsMethod = method === 'GET' ? [301, 302, 303, 307, 308] : [307, 308];
+      const location = keepsMethod.includes(response.status) ? response.headers.get('location') : null;
+      const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+      if (target?.origin !== own.origin || redirects === MAX_REDIRECTS) return response;
+      release(response);
+      url = target;
+    }
+  }
+
+  private async reach(url: URL, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+    try {
+      return await this.options.fetch(url, init);
+    } catch (error) {
+      if (init.signal.aborted || isHeadTimeout(error)) throw error;
+      throw new HttpUnreachableError(describeWithCause(error), { cause: error });
+    }
+  }
+
+  /** Requests a page of the authorization. Only the server itself gets the headers that are configured for it. */
+  private async visit(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    const { url, headers, fetch, maxBytes } = this.options;
+    const own = new URL(address).origin === url.origin ? headers : {};
+    const sent = new Headers(init.headers);
+    for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
+    const response = await fetch(address, { ...init, headers: sent });
+    const text = await readText(response, maxBytes);
+    const { status, statusText } = response;
+    return new Response(text === '' ? null : text, { status, statusText, headers: response.headers });
+  }
+}
+
+/** Reads a body as text. Throws an AnswerTooLongError if it has more than `maxBytes`. */
+export async function readText({ body }: Response, maxBytes: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw new AnswerTooLongError(maxBytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** Lets go of a body that is not read. */
+export function release({ body }: Response): void {
+  body?.cancel().catch(() => {});
+}
+
+/** Node's `fetch` gave up waiting for the head of an answer: a slow call to a server that is there. */
+function isHeadTimeout(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
+  return cause?.code === 'UND_ERR_HEADERS_TIMEOUT';
+}
+
+export function isEventStream(response: Response): boolean {
+  return response.ok && mediaTypeOf(response) === 'text/event-stream';
+}
+
+export function mediaTypeOf({ headers }: Response): string {
+  return headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+}

@@ -1,0 +1,80 @@
+import { createDeferred } from '../../internal/promise.js';
+import { McpUnavailableError } from '../error.js';
+import { Channel } from './channel.js';
+import { readEvents, type ServerSentEvent } from './event-stream.js';
+import { HttpClient, type HttpOptions, isEventStream } from './http-client.js';
+import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
+import type { McpTransport } from './transport.js';
+
+/** A server over HTTP with SSE, as older servers speak it: one stream brings all messages, and its end is the end. */
+export class SseTransport implements McpTransport {
+  onclose: (() => void) | undefined = undefined;
+  onerror: ((error: Error) => void) | undefined = undefined;
+  onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
+  private readonly channel: Channel;
+  private readonly http: HttpClient;
+  /** The address that messages are sent to. The server names it first. */
+  private readonly endpoint = createDeferred<URL>();
+
+  constructor(private readonly options: HttpOptions) {
+    this.channel = new Channel(options, this);
+    this.http = new HttpClient(options, this.channel);
+    this.endpoint.promise.catch(() => {});
+  }
+
+  get ending(): string | undefined {
+    return this.channel.ending;
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.http.protocolVersion;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.http.protocolVersion = version;
+  }
+
+  async start(): Promise<void> {
+    const response = await this.http.openStream(this.channel.closed);
+    if (!isEventStream(response)) throw await this.http.refusal(response);
+    void this.listen(response);
+    await this.endpoint.promise;
+  }
+
+  async send(message: JsonRpcMessage): Promise<void> {
+    this.channel.throwIfClosed();
+    await this.http.post(message, { url: await this.endpoint.promise, signal: this.channel.closed });
+  }
+
+  async close(): Promise<void> {
+    this.end(undefined);
+  }
+
+  private async listen({ body }: Response): Promise<void> {
+    try {
+      for await (const event of readEvents(body, this.options.maxBytes)) this.take(event);
+      this.end('the stream of events has ended');
+    } catch (error) {
+      this.end(error instanceof AnswerTooLongError ? error.message : 'the stream of events has ended');
+    }
+  }
+
+  private take({ name, data }: ServerSentEvent): void {
+    if (name === 'endpoint') this.setEndpoint(data);
+    if (name !== 'message' || data === '') return;
+    for (const message of this.channel.read(data)) this.channel.receive(message);
+  }
+
+  /** Only within the origin: the headers that are configured go there. */
+  private setEndpoint(address: string): void {
+    const { url } = this.options;
+    const endpoint = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
+    if (endpoint?.origin === url.origin) this.endpoint.resolve(endpoint);
+    else this.end('it names an address for messages that is not its own');
+  }
+
+  private end(reason: string | undefined): void {
+    this.channel.end(reason);
+    this.endpoint.reject(new McpUnavailableError(this.options.server, reason ?? 'it was closed'));
+  }
+}

@@ -1,0 +1,162 @@
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import { describe, expect, test } from 'vitest';
+import { rejectionOf } from '../../support/agent/settle.js';
+import { answer, handServer, reply } from '../../support/mcp/http-server.js';
+import { call, connected } from '../../support/mcp/lab.js';
+
+describe('authorization', () => {
+  /** A provider that has nothing but what it is given. */
+  function provider(): OAuthClientProvider & { readonly opened: URL[]; granted: string | undefined } {
+    const opened: URL[] = [];
+    let verifier = '';
+    return {
+      opened,
+      granted: undefined,
+      redirectUrl: 'http://localhost/callback',
+      clientMetadata: { redirect_uris: ['http://localhost/callback'] },
+      clientInformation: () => ({ client_id: 'me' }),
+      tokens() {
+        return this.granted === undefined ? undefined : { access_token: this.granted, token_type: 'Bearer' };
+      },
+      saveTokens(tokens) {
+        this.granted = tokens.access_token;
+      },
+      redirectToAuthorization: (url) => void opened.push(url),
+      codeVerifier: () => verifier,
+      saveCodeVerifier: (text) => {
+        verifier = text;
+      },
+    };
+  }
+
+  /** A server that takes one token, and gives it for any code, or never. */
+  function guarded(takes: (token: string | undefined) => boolean, page?: string) {
+    return handServer((request, response) => {
+      const origin = `http://${request.headers.host}`;
+      if (request.path.startsWith('/.well-known/oauth-protected-resource')) {
+        reply(response, { resource: `${origin}/mcp`, authorization_servers: [origin] });
+      } else if (request.path.startsWith('/.well-known')) {
+        reply(response, {
+          ...{
+            issuer: origin,
+            authorization_endpoint: page ?? `${origin}/authorize`,
+            token_endpoint: `${origin}/token`,
+          },
+          ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
+        });
+      } else if (request.path === '/token') reply(response, { access_token: 'good', token_type: 'Bearer' });
+      else if (takes(request.headers.authorization)) answer(request, response);
+      else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('no');
+      return true;
+    });
+  }
+
+  test('is tried three times at most', async () => {
+    const server = await guarded(() => false);
+    const own = provider();
+    const { mcp } = await connected({
+      servers: { a: { type: 'http', url: server.url } },
+      oauth: () => ({ provider: own, code: () => 'x' }),
+    });
+
+    expect(own.opened.length).toBeLessThanOrEqual(3);
+    expect(own.opened.length).toBeGreaterThanOrEqual(1);
+    expect(mcp.status()).toMatchObject([
+      { state: 'unavailable', lastError: expect.stringMatching(/authorization|401/) },
+    ]);
+  });
+
+  test('can be finished later, with the code', async () => {
+    const server = await guarded((token) => token === 'Bearer good');
+    const own = provider();
+    const { mcp } = await connected({
+      servers: { a: { type: 'http', url: server.url } },
+      oauth: () => ({ provider: own }),
+    });
+    expect(mcp.status()).toMatchObject([
+      { state: 'unavailable', lastError: expect.stringContaining('the user has to grant it') },
+    ]);
+    expect(own.opened).toHaveLength(1);
+
+    await mcp.server('a').finishAuthorization('the code');
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+    expect(await rejectionOf(mcp.server('a').finishAuthorization('again'))).toMatchObject({
+      code: 'ERR_MCP_UNAVAILABLE',
+    });
+  });
+
+  test('goes through the provider; limits of time stand still while the user decides', async () => {
+    const server = await guarded((token) => token === 'Bearer good');
+    const own = provider();
+    const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
+    const { mcp } = await connected({
+      servers: { a: { type: 'http', url: server.url } },
+      oauth: ({ name, url }) => (name === 'a' && url === server.url ? { provider: own, code } : undefined),
+      timeouts: { connectMs: 2_000 },
+    });
+
+    expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+    expect(own.opened.map(({ pathname }) => pathname)).toEqual(['/authorize']);
+  });
+
+  test.each(['file:///Applications/Calculator.app', 'vscode://x', 'https://me:pw@example.com/'])(
+    'sends the user to no page such as %s',
+    async (page) => {
+      const server = await guarded(() => false, page);
+      const own = provider();
+      const { mcp } = await connected({
+        servers: { a: { type: 'http', url: server.url } },
+        oauth: () => ({ provider: own, code: () => 'x' }),
+      });
+
+      expect(own.opened).toEqual([]);
+      expect(mcp.status()).toMatchObject([
+        { state: 'unavailable', lastError: expect.stringContaining('it names no page that can be opened') },
+      ]);
+    },
+  );
+
+  test('shows no header that is meant for the server to anybody else', async () => {
+    const elsewhere = await handServer((_request, response) => {
+      response.writeHead(404).end();
+      return true;
+    });
+    const server = await handServer((request, response) => {
+      if (request.path.startsWith('/.well-known'))
+        reply(response, { resource: server.url, authorization_servers: [elsewhere.origin] });
+      else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+      return true;
+    });
+    await connected({
+      servers: { a: { type: 'http', url: server.url, headers: { 'X-Key': 'secret' } } },
+      oauth: () => ({ provider: provider(), code: () => 'x' }),
+    });
+
+    expect(elsewhere.seen.length).toBeGreaterThan(0);
+    expect(elsewhere.seen.filter(({ headers }) => headers['x-key'])).toEqual([]);
+  });
+
+  test('goes round once for calls that are refused at the same time', async () => {
+    let takesNone = false;
+    const server = await guarded((token) => token === 'Bearer good' && !takesNone);
+    const own = provider();
+    own.granted = 'good';
+    const { mcp } = await connected({
+      servers: { a: { type: 'http', url: server.url } },
+      oauth: () => ({
+        provider: own,
+        code: () => {
+          takesNone = false;
+          return 'x';
+        },
+      }),
+    });
+    takesNone = true;
+
+    const results = await Promise.all([call(mcp, 'echo'), call(mcp, 'echo'), call(mcp, 'echo')]);
+
+    expect(results.map(({ content }) => content)).toEqual(['answered', 'answered', 'answered']);
+    expect(own.opened).toHaveLength(1);
+  });
+});
