@@ -21,9 +21,10 @@ import { AgentListeners } from './listeners.js';
 import { LoaderRunner } from './loader-runner.js';
 import { type Attached, Run } from './run/run.js';
 import type { AgentLife, RunConfig } from './run/run-config.js';
-import { startRun, waitBeforeRun } from './run/start-run.js';
+import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { AgentSession } from './session.js';
+import { waitBeforeRun } from './wait-before-run.js';
 
 /** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
 const CLOSE_MS = 5_000;

@@ -7,10 +7,10 @@ import type { SessionStore } from '../state/session-store.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { Attached, Run } from './run/run.js';
-import { waitBeforeRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { SessionConflictError, SessionStoreError } from './session-error.js';
+import { waitBeforeRun } from './wait-before-run.js';
 
 /** A conversation that remembers. Its runs go one after another. Function properties, so that Context is checked. */
 export interface Session<Context = unknown> extends SessionInfo {
@@ -147,20 +147,21 @@ export class AgentSession implements Session<never> {
   }
 
   private async write(run: Run): Promise<void> {
-    const known = this.known;
+    const { known } = this;
+    const { history } = run.conversation;
     // A hook may have changed the list in place: what the two have in common is looked up.
     let keep = 0;
-    while (keep < known.length && known[keep] === run.history[keep]) keep += 1;
-    const append = run.history.slice(keep);
+    while (keep < known.length && known[keep] === history[keep]) keep += 1;
+    const append = history.slice(keep);
     let revision: number | undefined;
     try {
       revision = await this.host.store.save(this.id, { keep, append }, this.revision);
     } catch (error) {
-      throw run.own(new SessionStoreError(this.id, 'saved', error));
+      throw run.end.own(new SessionStoreError(this.id, 'saved', error));
     }
     if (revision === undefined) {
       await this.load();
-      throw run.own(new SessionConflictError(this.id, [...run.history], this.known));
+      throw run.end.own(new SessionConflictError(this.id, [...history], this.known));
     }
     known.length = keep;
     known.push(...append);

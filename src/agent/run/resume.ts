@@ -3,15 +3,15 @@ import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { ResumeDecision, ResumedCalls } from './continuation.js';
 import type { Run } from './run.js';
-import { ToolBatch } from './tool-batch.js';
+import { TurnCalls } from './tool-calls.js';
 
 /**
- * The calls of a resumed run as a batch: approved ones run, through the wraps, denied ones have an error result. What
- * was said after the calls joins after their results.
+ * The open calls of a resumed run: approved ones run, through the wraps; denied ones have an error result. The messages
+ * that followed the calls join after their results.
  */
-export function resumedBatch(run: Run, resumed: ResumedCalls, message: Message | undefined): ToolBatch {
+export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): TurnCalls {
   const { calls, results, open, decisions, later } = resumed;
-  run.addFirst(message === undefined ? later : [...later, message]);
+  run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
   const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
   for (const { id, name } of open) {
     const decision = decisions[id] as ResumeDecision;
@@ -24,5 +24,5 @@ export function resumedBatch(run: Run, resumed: ResumedCalls, message: Message |
     run.record({ ...record, type: 'block', reason });
     known.set(id, errorResult(reason === undefined ? 'The call was denied.' : `The call was denied: ${reason}`));
   }
-  return new ToolBatch(run, calls, { results: known, approved: true });
+  return new TurnCalls(run, calls, { results: known, approved: true });
 }

@@ -6,8 +6,8 @@ import type { Chain } from '../../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { ToolRun } from '../../tools/tool.js';
+import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentListeners } from '../listeners.js';
-import type { ToolCatalog } from '../tool-catalog.js';
 
 /** Time limits, in milliseconds. None by default. */
 export interface Timeouts {

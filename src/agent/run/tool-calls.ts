@@ -1,0 +1,242 @@
+import { describeError } from '../../errors.js';
+import { isPromise } from '../../internal/promise.js';
+import { Stop } from '../../internal/stop.js';
+import type { ToolCallRequest } from '../../lifecycle/lifecycle.js';
+import type { CallsInFlight } from '../../lifecycle/run-end.js';
+import type { ToolCallPart, ToolResultPart } from '../../model/message.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { PendingCall } from '../run-result.js';
+import type { Run } from './run.js';
+import { announceCall, announceCallEnd } from './run-events.js';
+import { type CallInput, callTool } from './tool-call.js';
+
+/** What is known of a turn's calls before they run. */
+export interface PriorResults {
+  /** By call id: results from an earlier process, denials, calls that were cut off. */
+  readonly results: ReadonlyMap<string, ToolResult>;
+  /** Set when the calls without a result were approved as the run was resumed. */
+  readonly approved: boolean;
+}
+
+/** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
+export class TurnCalls implements CallsInFlight {
+  readonly parts: readonly ToolCallPart[];
+  readonly prior: PriorResults | undefined;
+  readonly results: (ToolResultPart | undefined)[];
+  halted = false;
+  /** How many were begun, and how many of these are running. */
+  begun = 0;
+  running = 0;
+  /** What ended the turn before its time. */
+  failure: { readonly error: unknown } | undefined = undefined;
+  /** Ends the loop's wait. */
+  release: (() => void) | undefined = undefined;
+  private stopper: Stop | undefined = undefined;
+  readonly run: Run;
+
+  constructor(run: Run, parts: readonly ToolCallPart[], prior: PriorResults | undefined) {
+    this.run = run;
+    this.parts = parts;
+    this.prior = prior;
+    this.results = new Array(parts.length);
+  }
+
+  get stop(): Stop {
+    if (this.stopper === undefined) {
+      this.stopper = new Stop();
+      // Whoever reads a signal wants to hear of an abort: from here on the run hears of the agent's end.
+      this.run.end.stopper();
+      if (this.halted) this.stopper.stop(this.run.end.abortError ?? this.reason);
+    }
+    return this.stopper;
+  }
+
+  get reason(): string {
+    const { verdict, abortError } = this.run.end;
+    if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
+    if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
+    const action = verdict?.action;
+    if (action === undefined) return 'The call was given a result before it was done.';
+    return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
+  }
+
+  accepts(id: string): boolean {
+    if (this.halted) return false;
+    for (let i = 0; i < this.parts.length; i++) if (this.parts[i]?.id === id) return this.results[i] === undefined;
+    return false;
+  }
+
+  halt(): void {
+    if (this.halted) return;
+    this.halted = true;
+    this.stopper?.stop(this.run.end.abortError ?? this.reason);
+    this.release?.();
+  }
+
+  /** Halts what a hook left running. */
+  close(): void {
+    this.halted = true;
+    this.stopper?.stop(this.reason);
+  }
+}
+
+/**
+ * Starts the calls of a turn, as many at once as the run allows. Returns a promise while any of them runs; it never
+ * rejects. Starts none when the run has its verdict already.
+ */
+export function executeCalls(calls: TurnCalls): PromiseLike<void> | undefined {
+  const { end } = calls.run;
+  if (end.verdict !== undefined) return undefined;
+  end.calls = calls;
+  startCalls(calls);
+  return calls.running === 0 || calls.halted ? undefined : untilDone(calls);
+}
+
+function untilDone(calls: TurnCalls): Promise<void> {
+  return new Promise((resolve) => {
+    calls.release = resolve;
+  });
+}
+
+function startCalls(calls: TurnCalls): void {
+  const limit = calls.run.config.parallelToolCalls;
+  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) startCall(calls, calls.begun++);
+}
+
+/** Starts one call: through its wraps, or directly. */
+function startCall(calls: TurnCalls, index: number): void {
+  const { run, prior } = calls;
+  const part = calls.parts[index] as ToolCallPart;
+  // Its result is known: it joins the others in `finaliseCalls`.
+  if (prior?.results.has(part.id)) return;
+  if (run.listeners.active) announceCall(run, part);
+  const { wrapToolCall } = run.config.chain;
+  try {
+    const result =
+      wrapToolCall === undefined
+        ? callTool(inputOf(part), run)
+        : wrapToolCall(requestOf(run, part, prior?.approved), run);
+    if (isPromise(result)) followCall(calls, index, result);
+    else settleCall(calls, index, result);
+  } catch (error) {
+    failCall(calls, part.id, error);
+  }
+}
+
+// A function of its own: a closure in the one above would cost every call a context.
+function followCall(calls: TurnCalls, index: number, result: PromiseLike<ToolResult>): void {
+  calls.running += 1;
+  result.then(
+    (settled) => {
+      settleCall(calls, index, settled);
+      proceed(calls);
+    },
+    (error) => {
+      failCall(calls, (calls.parts[index] as ToolCallPart).id, error);
+      proceed(calls);
+    },
+  );
+}
+
+function proceed(calls: TurnCalls): void {
+  calls.running -= 1;
+  if (calls.halted) return;
+  if (calls.begun < calls.parts.length) startCalls(calls);
+  if (calls.running === 0) calls.release?.();
+}
+
+/** A result that comes after the calls were halted comes too late: the call has one. */
+function settleCall(calls: TurnCalls, index: number, result: ToolResult): void {
+  if (calls.halted || calls.run.suspended?.has((calls.parts[index] as ToolCallPart).id)) return;
+  putResult(calls, index, result);
+}
+
+/** A suspended call unwinds as an error, and stays open. Any other failure halts the calls beside it. */
+function failCall(calls: TurnCalls, id: string, error: unknown): void {
+  const { end, suspended } = calls.run;
+  if (calls.halted || suspended?.has(id)) return;
+  if (end.abortError === undefined) calls.failure = { error };
+  calls.halt();
+}
+
+function putResult(calls: TurnCalls, index: number, result: ToolResult): void {
+  const part = calls.parts[index] as ToolCallPart;
+  const { run, results } = calls;
+  const resultPart = resultPartOf(part, result);
+  results[index] = resultPart;
+  if (run.listeners.active && index < calls.begun) announceCallEnd(run, part, resultPart);
+}
+
+/**
+ * Adds the results of a turn's calls to the conversation, one message in call order, then what was added meanwhile. A
+ * call without a result gets an error result, unless it was suspended and the run can wait for it.
+ */
+export function finaliseCalls(calls: TurnCalls): void {
+  const { run, results } = calls;
+  const { end, conversation } = run;
+  end.calls = undefined;
+  conversation.resuming = undefined;
+  const pending = closeOpenCalls(calls);
+  const given = pending === undefined ? results : results.filter((result) => result !== undefined);
+  if (given.length > 0) conversation.push({ role: 'tool', content: given as ToolResultPart[] });
+  run.pending = pending;
+  conversation.flush();
+}
+
+/** Returns the calls that stay open. */
+function closeOpenCalls(calls: TurnCalls): readonly PendingCall[] | undefined {
+  const { run, parts, prior, results } = calls;
+  let pending: PendingCall[] | undefined;
+  for (let i = 0; i < parts.length; i++) {
+    if (results[i] !== undefined) continue;
+    const part = parts[i] as ToolCallPart;
+    const known = prior?.results.get(part.id);
+    const suspended = run.suspended?.get(part.id);
+    if (known !== undefined) {
+      results[i] = resultPartOf(part, known);
+    } else if (suspended?.action.type === 'suspend' && !(run.end.verdict || run.end.abortError || calls.failure)) {
+      pending ??= [];
+      pending.push({ ...part, reason: suspended.action.reason, by: suspended.by });
+      if (run.listeners.active) announceCallEnd(run, part, undefined);
+    } else {
+      putResult(calls, i, errorResult(calls.reason));
+    }
+  }
+  calls.close();
+  return pending;
+}
+
+/** A call's result as it stands in the conversation. */
+export function resultPartOf({ id, name }: ToolCallPart, { content, structured, isError }: ToolResult): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    id,
+    name,
+    content,
+  };
+  if (structured !== undefined) part.structured = structured;
+  if (isError) part.isError = true;
+  return part;
+}
+
+/** The part as it is, unless its arguments were not JSON. */
+function inputOf(part: ToolCallPart): CallInput {
+  return part.invalidInput === undefined ? part : { ...part, input: undefined };
+}
+
+/** A call as the hooks around it see it. */
+function requestOf(run: Run, part: ToolCallPart, approved: boolean | undefined): ToolCallRequest {
+  const { id, name, input, invalidInput } = part;
+  return {
+    id,
+    name,
+    input: invalidInput === undefined ? input : undefined,
+    additions: undefined,
+    invalidInput,
+    tool: run.tools?.find(name),
+    approved,
+    run: run.context,
+    signal: undefined,
+  };
+}
