@@ -37,8 +37,7 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.end.entered && index >= run.end.exited);
   // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
   if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  run.config.life.runs -= 1;
-  run.config.life.onEnd();
+  run.config.life.endRun();
   if (run.listeners.active) {
     run.listeners.emit({ type: 'run-error', runId: run.context.id, error });
     run.listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });

@@ -148,8 +148,7 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
 
 function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
-  run.config.life.runs -= 1;
-  run.config.life.onEnd();
+  run.config.life.endRun();
   const { pending, conversation, asked, response, usage, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',

@@ -16,31 +16,44 @@ import type { Run } from './run.js';
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
 
 /**
- * The innermost step of `wrapToolCall`: finds the tool, checks the arguments, runs it. Every failure becomes an error
- * result; only an abort throws or rejects.
+ * The innermost step of `wrapToolCall`. Every failure of the tool becomes an error result; only an abort throws or
+ * rejects.
  */
-export function callTool(input: CallInput, hookRun: HookRun): Awaitable<ToolResult> {
+export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
   const run = hookRun as Run;
-  run.end.throwIfAborted();
-  const { calls } = run.end;
+  const { end } = run;
+  end.throwIfAborted();
   // A hook that was left behind may call `next` when its call, or the run, has long been over.
-  if (!calls?.accepts(input.id)) return errorResult('The call was not run: no call with this id waits for a result.');
-  const tool = run.tools?.find(input.name);
-  if (tool === undefined) return unknownTool(run, input.name);
-  if (input.invalidInput !== undefined && input.input === undefined) return invalidJson(input);
-  const call = new ToolCall(run, input, calls);
+  if (!end.calls?.accepts(request.id)) {
+    return errorResult('The call was not run: no call with this id waits for a result.');
+  }
+  const call = new ToolCall(run, request, end.calls);
+  const output = beginTool(call);
+  if (isPromise(output)) return finaliseLater(call, output);
+  end.throwIfAborted();
+  return finalise(call, output);
+}
+
+/** Finds the tool, checks the arguments and starts it. Never throws: returns its output, a promise of it, or a refusal. */
+export function beginTool(call: ToolCall): unknown {
+  const { loop, input } = call;
   try {
+    const tool = loop.tools?.find(input.name);
+    if (tool === undefined) return refusal(unknownTool(loop, input.name));
+    if (input.invalidInput !== undefined && input.input === undefined) return refusal(invalidJson(input));
     const checked = tool.check(input.input);
     const output = isPromise(checked) ? executeLater(call, tool, checked) : execute(call, tool, checked);
-    if (isPromise(output)) return finaliseLater(call, tool, output);
-    run.end.throwIfAborted();
-    return finalise(call, output);
+    if (!isPromise(output)) return output;
+    const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
+    const isWatched = timeoutMs !== undefined || loop.end.stop !== undefined;
+    // A thenable may call back twice, or throw: as a promise it does neither.
+    return isWatched ? inTime(call, output, timeoutMs) : Promise.resolve(output);
   } catch (error) {
-    return finaliseFailed(call, error);
+    return refusal(describeError(error));
   }
 }
 
-// A function of its own: a closure in the one above would cost every call a context. So `follow`.
+// A function of its own: a closure in the one above would cost every call a context. So `finaliseLater`.
 function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
   return checked.then((later) => execute(call, tool, later));
 }
@@ -56,7 +69,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
 }
 
 /** The call's result, from what the tool gave. */
-function finalise(call: ToolCall, output: unknown): ToolResult {
+export function finalise(call: ToolCall, output: unknown): ToolResult {
   call.settle();
   try {
     return toToolResult(output);
@@ -66,59 +79,44 @@ function finalise(call: ToolCall, output: unknown): ToolResult {
 }
 
 /** The call's result, from what the tool threw. A failure after an abort is the abort. */
-function finaliseFailed(call: ToolCall, error: unknown): ToolResult {
+export function finaliseFailed(call: ToolCall, error: unknown): ToolResult {
   call.settle();
   call.loop.end.throwIfAborted();
-  return errorResult(describeError(error));
+  return errorResult(call.calls.halted ? call.calls.reason : describeError(error));
 }
 
-function finaliseLater(call: ToolCall, tool: Tool, output: PromiseLike<unknown>): Promise<ToolResult> {
-  const { end, config } = call.loop;
-  const timeoutMs = tool.timeoutMs ?? config.timeouts.toolMs;
-  return timeoutMs === undefined && end.stop === undefined
-    ? follow(call, output)
-    : finaliseInTime(call, output, timeoutMs);
-}
-
-function follow(call: ToolCall, output: PromiseLike<unknown>): Promise<ToolResult> {
-  // A thenable may call back twice, or throw: as a promise it does neither.
-  return Promise.resolve(output).then(
+function finaliseLater(call: ToolCall, output: PromiseLike<unknown>): PromiseLike<ToolResult> {
+  return output.then(
     (value) => finalise(call, value),
     (error) => finaliseFailed(call, error),
   );
 }
 
 /** Waits until the tool is done, its time is up, or the calls are halted. */
-async function finaliseInTime(
-  call: ToolCall,
-  output: PromiseLike<unknown>,
-  timeoutMs: number | undefined,
-): Promise<ToolResult> {
+async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
   const { loop, calls } = call;
-  const late = timeoutMs === undefined ? undefined : new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs);
-  const timed = late === undefined ? undefined : withinTime(output, late, loop.config.clock);
+  const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs ?? 0);
+  const timed = timeoutMs === undefined ? undefined : withinTime(output, late, loop.config.clock);
   try {
-    if (loop.end.stop === undefined) return finalise(call, await timed);
-    return finalise(call, await calls.stop.race(timed ?? output, timed?.clear));
+    return await (loop.end.stop === undefined ? timed : calls.stop.race(timed ?? output, timed?.clear));
   } catch (error) {
-    if (error === late) call.expire(error);
-    // A hook that waits for the call sees the abort, or else the result that the call got.
-    return finaliseFailed(call, calls.halted ? calls.reason : error);
+    if (error === late) call.expire(late);
+    throw error;
   }
 }
 
-function refusal(content: string): ToolResult {
-  return toolResult({ content, isError: true });
+function refusal(text: string): ToolResult {
+  return toolResult(errorResult(text));
 }
 
-function unknownTool(run: Run, name: string): ToolResult {
+function unknownTool(run: Run, name: string): string {
   const names = run.context.tools.map((tool) => tool.name).join(', ');
-  return errorResult(`There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`);
+  return `There is no tool "${name}". ${names === '' ? 'No tool is offered.' : `Tools: ${names}.`}`;
 }
 
-function invalidJson({ name, invalidInput: raw = '' }: CallInput): ToolResult {
+function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {
   const shown = raw.length > 200 ? `${raw.slice(0, 200)}…` : raw;
-  return errorResult(`The arguments of "${name}" are no JSON: ${shown}`);
+  return `The arguments of "${name}" are no JSON: ${shown}`;
 }
 
 /** One call, as its tool sees it. */

@@ -9,7 +9,7 @@ import { errorResult } from '../../tools/tool-result.js';
 import type { PendingCall } from '../run-result.js';
 import type { Run } from './run.js';
 import { announceCall, announceCallEnd } from './run-events.js';
-import { type CallInput, callTool } from './tool-call.js';
+import { beginTool, type CallInput, finalise, finaliseFailed, ToolCall } from './tool-call.js';
 
 /** What is known of a turn's calls before they run. */
 export interface PriorResults {
@@ -17,6 +17,12 @@ export interface PriorResults {
   readonly results: ReadonlyMap<string, ToolResult>;
   /** Set when the calls without a result were approved as the run was resumed. */
   readonly approved: boolean;
+}
+
+/** A call without wraps, whose tool takes time. */
+interface StartedCall {
+  readonly call: ToolCall;
+  readonly output: PromiseLike<unknown>;
 }
 
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
@@ -89,8 +95,10 @@ export function executeCalls(calls: TurnCalls): PromiseLike<void> | undefined {
   const { end } = calls.run;
   if (end.verdict !== undefined) return undefined;
   end.calls = calls;
-  startCalls(calls);
-  return calls.running === 0 || calls.halted ? undefined : untilDone(calls);
+  const running = startCalls(calls);
+  if (calls.running === 0 || calls.halted) return undefined;
+  // Nothing can end the wait for the one call of such a run early: its own promise costs one less.
+  return calls.parts.length === 1 && end.stop === undefined ? running : untilDone(calls);
 }
 
 function untilDone(calls: TurnCalls): Promise<void> {
@@ -99,41 +107,70 @@ function untilDone(calls: TurnCalls): Promise<void> {
   });
 }
 
-function startCalls(calls: TurnCalls): void {
+/** Starts what may run by now. Returns the wait for the call that was started last. */
+function startCalls(calls: TurnCalls): PromiseLike<void> | undefined {
   const limit = calls.run.config.parallelToolCalls;
-  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) startCall(calls, calls.begun++);
+  let last: PromiseLike<void> | undefined;
+  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) {
+    last = startCall(calls, calls.begun++);
+  }
+  return last;
 }
 
-/** Starts one call: through its wraps, or directly. */
-function startCall(calls: TurnCalls, index: number): void {
+/** Starts one call: through its wraps, or directly. A promise that never rejects when it takes time. */
+function startCall(calls: TurnCalls, index: number): PromiseLike<void> | undefined {
   const { run, prior } = calls;
   const part = calls.parts[index] as ToolCallPart;
   // Its result is known: it joins the others in `finaliseCalls`.
-  if (prior?.results.has(part.id)) return;
+  if (prior?.results.has(part.id)) return undefined;
   if (run.listeners.active) announceCall(run, part);
   const { wrapToolCall } = run.config.chain;
+  if (wrapToolCall === undefined) return startDirect(calls, index, new ToolCall(run, inputOf(part), calls));
   try {
-    const result =
-      wrapToolCall === undefined
-        ? callTool(inputOf(part), run)
-        : wrapToolCall(requestOf(run, part, prior?.approved), run);
-    if (isPromise(result)) followCall(calls, index, result);
-    else settleCall(calls, index, result);
+    const result = wrapToolCall(requestOf(run, part, prior?.approved), run);
+    if (isPromise(result)) return followWrapped(calls, index, result);
+    settleCall(calls, index, result);
   } catch (error) {
-    failCall(calls, part.id, error);
+    failCall(calls, index, error);
   }
+  return undefined;
 }
 
-// A function of its own: a closure in the one above would cost every call a context.
-function followCall(calls: TurnCalls, index: number, result: PromiseLike<ToolResult>): void {
+function startDirect(calls: TurnCalls, index: number, call: ToolCall): PromiseLike<void> | undefined {
+  const output = beginTool(call);
+  if (isPromise(output)) return followDirect(calls, index, { call, output });
+  settleCall(calls, index, finalise(call, output));
+  return undefined;
+}
+
+// Functions of their own: closures in those above would cost every call a context.
+function followDirect(calls: TurnCalls, index: number, { call, output }: StartedCall): PromiseLike<void> {
   calls.running += 1;
-  result.then(
+  return output.then(
+    (value) => {
+      settleCall(calls, index, finalise(call, value));
+      proceed(calls);
+    },
+    (error) => {
+      try {
+        settleCall(calls, index, finaliseFailed(call, error));
+      } catch (abort) {
+        failCall(calls, index, abort);
+      }
+      proceed(calls);
+    },
+  );
+}
+
+function followWrapped(calls: TurnCalls, index: number, result: PromiseLike<ToolResult>): PromiseLike<void> {
+  calls.running += 1;
+  return result.then(
     (settled) => {
       settleCall(calls, index, settled);
       proceed(calls);
     },
     (error) => {
-      failCall(calls, (calls.parts[index] as ToolCallPart).id, error);
+      failCall(calls, index, error);
       proceed(calls);
     },
   );
@@ -142,7 +179,7 @@ function followCall(calls: TurnCalls, index: number, result: PromiseLike<ToolRes
 function proceed(calls: TurnCalls): void {
   calls.running -= 1;
   if (calls.halted) return;
-  if (calls.begun < calls.parts.length) startCalls(calls);
+  if (calls.begun < calls.parts.length) void startCalls(calls);
   if (calls.running === 0) calls.release?.();
 }
 
@@ -153,9 +190,9 @@ function settleCall(calls: TurnCalls, index: number, result: ToolResult): void {
 }
 
 /** A suspended call unwinds as an error, and stays open. Any other failure halts the calls beside it. */
-function failCall(calls: TurnCalls, id: string, error: unknown): void {
+function failCall(calls: TurnCalls, index: number, error: unknown): void {
   const { end, suspended } = calls.run;
-  if (calls.halted || suspended?.has(id)) return;
+  if (calls.halted || suspended?.has((calls.parts[index] as ToolCallPart).id)) return;
   if (end.abortError === undefined) calls.failure = { error };
   calls.halt();
 }
