@@ -8,10 +8,10 @@ import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError, type RunErrorState } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
 import { modelFailure } from './model-call.js';
-import { resumedCalls } from './resume.js';
 import type { Run } from './run.js';
 import { announceTurnEnd } from './run-events.js';
 import { finaliseCalls, resultPartOf } from './tool-calls.js';
+import { resumedCalls } from './turn-calls.js';
 
 const ON_ERROR_MS = 5_000;
 /** A run that failed waits for no decision: what is open gets an error result. */

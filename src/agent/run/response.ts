@@ -3,7 +3,7 @@ import type { ModelResponse } from '../../model/model.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
-import { type PriorResults, TurnCalls } from './tool-calls.js';
+import { type PriorResults, TurnCalls } from './turn-calls.js';
 
 /** Adds the response to the conversation. Returns the calls that are to run now. */
 export function takeResponse(run: Run, response: ModelResponse): TurnCalls | undefined {

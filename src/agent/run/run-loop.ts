@@ -7,10 +7,9 @@ import { failRun } from './fail-run.js';
 import { acceptResponse, isPlainCall } from './model-call.js';
 import { checkOutput, weighAnswer } from './output.js';
 import { takeResponse } from './response.js';
-import { resumedCalls } from './resume.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
-import { executeCalls, finaliseCalls, type TurnCalls } from './tool-calls.js';
+import { executeCalls, finaliseCalls } from './tool-calls.js';
 import {
   askModel,
   beginModelCall,
@@ -21,6 +20,7 @@ import {
   saveRun,
   selectTools,
 } from './turn.js';
+import { resumedCalls, type TurnCalls } from './turn-calls.js';
 
 /** More parts than any agent has: a whole number, which costs less than Infinity. */
 const ALL = 2 ** 30;

@@ -8,7 +8,7 @@ import { ToolSnapshot } from '../../tools/tool-catalog.js';
 import { callModel } from './model-call.js';
 import type { Run } from './run.js';
 import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-events.js';
-import type { TurnCalls } from './tool-calls.js';
+import type { TurnCalls } from './turn-calls.js';
 
 const NO_TOOLS = new ToolSnapshot([]);
 
