@@ -37,8 +37,9 @@ export class AgentSessions {
   async start(options: SessionOptions): Promise<AgentSession> {
     const { defaults, life, loading, registry } = this.host;
     life.assertOpen();
+    const store = resolveSessionStore(options, defaults.store);
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
-      store: resolveSessionStore(options, defaults.store),
+      store,
       life,
       launch: (input, given, attached) => this.host.launch(input, given, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
