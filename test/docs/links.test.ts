@@ -58,7 +58,7 @@ test('the steps in the picture of a run stand in the files that it names', () =>
     ([, name, file]) => !new RegExp(`^export .*\\b${name}\\b`, 'm').test(readPage(file ?? '')),
   );
 
-  expect(steps).toHaveLength(7);
+  expect(steps).toHaveLength(10);
   expect(strays.map(([line]) => line)).toEqual([]);
 });
 

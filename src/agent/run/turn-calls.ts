@@ -1,6 +1,6 @@
 import { describeError } from '../../errors.js';
 import { Stop } from '../../internal/stop.js';
-import type { CallsInFlight } from '../../lifecycle/run-end.js';
+import type { CallsInFlight } from '../../lifecycle/hook-run.js';
 import type { Message, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
