@@ -26,11 +26,11 @@ import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { ToolRun, ToolSource } from '../tools/tool.js';
+import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import type { ResumeDecisions } from './run/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
-import { ToolCatalog } from './tool-catalog.js';
 
 /** What an agent is made of. */
 export interface AgentOptions<Context = unknown> {

@@ -78,7 +78,7 @@ export class Agent<Context = unknown> {
 
   /** Opens a conversation that remembers its messages in a store, and calls `onSessionStart`. */
   session(options: SessionOptions = {}): Promise<Session<Context>> {
-    return this.engine.openSession(options) as Promise<unknown> as Promise<Session<Context>>;
+    return this.engine.sessions.start(options) as Promise<unknown> as Promise<Session<Context>>;
   }
 
   /**

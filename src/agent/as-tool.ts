@@ -1,5 +1,6 @@
 import { describeError } from '../errors.js';
 import type { JsonSchema } from '../internal/json.js';
+import { RUN } from '../lifecycle/hook-run.js';
 import { RunError } from '../model/run-error.js';
 import { addUsage } from '../model/usage.js';
 import { defineTool, type ToolInput } from '../tools/define-tool.js';
@@ -7,7 +8,7 @@ import type { StandardSchema } from '../tools/standard-schema.js';
 import type { Tool, ToolContext } from '../tools/tool.js';
 import { toolResult } from '../tools/tool-result.js';
 import type { AnyRunOptions } from './agent-options.js';
-import { Run } from './run/run.js';
+import { RunView } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
 /** How an agent is offered to another one. */
@@ -59,7 +60,7 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
 }
 
 function countUsage({ run }: ToolContext, { usage }: Pick<RunResult, 'usage'>): void {
-  if (run instanceof Run && !run.over) addUsage(run.total, usage);
+  if (run instanceof RunView && !run[RUN].end.over) addUsage(run[RUN].usage, usage);
 }
 
 function defaultPrompt(input: unknown): string {

@@ -1,30 +1,25 @@
-import { AgentClosedError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
-import { mapConcurrent } from '../internal/map-concurrent.js';
-import { Stop } from '../internal/stop.js';
 import { callHostHook } from '../lifecycle/host-hooks.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
-import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { UserMessage } from '../model/message.js';
+import { AgentLife } from './agent-life.js';
 import {
   type AgentDefaults,
   type AgentOptions,
   type AnyRunOptions,
   isPlain,
   resolveRunConfig,
-  resolveSessionStore,
-  type SessionOptions,
 } from './agent-options.js';
 import { type AgentStatus, lifecycleStatus, toolStatus } from './agent-status.js';
 import { LifecycleRegistry } from './lifecycle-registry.js';
 import { AgentListeners } from './listeners.js';
 import { LoaderRunner } from './loader-runner.js';
 import { type Attached, Run } from './run/run.js';
-import type { AgentLife, RunConfig } from './run/run-config.js';
-import { startRun, waitBeforeRun } from './run/start-run.js';
+import type { RunConfig } from './run/run-config.js';
+import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
-import { AgentSession } from './session.js';
+import { AgentSessions } from './sessions.js';
 
 /** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
 const CLOSE_MS = 5_000;
@@ -35,25 +30,22 @@ const NO_OPTIONS: AnyRunOptions = {};
 export class Engine {
   readonly registry: LifecycleRegistry;
   readonly hub: AgentListeners;
-  private readonly loading: LoaderRunner;
-  private readonly sessions = new Set<AgentSession>();
-  /** What is loading, and sessions whose hooks are at work. */
-  private busy = 0;
-  /** What each function that `use` returned would remove. */
+  readonly sessions: AgentSessions;
+  readonly life: AgentLife;
+  readonly loading: LoaderRunner;
+  readonly defaults: AgentDefaults;
+  /** The lifecycle that each function which `use` returned would remove. */
   private readonly used = new WeakMap<() => void, RegisteredLifecycle>();
-  private readonly life: AgentLife;
   private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
 
-  constructor(
-    options: AgentOptions<never>,
-    private readonly defaults: AgentDefaults,
-  ) {
-    const stop = new Stop();
-    this.life = { stop, runs: 0, onEnd() {} };
+  constructor(options: AgentOptions<never>, defaults: AgentDefaults) {
+    this.defaults = defaults;
+    this.life = new AgentLife(defaults.agent);
     this.hub = new AgentListeners(defaults.logger);
     this.registry = new LifecycleRegistry(options.lifecycle ?? [], options.tools ?? [], defaults.logger);
     this.loading = new LoaderRunner(options.loaders ?? [], this.registry, { host: this.host(), clock: defaults.clock });
+    this.sessions = new AgentSessions(this);
     this.config = this.configure();
   }
 
@@ -65,7 +57,7 @@ export class Engine {
   ): Promise<RunResult<unknown>> {
     try {
       const config = options === NO_OPTIONS ? this.config : this.configOf(options);
-      if (this.closing !== undefined || !this.loading.isDone) return this.launchLater(input, options, attached);
+      if (this.life.stop.stopped || !this.loading.isDone) return this.launchLater(input, options, attached);
       return startRun(new Run(config, options, attached), input, options);
     } catch (error) {
       return Promise.reject(error);
@@ -77,30 +69,13 @@ export class Engine {
     options: AnyRunOptions,
     attached: Attached,
   ): Promise<RunResult<unknown>> {
-    await waitBeforeRun(this.ready(), { options, attached, life: this.life.stop });
+    const { signal, parent } = options;
+    await this.life.waitBeforeRun(this.ready(), { signal, parent, left: attached.left });
     return this.launch(input, options, attached);
   }
 
-  async openSession(options: SessionOptions): Promise<AgentSession> {
-    this.assertOpen();
-    const { defaults } = this;
-    const store = resolveSessionStore(options, defaults.store);
-    const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
-      store,
-      life: this.life.stop,
-      launch: (input, options, attached) => this.launch(input, options, attached),
-      ended: (ended) => this.track(this.endSession(ended, this.registry.chain.entries)),
-    });
-    await session.load();
-    // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
-    while (!this.loading.isDone) await this.ready();
-    await this.track(this.startSession(session));
-    this.sessions.add(session);
-    return session;
-  }
-
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void {
-    this.assertOpen();
+    this.life.assertOpen();
     const entry = this.registry.add(lifecycle, replaced && this.used.get(replaced));
     this.config = this.configure();
     const dispose = () => {
@@ -111,8 +86,8 @@ export class Engine {
   }
 
   async ready(): Promise<void> {
-    this.assertOpen();
-    await this.track(this.loading.ready());
+    this.life.assertOpen();
+    await this.life.track(this.loading.ready());
   }
 
   close(): Promise<void> {
@@ -124,9 +99,9 @@ export class Engine {
     return {
       name: this.defaults.agent,
       model: this.defaults.model.id,
-      closed: this.closing !== undefined,
+      closed: this.life.stop.stopped,
       runs: this.life.runs,
-      sessions: this.sessions.size,
+      sessions: this.sessions.count,
       lifecycles: this.registry.chain.entries.map(lifecycleStatus),
       tools: this.registry.catalog.current().tools.map(toolStatus),
       loaders: this.loading.status(),
@@ -158,73 +133,14 @@ export class Engine {
     };
   }
 
-  private assertOpen(): void {
-    if (this.closing !== undefined) throw new AgentClosedError(this.defaults.agent);
-  }
-
-  /**
-   * Where a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
-   * session is not opened.
-   */
-  private async startSession(session: SessionInfo): Promise<void> {
-    const started: RegisteredLifecycle[] = [];
-    try {
-      for (const entry of this.registry.chain.entries) {
-        this.assertOpen();
-        await callHostHook(entry, { ...this.defaults, point: 'onSessionStart', input: session });
-        started.push(entry);
-      }
-      this.assertOpen();
-    } catch (error) {
-      await this.endSession(session, started).catch(this.log);
-      throw error;
-    }
-  }
-
-  /** Each part is called, whatever the others do; then the first failure is thrown. */
-  private async endSession(session: SessionInfo, entries: readonly RegisteredLifecycle[]): Promise<void> {
-    this.sessions.delete(session as AgentSession);
-    const failures: unknown[] = [];
-    for (const entry of entries) {
-      const ended = callHostHook(entry, { ...this.defaults, point: 'onSessionEnd', input: session });
-      await ended.catch((error) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  }
-
   private async shutDown(): Promise<void> {
-    this.life.stop.stop(new AgentClosedError(this.defaults.agent));
-    await this.settled();
-    // All at once would slow each other down until none is in time.
-    await mapConcurrent(this.sessions.values(), (session) =>
-      this.loading.end(`Session "${session.id}"`, () => session.close()),
-    );
+    const { life, defaults } = this;
+    await life.close(defaults.clock, CLOSE_MS);
+    await this.sessions.close();
     for (const entry of [...this.registry.chain.entries].reverse()) {
-      await callHostHook(entry, { ...this.defaults, point: 'onShutdown', timeoutMs: CLOSE_MS }).catch(this.log);
+      const ended = callHostHook(entry, { ...defaults, point: 'onShutdown', timeoutMs: CLOSE_MS });
+      await ended.catch((error) => logFailure(defaults, error.message, error));
     }
     await this.loading.close();
-  }
-
-  /** What heeds no signal is waited for, but not for ever; so is a hook that awaits this very end. */
-  private settled(): Promise<void> {
-    const { life, defaults } = this;
-    return new Promise((resolve) => {
-      const timer = defaults.clock.setTimeout(resolve, CLOSE_MS);
-      life.onEnd = () => {
-        if (life.runs + this.busy === 0) resolve(defaults.clock.clearTimeout(timer));
-      };
-      life.onEnd();
-    });
-  }
-
-  private readonly log = (error: Error): void => logFailure(this.defaults, error.message, error);
-
-  /** The end of the agent waits for it. */
-  private track(work: Promise<void>): Promise<void> {
-    this.busy += 1;
-    return work.finally(() => {
-      this.busy -= 1;
-      this.life.onEnd();
-    });
   }
 }

@@ -3,10 +3,10 @@ import { type Chain, compileChain } from '../lifecycle/chain.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/registered-lifecycle.js';
 import type { ToolSource } from '../tools/tool.js';
+import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import { callModel } from './run/model-call.js';
 import { callTool } from './run/tool-call.js';
-import { ToolCatalog } from './tool-catalog.js';
 
 /** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
 export class LifecycleRegistry {

@@ -1,13 +1,12 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
-import type { Stop } from '../internal/stop.js';
 import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
+import type { AgentLife } from './agent-life.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { Attached, Run } from './run/run.js';
-import { waitBeforeRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { SessionConflictError, SessionStoreError } from './session-error.js';
@@ -50,8 +49,7 @@ export type SessionRunArguments<Context, Schema extends OutputSchema | undefined
 /** How a session reaches its agent. */
 export interface SessionHost {
   readonly store: SessionStore;
-  /** Stopped as the agent is closed. */
-  readonly life: Stop;
+  readonly life: AgentLife;
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
   ended(session: SessionInfo): Promise<void>;
 }
@@ -125,7 +123,8 @@ export class AgentSession implements Session<never> {
     const turn = createDeferred<unknown>();
     this.tail = before.then(() => turn.promise);
     try {
-      const wait = <T>(promise: Promise<T>) => waitBeforeRun(promise, { options, attached, life: this.host.life });
+      const waiting = { signal: options.signal, parent: options.parent, left: attached.left };
+      const wait = <T>(promise: Promise<T>) => this.host.life.waitBeforeRun(promise, waiting);
       await wait(before);
       await this.load(wait);
       return await this.execute(input, options, attached);
@@ -147,20 +146,21 @@ export class AgentSession implements Session<never> {
   }
 
   private async write(run: Run): Promise<void> {
-    const known = this.known;
+    const { known } = this;
+    const { history } = run.conversation;
     // A hook may have changed the list in place: what the two have in common is looked up.
     let keep = 0;
-    while (keep < known.length && known[keep] === run.history[keep]) keep += 1;
-    const append = run.history.slice(keep);
+    while (keep < known.length && known[keep] === history[keep]) keep += 1;
+    const append = history.slice(keep);
     let revision: number | undefined;
     try {
       revision = await this.host.store.save(this.id, { keep, append }, this.revision);
     } catch (error) {
-      throw run.own(new SessionStoreError(this.id, 'saved', error));
+      throw run.end.own(new SessionStoreError(this.id, 'saved', error));
     }
     if (revision === undefined) {
       await this.load();
-      throw run.own(new SessionConflictError(this.id, [...run.history], this.known));
+      throw run.end.own(new SessionConflictError(this.id, [...history], this.known));
     }
     known.length = keep;
     known.push(...append);

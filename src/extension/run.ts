@@ -1,6 +1,6 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import type { HookRun } from '../lifecycle/hook-run.js';
+import { hookRunOf } from '../lifecycle/hook-run.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ExtensionMetrics } from './metrics.js';
 import { actsIn, type Registration } from './registration.js';
@@ -61,9 +61,9 @@ export class ExtensionRun {
     return this.abortError === undefined ? done : undefined;
   }
 
-  /** Every run is a HookRun. Its signal would tell too, but is dear to make. */
+  /** The signal would tell too, but is dear to make. */
   private get abortError(): Error | undefined {
-    return (this.run as HookRun).abortError;
+    return hookRunOf(this.run)?.end.abortError;
   }
 
   private async leave(): Promise<void> {

@@ -7,6 +7,7 @@ import type { WrapPoint } from './compose.js';
 import type { SuspendAction } from './hook-action.js';
 import type { HookSite } from './hook-run.js';
 import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
+import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
 
 /** Unwinds the wraps around a call that one of them left open. */
@@ -34,7 +35,7 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
     else run.record({ type: 'modify', by: entry.name, point, before: given, after: result });
   },
   blocked({ entry, point, run }, _request, error) {
-    throw run.own(new RejectedError(describeError(error), entry.name, point));
+    throw run.end.own(new RejectedError(describeError(error), entry.name, point));
   },
 };
 
@@ -58,7 +59,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
       run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
     }
     // Who judges a call by its tool must see the one that will run, whatever the hook gave.
-    return withTool(after, run);
+    return withTool(after, run.context);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
     // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
@@ -72,7 +73,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   },
 };
 
-function withTool(call: ToolCallRequest, { tools }: Pick<HookSite['run'], 'tools'>): ToolCallRequest {
+function withTool(call: ToolCallRequest, { tools }: Pick<RunContext, 'tools'>): ToolCallRequest {
   const tool = tools.find(({ name }) => name === call.name);
   return tool === call.tool ? call : { ...call, tool };
 }
@@ -94,7 +95,8 @@ function isSuspension(value: unknown): value is SuspendAction {
 
 function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {
   const by = action.by ?? entry.name;
-  run.suspendCall(id, { action, by, point });
+  run.suspended ??= new Map();
+  run.suspended.set(id, { action, by, point });
   run.record({ type: 'suspend', by, point, reason: action.reason, call });
-  return run.own(new CallSuspendedError(action.reason));
+  return run.end.own(new CallSuspendedError(action.reason));
 }

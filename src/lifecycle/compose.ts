@@ -41,7 +41,7 @@ function layer<Request, Result>(
 ): Step<Request, Result> {
   const shape = { point, entry, inner };
   return (request, run) => {
-    run.throwIfAborted();
+    run.end.throwIfAborted();
     if (entry.status.inert) return inner(request, run);
     // Most hooks hand on the very promise that `next` gave them. What does more gets a WrapCall, which costs more.
     let passed: Promise<Result> | undefined;
@@ -141,14 +141,14 @@ class WrapCall<Request, Result> {
   }
 
   private bound(returned: PromiseLike<unknown>): Awaitable<unknown> {
-    return this.run.race(this.timedOut === undefined ? returned : Promise.race([returned, this.timedOut]));
+    return this.run.end.race(this.timedOut === undefined ? returned : Promise.race([returned, this.timedOut]));
   }
 
   private startTimer(timeoutMs: number): Promise<never> {
     const { point, entry } = this.layer;
     const { promise, reject } = createDeferred<never>();
     const expire = () => reject(new TimeoutExceededError(`${point.name} of "${entry.name}"`, timeoutMs));
-    this.timer = new HookTimer(this.run.clock, timeoutMs, expire);
+    this.timer = new HookTimer(this.run.context.clock, timeoutMs, expire);
     return silent(promise);
   }
 

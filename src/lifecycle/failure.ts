@@ -8,18 +8,18 @@ import { LifecycleError, RejectedError } from './run-failure.js';
  * says where it came from, pass through whatever the policy.
  */
 export function takeFailure({ entry, point, run, call }: HookSite, error: unknown): boolean {
-  run.throwIfAborted();
-  if (run.owns(error)) throw error;
+  run.end.throwIfAborted();
+  if (run.end.owns(error)) throw error;
   const failure = new LifecycleError(entry.name, point, error);
-  if (entry.onFailure === 'throw') throw run.own(failure);
+  if (entry.onFailure === 'throw') throw run.end.own(failure);
   const blocks = entry.onFailure === 'block';
   const reason = describeError(error);
   run.record({ type: blocks ? 'block' : 'pass', by: entry.name, point, reason, ...(call && { call }) });
-  run.logger.error(failure.message, error);
+  run.context.logger.error(failure.message, error);
   // The run has its answer here: there is no later step that could honour a verdict.
-  if (blocks && point === 'afterAgent') throw run.own(new RejectedError(reason, entry.name, point));
+  if (blocks && point === 'afterAgent') throw run.end.own(new RejectedError(reason, entry.name, point));
   if (blocks && point !== 'wrapToolCall') {
-    run.verdict ??= { action: { type: 'reject', reason }, by: entry.name, point };
+    run.end.verdict ??= { action: { type: 'reject', reason }, by: entry.name, point };
   }
   return blocks;
 }

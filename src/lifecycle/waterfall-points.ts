@@ -13,7 +13,7 @@ export const beforeAgentPoint: WaterfallPoint<string> = {
   name: 'beforeAgent',
   actions: ENTRY_ACTIONS,
   expected: 'beforeAgent returns the input as a string, an action, or nothing',
-  call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run as never),
+  call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
   isValue: isString,
   show: (input) => input,
 };
@@ -23,7 +23,7 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   name: 'beforeModel',
   actions: ENTRY_ACTIONS,
   expected: 'beforeModel returns an array of messages, an action, or nothing',
-  call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run as never),
+  call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run.context as never),
   isValue(result): result is readonly Message[] {
     if (!Array.isArray(result)) return false;
     if (checkMessages(result) === undefined) return true;
@@ -37,7 +37,7 @@ export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
   name: 'beforeToolSelection',
   actions: ENTRY_ACTIONS,
   expected: 'beforeToolSelection returns an array of tools, an action, or nothing',
-  call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run as never),
+  call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run.context as never),
   isValue(result): result is readonly Tool[] {
     if (!Array.isArray(result) || !result.every(isTool)) return false;
     assertDistinct(result);
@@ -51,7 +51,7 @@ export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   name: 'afterModel',
   actions: [...ENTRY_ACTIONS, 'suspend', 'modify'],
   expected: 'afterModel returns a HookAction or nothing',
-  call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run as never),
+  call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
   show: (response) => response,
 };
@@ -61,7 +61,7 @@ export const afterAgentPoint: WaterfallPoint<string> = {
   name: 'afterAgent',
   actions: [],
   expected: 'afterAgent returns the result as a string, or nothing',
-  call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run as never),
+  call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
   isValue: isString,
   show: (result) => result,
 };

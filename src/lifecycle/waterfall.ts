@@ -30,7 +30,7 @@ export interface Waterfall<T> {
 
 /**
  * Calls the hooks of one point in order, each with the value that the one before it gave. Synchronous until a hook
- * returns a promise. Stops early where a hook ended the run: then `run.verdict` is set.
+ * returns a promise. Stops early where a hook ended the run: then `run.end.verdict` is set.
  */
 export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | Promise<T> {
   const { point, entries } = waterfall;
@@ -49,7 +49,7 @@ export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun)
     } catch (error) {
       if (takeFailure({ entry, point: name, run }, error)) return current;
     }
-    if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;
+    if (counts ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
   }
   return current;
 }
@@ -74,7 +74,7 @@ async function finishWaterfall<T>(
     try {
       const returned = i === state.at ? state.result : point.call(entry, current, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
-      run.throwIfAborted();
+      run.end.throwIfAborted();
       if (result !== undefined) current = takeResult(site, point, { value: current, result });
     } catch (error) {
       if (takeFailure(site, error)) return current;
@@ -87,10 +87,10 @@ async function finishWaterfall<T>(
 // Who entered, and who has had its afterAgent, is known by position in the chain.
 function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (entry.status.inert) return false;
-  if (point === 'beforeAgent') run.entered = entry.index;
+  if (point === 'beforeAgent') run.end.entered = entry.index;
   else if (point === 'afterAgent') {
-    if (entry.index >= run.entered) return false;
-    run.exited = entry.index + 1;
+    if (entry.index >= run.end.entered) return false;
+    run.end.exited = entry.index + 1;
   }
   return true;
 }
@@ -98,17 +98,17 @@ function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
 /** Whether the hook that was just called ended the run. */
 function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (point === 'afterAgent') return false;
-  if (point === 'beforeAgent') run.entered = entry.index + 1;
-  return run.verdict !== undefined;
+  if (point === 'beforeAgent') run.end.entered = entry.index + 1;
+  return run.end.verdict !== undefined;
 }
 
 /** Awaits a hook, within its part's time and until the run is aborted. */
 function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
-  if (timeoutMs === undefined) return run.race(promise);
+  if (timeoutMs === undefined) return run.end.race(promise);
   const late = new TimeoutExceededError(`${point} of "${entry.name}"`, timeoutMs);
-  const timed = withinTime(promise, late, run.clock);
-  return run.race(timed, timed.clear);
+  const timed = withinTime(promise, late, run.context.clock);
+  return run.end.race(timed, timed.clear);
 }
 
 interface Returned<T> {
@@ -148,8 +148,8 @@ function recordChange<T>({ entry, run }: HookSite, point: WaterfallPoint<T>, [be
 
 function endRun({ entry, point, run }: HookSite, action: EndAction): void {
   const reason = wordsOf(action);
-  if (run.verdict !== undefined) return;
+  if (run.end.verdict !== undefined) return;
   const by = action.by ?? entry.name;
-  run.verdict = { action, by, point };
+  run.end.verdict = { action, by, point };
   run.record({ type: action.type, by, point, reason });
 }

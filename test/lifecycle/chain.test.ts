@@ -4,13 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import * as keelson from '../../src/index.js';
 import { systemClock } from '../../src/internal/clock.js';
+import { Stop } from '../../src/internal/stop.js';
 import { type ChainCores, compileChain } from '../../src/lifecycle/chain.js';
 import { compose } from '../../src/lifecycle/compose.js';
 import { wrapToolCallPoint } from '../../src/lifecycle/compose-points.js';
 import { HookAction } from '../../src/lifecycle/hook-action.js';
-import type { HookRun } from '../../src/lifecycle/hook-run.js';
+import { type HookRun, RunEnd } from '../../src/lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { registerLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
+import type { RunContext } from '../../src/lifecycle/run-context.js';
 import { runWaterfall } from '../../src/lifecycle/waterfall.js';
 import type { ModelResponse } from '../../src/model/model.js';
 import { recorder, scriptedModel } from '../../src/testing/testing.js';
@@ -33,15 +35,8 @@ function chainOf(...lifecycles: readonly AgentLifecycle[]) {
 
 /** A run as the dispatch needs it, of which nothing was asked yet. */
 function bareRun(): HookRun {
-  const run = {
-    verdict: undefined,
-    entered: 0,
-    exited: 0,
-    abortError: undefined,
-    throwIfAborted: () => {},
-    record: () => {},
-  };
-  return run as Partial<HookRun> as HookRun;
+  const context: Partial<RunContext> = { tools: [add] };
+  return { context: context as RunContext, end: new RunEnd(new Stop()), suspended: undefined, record: () => {} };
 }
 
 describe('rule 3: the compiled chain', () => {
@@ -77,7 +72,7 @@ describe('rule 3: the compiled chain', () => {
     if (sync === undefined || mixed === undefined) return expect.fail('the chain is empty');
 
     expect(runWaterfall(sync, '>', bareRun())).toBe('>ab');
-    const promised = runWaterfall(mixed, '>', { ...bareRun(), race: (promise) => promise });
+    const promised = runWaterfall(mixed, '>', bareRun());
     expect(promised).toBeInstanceOf(Promise);
     expect(await promised).toBe('>a!b');
   });
@@ -87,7 +82,7 @@ describe('rule 3: the compiled chain', () => {
     const { beforeAgent } = chainOf(append('a'), { beforeAgent: async () => {} }, append('b'));
     if (beforeAgent === undefined) return expect.fail('the chain is empty');
 
-    expect(await runWaterfall(beforeAgent, '>', { ...bareRun(), race: (promise) => promise })).toBe('>ab');
+    expect(await runWaterfall(beforeAgent, '>', bareRun())).toBe('>ab');
   });
 
   it('S4-NFR1.5: reads its list of parts in place, and that of the wraps only when it is compiled', () => {
@@ -102,7 +97,7 @@ describe('rule 3: the compiled chain', () => {
     const nested = compose(wrapToolCallPoint, wraps.list, cores.callTool);
     wraps.reads.length = 0;
     void runWaterfall({ ...beforeAgent, entries: waterfall.list }, '', bareRun());
-    void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun() }, bareRun());
+    void nested({ id: '', name: add.name, tool: add, input: '', run: bareRun().context }, bareRun());
 
     expect(waterfall.reads.filter((key) => !/^(length|\d+)$/.test(key))).toEqual([]);
     expect(waterfall.reads).toContain('1');

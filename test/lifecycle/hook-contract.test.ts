@@ -72,7 +72,7 @@ const defaults: readonly Fault[] = [
     fault: 'a hook that returns nothing gives nothing',
     plant: [
       'lifecycle/waterfall.ts',
-      'if (counts ? leave(name, entry, run) : run.verdict !== undefined) return current;',
+      'if (counts ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
       "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
     ],
     breaks: 'without afterAgent the text stays',
@@ -167,7 +167,7 @@ const chains: readonly Fault[] = [
 const edges: readonly Fault[] = [
   {
     fault: 'the error of a hook is swallowed',
-    plant: ['lifecycle/failure.ts', "if (entry.onFailure === 'throw') throw run.own(failure);", ''],
+    plant: ['lifecycle/failure.ts', "if (entry.onFailure === 'throw') throw run.end.own(failure);", ''],
     breaks: 'what a hook throws ends the run and names the hook, the point and the cause',
   },
   {

@@ -36,7 +36,7 @@ test.each(manifests)('a manifest with %s is read or refused at once', async (_wh
 });
 
 const skills: readonly (readonly [string, string])[] = [
-  ['a long block of text', `description: |\n${'  a\n'.repeat(130_000)}`],
+  ['a long block of text', `description: |\n${'  a\n'.repeat(FEWER)}`],
   ['a long gap', `description: a${' '.repeat(FEWER)}b\n`],
   ['many wishes', `description: a\nallowed-tools: ${'a '.repeat(FEWER)}\n`],
   ['many brackets', `description: a\nallowed-tools: ${'a( '.repeat(FEWER)}\n`],

@@ -4,12 +4,14 @@ import { logFailure } from '../../internal/logger.js';
 import type { Awaitable } from '../../internal/promise.js';
 import type { Verdict } from '../../lifecycle/hook-run.js';
 import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.js';
-import { RunError } from '../../model/run-error.js';
+import { type ToolMessage, toolCallsOf } from '../../model/message.js';
+import { RunError, type RunErrorState } from '../../model/run-error.js';
+import { errorResult } from '../../tools/tool-result.js';
 import { modelFailure } from './model-call.js';
-import { resumedBatch } from './resume.js';
 import type { Run } from './run.js';
-import { closeCalls, closePending } from './turn.js';
-import { announceTurnEnd } from './turn-events.js';
+import { announceTurnEnd } from './run-events.js';
+import { finaliseCalls, resultPartOf } from './tool-calls.js';
+import { resumedCalls } from './turn-calls.js';
 
 const ON_ERROR_MS = 5_000;
 /** A run that failed waits for no decision: what is open gets an error result. */
@@ -20,24 +22,25 @@ const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, 
  * afterAgent gets onError, and the error gets what the run had done. Returns the error to throw.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
-  const error = run.asking ? modelFailure(run, run.model.id, caught) : (run.abortError ?? caught);
+  const error = run.asking ? modelFailure(run, run.config.model.id, caught) : (run.end.abortError ?? caught);
   run.asking = false;
-  run.verdict ??= FAILED;
-  if (run.resuming !== undefined) closeCalls(run, resumedBatch(run, run.resuming, undefined));
+  run.end.verdict ??= FAILED;
+  if (run.conversation.resuming !== undefined) {
+    finaliseCalls(resumedCalls(run, run.conversation.resuming, undefined));
+  }
   if (run.pending !== undefined) await closeSuspended(run);
   // What was said to the run meanwhile is not lost. Before its first turn there is nothing that it could follow.
-  if (run.turn > 0) run.flush();
-  run.finish();
-  if (run.listening) announceTurnEnd(run);
-  if (error instanceof RunError) error.attach(run.state());
-  const handlers = run.config.chain.onError?.filter(({ index }) => index < run.entered && index >= run.exited);
+  if (run.turn > 0) run.conversation.flush();
+  run.end.finish();
+  if (run.listeners.active) announceTurnEnd(run);
+  if (error instanceof RunError) error.attach(stateOf(run));
+  const handlers = run.config.chain.onError?.filter(({ index }) => index < run.end.entered && index >= run.end.exited);
   // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
   if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
-  run.config.life.runs -= 1;
-  run.config.life.onEnd();
-  if (run.listening) {
-    run.emit({ type: 'run-error', runId: run.id, error });
-    run.emit({ type: 'run-end', runId: run.id, result: undefined });
+  run.config.life.endRun();
+  if (run.listeners.active) {
+    run.listeners.emit({ type: 'run-error', runId: run.context.id, error });
+    run.listeners.emit({ type: 'run-end', runId: run.context.id, result: undefined });
   }
   return error;
 }
@@ -49,18 +52,40 @@ function closeSuspended(run: Run): Promise<void> {
   return attempt(run, late, () => run.attached.onTurn?.(run));
 }
 
+/** Gives the calls that were left open an error result each: nobody will resume a run that failed. */
+function closePending(run: Run): void {
+  const { added, history, outgoing } = run.conversation;
+  const asked = history.findLast((message) => toolCallsOf(message).length > 0);
+  if (asked === undefined || run.pending === undefined || run.pending.length === 0) return;
+  run.pending = undefined;
+  const at = history.indexOf(asked) + 1;
+  const partial = history[at]?.role === 'tool' ? (history[at] as ToolMessage) : undefined;
+  const failed = errorResult('The call was not completed, because the run failed.');
+  const content = toolCallsOf(asked).map(
+    (call) => partial?.content.find(({ id }) => id === call.id) ?? resultPartOf(call, failed),
+  );
+  for (const list of new Set([added, history, outgoing])) {
+    list.splice(list.indexOf(asked) + 1, partial === undefined ? 0 : 1, { role: 'tool', content });
+  }
+}
+
+/** What the run had done, for the error that ends it. */
+function stateOf({ conversation, usage }: Run): RunErrorState {
+  return { messages: conversation.added, history: conversation.history, usage: { ...usage } };
+}
+
 async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown): Promise<void> {
   if (entry.status.inert) return;
   const milliseconds = Math.min(entry.timeoutMs ?? ON_ERROR_MS, ON_ERROR_MS);
   const late = new TimeoutExceededError(`onError of "${entry.name}"`, milliseconds);
-  await attempt(run, late, () => entry.lifecycle.onError?.(error, run as never));
+  await attempt(run, late, () => entry.lifecycle.onError?.(error, run.context as never));
 }
 
 /** Waits for a last call, within its time. What fails is logged, as far as the logger takes it. */
 async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<void> | undefined): Promise<void> {
   try {
-    await withinTime(call(), late, run.clock);
+    await withinTime(call(), late, run.config.clock);
   } catch (error) {
-    logFailure(run, `${late.what} failed: ${describeError(error)}`, error);
+    logFailure(run.config, `${late.what} failed: ${describeError(error)}`, error);
   }
 }

@@ -13,10 +13,10 @@ import type { ResponseHandlers, Timeouts } from './run-config.js';
 /** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
   const run = hookRun as Run;
-  if (run.over) return Promise.reject(run.abortError ?? new RunEndedError('next'));
+  if (run.end.over) return Promise.reject(run.end.abortError ?? new RunEndedError('next'));
   run.attempt += 1;
   const { modelMs, firstPartMs } = run.config.timeouts;
-  const watched = run.stop !== undefined || request.signal !== undefined || request.onPart !== undefined;
+  const watched = run.end.stop !== undefined || request.signal !== undefined || request.onPart !== undefined;
   return watched || modelMs !== undefined || firstPartMs !== undefined
     ? callWatched(run, request)
     : callUnwatched(run, request);
@@ -25,9 +25,9 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { model } = request;
   try {
-    run.throwIfAborted();
-    run.handlers ??= handlersOf(run, run.model.id);
-    const { accept, refuse } = model === run.model ? run.handlers : handlersOf(run, model.id);
+    run.end.throwIfAborted();
+    run.handlers ??= handlersOf(run, run.config.model.id);
+    const { accept, refuse } = model === run.config.model ? run.handlers : handlersOf(run, model.id);
     return Promise.resolve(model.generate(request)).then(accept, refuse);
   } catch (error) {
     return Promise.reject(modelFailure(run, model.id, error));
@@ -51,7 +51,7 @@ function handlersOf(run: Run, model: string): ResponseHandlers {
 async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const gate = { attempt: run.attempt, turn: run.turn, open: true };
   try {
-    run.throwIfAborted();
+    run.end.throwIfAborted();
     const gated = request.onPart === undefined ? request : gateParts(run, request, gate);
     return acceptResponse(run, await generate(run, request.model, gated));
   } catch (error) {
@@ -63,23 +63,25 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
 
 /** Whether the model can be called without a watch on it: no hook, nobody listens, and nothing limits its time. */
 export function isPlainCall(run: Run): boolean {
-  return run.config.isPlain && run.stop === undefined && !run.listening;
+  return run.config.isPlain && run.end.stop === undefined && !run.listeners.active;
 }
 
 /** Counts a response's usage and checks its shape. */
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
-  run.throwIfAborted();
+  run.end.throwIfAborted();
   checkResponse(response);
   // Once the run is over, the sum belongs to its result.
-  if (!run.over) addUsage(run.total, response.usage);
+  if (!run.end.over) addUsage(run.usage, response.usage);
   return response;
 }
 
 /** What the run makes of a model call that failed: an abort is an abort; anything else a ModelError of this run's own. */
 export function modelFailure(run: Run, model: string, error: unknown): unknown {
-  if (run.abortError !== undefined) return run.abortError;
-  if (run.owns(error)) return error;
-  return run.own(error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error));
+  if (run.end.abortError !== undefined) return run.end.abortError;
+  if (run.end.owns(error)) return error;
+  return run.end.own(
+    error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error),
+  );
 }
 
 interface PartGate {
@@ -98,7 +100,7 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRe
         run.asking &&
         run.turn === gate.turn &&
         run.attempt === gate.attempt &&
-        run.abortError === undefined
+        run.end.abortError === undefined
       ) {
         request.onPart?.(part);
       }
@@ -108,10 +110,10 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelRe
 
 function generate(run: Run, model: ModelCallRequest['model'], request: ModelRequest): Awaitable<ModelResponse> {
   const { modelMs, firstPartMs } = run.config.timeouts;
-  if (modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.stop?.signal) {
+  if (modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.end.stop?.signal) {
     return generateInTime(run, (timed) => model.generate(timed), request);
   }
-  return run.race(model.generate(request));
+  return run.end.race(model.generate(request));
 }
 
 async function generateInTime(
@@ -122,7 +124,7 @@ async function generateInTime(
   const stop = new Stop();
   // A hook may have given the request a signal of its own: it counts beside the run's.
   stop.follow(request.signal);
-  if (run.stop !== undefined) stop.followStop(run.stop);
+  if (run.end.stop !== undefined) stop.followStop(run.end.stop);
   const gotPart = startTimers(run, stop);
   const onPart = (part: ModelPart) => {
     gotPart();

@@ -12,6 +12,7 @@ import {
 import { OutputInvalidError } from '../run-result.js';
 import type { Run } from './run.js';
 import type { OutputCheck } from './run-config.js';
+import { saveRun } from './turn.js';
 
 /**
  * What an answer must be: a Standard Schema, one with an explicit JSON Schema beside it (for libraries that cannot give
@@ -55,20 +56,44 @@ function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined)
 export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const { output, maxTurns } = run.config;
   if (output === undefined) return answer;
-  const checked = await run.race(checkText(output, answer));
-  run.throwIfAborted();
+  const { end, conversation } = run;
+  const checked = await end.race(checkText(output, answer));
+  end.throwIfAborted();
   if (checked.issues === undefined) return checked.value;
   const described = describeIssues(checked.issues);
-  const isFinal = run.verdict !== undefined || run.response?.finishReason === 'content-filter';
+  const isFinal = end.verdict !== undefined || run.response?.finishReason === 'content-filter';
   if (isFinal || run.repaired || run.turn >= maxTurns) {
-    throw run.own(new OutputInvalidError(answer, checked.issues, described));
+    throw end.own(new OutputInvalidError(answer, checked.issues, described));
   }
   run.repaired = true;
-  run.answer = undefined;
-  run.flush();
+  end.answer = undefined;
+  conversation.flush();
   const content = `The answer does not match what was asked for: ${described}\nAnswer again, with JSON alone.`;
-  run.push({ role: 'user', content });
+  conversation.push({ role: 'user', content });
   return undefined;
+}
+
+/** Holds an answer against the output schema, and takes it back when it is not the last. */
+export function weighAnswer(run: Run): PromiseLike<void> | undefined {
+  if (run.end.answer === undefined || run.pending !== undefined) return undefined;
+  return run.config.output === undefined ? weighAdditions(run) : weighValue(run, run.end.answer);
+}
+
+async function weighValue(run: Run, answer: string): Promise<void> {
+  run.output = await checkOutput(run, answer);
+  if (run.end.answer !== undefined && run.conversation.hasQueued) await weighAdditions(run);
+}
+
+/** A message that was added after the answer buys another turn; after the last turn it stands in the history unanswered. */
+function weighAdditions(run: Run): PromiseLike<void> | undefined {
+  const { maxTurns, logger } = run.config;
+  run.conversation.flush();
+  if (run.turn < maxTurns) {
+    run.end.answer = undefined;
+    return undefined;
+  }
+  logger.warn(`A message added after the last of ${maxTurns} turns stands in the history unanswered.`);
+  return saveRun(run);
 }
 
 async function checkText(output: OutputCheck, answer: string): Promise<StandardResult<unknown>> {

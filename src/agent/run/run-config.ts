@@ -1,13 +1,13 @@
 import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
-import type { Stop } from '../../internal/stop.js';
 import type { Chain } from '../../lifecycle/chain.js';
 import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { ToolRun } from '../../tools/tool.js';
+import type { ToolCatalog } from '../../tools/tool-catalog.js';
+import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
-import type { ToolCatalog } from '../tool-catalog.js';
 
 /** Time limits, in milliseconds. None by default. */
 export interface Timeouts {
@@ -56,19 +56,6 @@ export interface RunConfig {
   /** Whether no hook stands around the model call, and nothing limits its time. */
   readonly isPlain: boolean;
   readonly life: AgentLife;
-}
-
-/**
- * What a run shares with its agent while it lives. The agent keeps no list of its runs: writing a young run into an old
- * list costs as much as a tenth of a run. A run looks here instead.
- */
-export interface AgentLife {
-  /** Stopped as the agent is closed. */
-  readonly stop: Stop;
-  /** How many runs are going on. */
-  runs: number;
-  /** Called at the end of each run. */
-  onEnd: () => void;
 }
 
 /** What a run takes from the options that it was started with; the rest is in its configuration. */

@@ -1,68 +1,61 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
-import type { Verdict } from '../../lifecycle/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { textOf, type UserMessage } from '../../model/message.js';
 import { type PendingCall, type RunResult, TurnLimitError } from '../run-result.js';
 import { failRun } from './fail-run.js';
 import { acceptResponse, isPlainCall } from './model-call.js';
-import { checkOutput } from './output.js';
-import { resumedBatch } from './resume.js';
+import { checkOutput, weighAnswer } from './output.js';
+import { takeResponse } from './response.js';
 import type { Run } from './run.js';
-import type { ToolBatch } from './tool-batch.js';
+import { announceRun, announceTurn } from './run-events.js';
+import { executeCalls, finaliseCalls } from './tool-calls.js';
 import {
   askModel,
-  closeCalls,
+  beginModelCall,
   finishTurn,
-  goesToModel,
   judgeResponse,
+  modelRequestOf,
   prepareTurn,
-  requestOf,
+  saveRun,
   selectTools,
-  takeResponse,
 } from './turn.js';
-import { announceTurn } from './turn-events.js';
+import { resumedCalls, type TurnCalls } from './turn-calls.js';
 
 /** More parts than any agent has: a whole number, which costs less than Infinity. */
 const ALL = 2 ** 30;
 const NOTHING_PENDING: readonly PendingCall[] = Object.freeze([]);
 
 /**
- * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only what is a promise,
- * and no function of its own, so that a run without hooks costs no more than a loop written by hand.
+ * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only promises, and no
+ * function of its own, so that a run without hooks costs no more than a loop written by hand.
  */
 export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
   run.config.life.runs += 1;
   try {
     const entering = enter(run, message);
-    let batch = isPromise(entering) ? await entering : entering;
-    while (batch !== undefined || !isOver(run)) {
-      if (batch === undefined) {
-        const answerOnly = run.turn >= run.config.maxTurns && isAnswerOnly(run);
-        const preparing = prepareTurn(run, answerOnly);
+    let calls = isPromise(entering) ? await entering : entering;
+    while (calls !== undefined || !isOver(run)) {
+      if (calls === undefined) {
+        if (run.turn >= run.config.maxTurns) checkTurnLimit(run);
+        const preparing = prepareTurn(run);
         if (preparing !== undefined) await preparing;
-        if (goesToModel(run)) {
+        if (beginModelCall(run)) {
           const plain = isPlainCall(run);
-          const raw = await (plain ? run.config.model.generate(requestOf(run, answerOnly)) : askModel(run, answerOnly));
+          const raw = await (plain ? run.config.model.generate(modelRequestOf(run)) : askModel(run));
           const judging = judgeResponse(run, plain ? acceptResponse(run, raw) : raw);
-          batch = takeResponse(run, isPromise(judging) ? await judging : judging);
+          calls = takeResponse(run, isPromise(judging) ? await judging : judging);
         }
       }
-      if (batch !== undefined) {
-        const running = batch.begin();
-        if (running !== undefined) {
-          try {
-            batch.resume(await running);
-          } catch (error) {
-            batch.resumeFailed(error);
-          }
-        }
-        closeCalls(run, batch);
+      if (calls !== undefined) {
+        const executing = executeCalls(calls);
+        if (executing !== undefined) await executing;
+        finaliseCalls(calls);
       }
-      const finishing = finishTurn(run, batch);
+      const finishing = finishTurn(run, calls);
       if (finishing !== undefined) await finishing;
-      batch = undefined;
-      const weighing = run.hasAdditions || run.config.output !== undefined ? weighAnswer(run) : undefined;
+      calls = undefined;
+      const weighing = run.conversation.hasQueued || run.config.output !== undefined ? weighAnswer(run) : undefined;
       if (weighing !== undefined) await weighing;
     }
     const concluding = conclude(run);
@@ -72,9 +65,9 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
   }
 }
 
-/** Calls beforeAgent and lets the user's message join. Gives the calls of a resumed run. */
-function enter(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
-  if (run.listening) announce(run, message);
+/** Calls beforeAgent and lets the user's message join. Returns the calls of a resumed run. */
+function enter(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
+  if (run.listeners.active) announceRun(run, message);
   const { beforeAgent } = run.config.chain;
   return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
 }
@@ -84,34 +77,13 @@ function passInput(
   run: Run,
   message: UserMessage | undefined,
   waterfall: Waterfall<string>,
-): Awaitable<ToolBatch | undefined> {
-  run.throwIfAborted();
+): Awaitable<TurnCalls | undefined> {
+  run.end.throwIfAborted();
   const text = message === undefined ? '' : textOf(message);
   const entered = runWaterfall(waterfall, text, run);
   return isPromise(entered)
     ? entered.then((later) => begin(run, withText(message, later)))
     : begin(run, withText(message, entered));
-}
-
-function announce(run: Run, message: UserMessage | undefined): void {
-  run.emit({ type: 'run-start', runId: run.id, agent: run.agent, input: message === undefined ? '' : textOf(message) });
-}
-
-function begin(run: Run, message: UserMessage | undefined): Awaitable<ToolBatch | undefined> {
-  run.throwIfAborted();
-  if (run.verdict === undefined) run.entered = ALL;
-  if (run.resuming !== undefined) return resume(run, message);
-  if (message !== undefined) run.push(message);
-  run.flush();
-  return undefined;
-}
-
-/** Turn 0: the calls that the run was resumed with. The message waits for their results. */
-async function resume(run: Run, message: UserMessage | undefined): Promise<ToolBatch> {
-  const resumed = run.resuming as NonNullable<typeof run.resuming>;
-  if (run.listening) announceTurn(run);
-  if (run.verdict === undefined) await selectTools(run, false);
-  return resumedBatch(run, resumed, message);
 }
 
 /** The message with its text replaced; pictures and files stay as they are. */
@@ -122,87 +94,75 @@ function withText(message: UserMessage | undefined, text: string): UserMessage |
   return { role: 'user', content: [{ type: 'text', text }, ...others] };
 }
 
-function isOver(run: Run): boolean {
-  return run.verdict !== undefined || run.answer !== undefined || run.pending !== undefined;
-}
-
-/** Whether the turn that comes after the last one may still be had: to answer, without tools. */
-function isAnswerOnly(run: Run): boolean {
-  const { maxTurns, atLimit } = run.config;
-  if (run.turn === maxTurns && atLimit === 'answer') return true;
-  throw run.own(new TurnLimitError(maxTurns));
-}
-
-/** Holds an answer against the output schema, and sees whether it is the last: takes it back where it is not. */
-function weighAnswer(run: Run): PromiseLike<void> | undefined {
-  if (run.answer === undefined || run.pending !== undefined) return undefined;
-  return run.config.output === undefined ? weighAdditions(run) : weighValue(run, run.answer);
-}
-
-/** What was added after the answer buys another turn, or stands in the history unanswered. */
-function weighAdditions(run: Run): PromiseLike<void> | undefined {
-  if (!goesOn(run)) return run.save() as PromiseLike<void> | undefined;
-  run.answer = undefined;
+function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
+  const { end, conversation } = run;
+  end.throwIfAborted();
+  if (end.verdict === undefined) end.entered = ALL;
+  if (conversation.resuming !== undefined) return resume(run, message);
+  if (message !== undefined) conversation.push(message);
+  conversation.flush();
   return undefined;
 }
 
-async function weighValue(run: Run, answer: string): Promise<void> {
-  run.output = await checkOutput(run, answer);
-  if (run.answer !== undefined && run.hasAdditions) await weighAdditions(run);
+/** Turn 0: the calls that the run was resumed with. The message waits for their results. */
+async function resume(run: Run, message: UserMessage | undefined): Promise<TurnCalls> {
+  const resumed = run.conversation.resuming as NonNullable<typeof run.conversation.resuming>;
+  if (run.listeners.active) announceTurn(run);
+  if (run.end.verdict === undefined) await selectTools(run);
+  return resumedCalls(run, resumed, message);
 }
 
-/** Whether something that was added after the final answer buys another turn. */
-function goesOn(run: Run): boolean {
-  if (!run.flush()) return false;
-  if (run.turn < run.config.maxTurns) return true;
-  run.logger.warn(`A message added after the last of ${run.config.maxTurns} turns stands in the history unanswered.`);
-  return false;
+function isOver({ end, pending }: Run): boolean {
+  return end.verdict !== undefined || end.answer !== undefined || pending !== undefined;
 }
 
-/** The text that the run ends with, through afterAgent. Throws where the run was rejected. */
+/** Throws when no turn is left, unless the run may have one more to answer in. */
+function checkTurnLimit(run: Run): void {
+  const { maxTurns, atLimit } = run.config;
+  if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
+}
+
+/** The text that the run ends with, through afterAgent. Throws when the run was rejected. */
 function conclude(run: Run): Awaitable<string> {
-  return run.verdict === undefined ? afterAgent(run, run.answer ?? '') : concludeEarly(run, run.verdict);
-}
-
-function concludeEarly(run: Run, { action, by, point }: Verdict): Awaitable<string> {
-  if (action.type === 'suspend') return afterAgent(run, run.answer ?? '');
-  if (action.type === 'reject') throw run.own(new RejectedError(action.reason, by, point));
-  return respond(run, action.text);
+  const { verdict, answer = '' } = run.end;
+  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, answer);
+  const { action, by, point } = verdict;
+  if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
+  return respond(run, (action as { text: string }).text);
 }
 
 /** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
 async function respond(run: Run, text: string): Promise<string> {
-  run.flush();
-  run.push({ role: 'assistant', content: [{ type: 'text', text }] });
+  run.conversation.flush();
+  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);
-  await run.save();
+  await saveRun(run);
   return afterAgent(run, text);
 }
 
 function afterAgent(run: Run, text: string): Awaitable<string> {
-  run.closing = true;
+  run.end.closing = true;
   const waterfall = run.config.chain.afterAgent;
   return waterfall === undefined ? text : runWaterfall(waterfall, text, run);
 }
 
 function complete(run: Run, text: string): RunResult<unknown> {
-  run.finish();
-  run.config.life.runs -= 1;
-  run.config.life.onEnd();
-  const { pending, added, history, asked, response, total, decisions } = run;
+  run.end.finish();
+  run.config.life.endRun();
+  const { pending, conversation, asked, response, usage, decisions } = run;
   const result: RunResult<unknown> = {
     status: pending === undefined ? 'completed' : 'suspended',
     text,
     output: run.config.output === undefined ? text : run.output,
-    messages: added,
-    history,
+    messages: conversation.added,
+    history: conversation.history,
     pending: pending ?? NOTHING_PENDING,
-    usage: total,
+    usage,
     turns: asked,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,
     decisions,
   };
-  if (run.listening) run.emit({ type: 'run-end', runId: run.id, result });
+  if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
 }

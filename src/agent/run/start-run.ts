@@ -1,6 +1,6 @@
 import { MessageInvalidError } from '../../errors.js';
 import { invalidOption } from '../../internal/options/validate.js';
-import { Stop } from '../../internal/stop.js';
+import { RUN } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RunAbortedError } from '../../lifecycle/run-failure.js';
 import { checkAddition } from '../../model/check-messages.js';
@@ -8,7 +8,7 @@ import type { Message, UserMessage } from '../../model/message.js';
 import type { AnyRunOptions } from '../agent-options.js';
 import { type RunResult, RunTimeoutError } from '../run-result.js';
 import { continueFrom } from './continuation.js';
-import { type Attached, Run } from './run.js';
+import { type Run, RunView } from './run.js';
 import { executeRun } from './run-loop.js';
 
 /** Starts a run. Throws where its input or messages cannot be used: then no hook has been called. */
@@ -17,8 +17,8 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
   const message = messageOf(input, messages);
   if (messages !== undefined || resume !== undefined) {
     const { history, resumed } = continueFrom(messages ?? [], resume);
-    run.replaceHistory(history);
-    run.resuming = resumed;
+    run.conversation.replace(history);
+    run.conversation.resuming = resumed;
   }
   bindAborts(run, options);
   return executeRun(run, message);
@@ -28,7 +28,7 @@ function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   const { left, session } = run.attached;
   if (parent !== undefined) abortWithParent(run, parent);
   // A session waits for its runs: they have to end when the agent is closed.
-  if (session !== undefined) run.stopper();
+  if (session !== undefined) run.end.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
   if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
@@ -49,45 +49,20 @@ function messageOf(input: string | UserMessage, messages: readonly Message[] | u
 
 /** Ends the run when the signal aborts, and lets go of the signal when the run ends. */
 function abortWith(run: Run, signal: AbortSignal): void {
-  run.stopper().follow(signal, (reason) => run.abort(new RunAbortedError(reason)));
+  run.end.stopper().follow(signal, (reason) => run.end.abort(new RunAbortedError(reason)));
 }
 
 /** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
 function abortWithParent(run: Run, parent: Partial<RunContext>): void {
-  if (!(parent instanceof Run)) {
+  if (!(parent instanceof RunView)) {
     if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);
     throw invalidOption('parent', 'the `run` of a hook, or that of the context of a tool', parent);
   }
-  run.stopper().followStop(parent.stopper(), (reason) => run.abort(new RunAbortedError(reason)));
+  run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
 }
 
 function limitTime(run: Run, runMs: number): void {
   const { clock } = run.config;
-  const handle = clock.setTimeout(() => run.abort(new RunTimeoutError(runMs)), runMs);
-  run.stopper().whenReleased(() => clock.clearTimeout(handle));
-}
-
-/** A run that has not started. */
-export interface WaitingRun {
-  readonly options: AnyRunOptions;
-  readonly attached: Attached;
-  /** Stopped as the agent is closed. */
-  readonly life: Stop;
-}
-
-/** Waits for something before a run can start; an abort meanwhile ends the wait with a RunAbortedError. */
-export async function waitBeforeRun<T>(promise: Promise<T>, { options, attached, life }: WaitingRun): Promise<T> {
-  const stop = new Stop();
-  stop.follow(options.signal);
-  stop.follow(attached.left);
-  stop.followStop(life);
-  if (options.parent instanceof Run) stop.followStop(options.parent.stopper());
-  try {
-    return await stop.race(promise);
-  } catch (error) {
-    if (life.stopped) throw life.reason;
-    throw stop.stopped ? new RunAbortedError(stop.reason) : error;
-  } finally {
-    stop.release();
-  }
+  const handle = clock.setTimeout(() => run.end.abort(new RunTimeoutError(runMs)), runMs);
+  run.end.stopper().whenReleased(() => clock.clearTimeout(handle));
 }

@@ -1,6 +1,6 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { EntryAction, RejectAction } from '../../lifecycle/hook-action.js';
-import type { HookRun } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -69,7 +69,8 @@ export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext,
   const rejection = rejectionOf(outcome);
   if (rejection === undefined) return;
   const { reason, by = '' } = rejection;
-  throw (run as HookRun).own(new RejectedError(reason, by, 'afterAgent'));
+  const error = new RejectedError(reason, by, 'afterAgent');
+  throw hookRunOf(run)?.end.own(error) ?? error;
 }
 
 /** How often hooks may have the agent go on: one that never is content would never let it end. */

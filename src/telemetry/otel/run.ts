@@ -1,5 +1,5 @@
 import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
-import type { HookRun } from '../../lifecycle/hook-run.js';
+import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
 import { agentAttributes, usageAttributes } from './attributes.js';
@@ -121,8 +121,8 @@ function parentOf(run: RunContext): Context {
 
 /** Whether a run that ends well ends as suspended: a part said so, or calls have no result. */
 export function isSuspended(run: RunContext): boolean {
-  // Every run is a HookRun. Without calls, nothing that hooks are shown tells a suspended run from another.
-  return (run as HookRun).verdict?.action.type === 'suspend' || hasOpenCalls(run.messages);
+  // Without calls, nothing that hooks are shown tells a suspended run from another.
+  return hookRunOf(run)?.end.verdict?.action.type === 'suspend' || hasOpenCalls(run.messages);
 }
 
 function hasOpenCalls(messages: readonly Message[]): boolean {

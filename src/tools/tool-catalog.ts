@@ -1,7 +1,7 @@
 import { describeError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import type { LiveToolSet, Tool, ToolSource } from '../tools/tool.js';
-import { toolsOf } from '../tools/tool-set.js';
+import type { LiveToolSet, Tool, ToolSource } from './tool.js';
+import { toolsOf } from './tool-set.js';
 
 /** The tools of one turn. Names resolve here alone. */
 export class ToolSnapshot {

@@ -1,18 +1,26 @@
+import { type ToolCallPart, type ToolResultPart, textOf, type UserMessage } from '../../model/message.js';
 import type { ModelPart, ModelResponse } from '../../model/model.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { Run } from './run.js';
 
-// Called only where `run.listening` says that an event would reach somebody.
+// Called only when `run.listeners.active` says that an event would reach somebody.
+
+/** Tells that the run begins. */
+export function announceRun(run: Run, message: UserMessage | undefined): void {
+  const input = message === undefined ? '' : textOf(message);
+  run.listeners.emit({ type: 'run-start', runId: run.context.id, agent: run.config.agent, input });
+}
 
 /** Tells that a turn begins. */
 export function announceTurn(run: Run): void {
   run.inTurn = true;
-  run.emit({ type: 'turn-start', runId: run.id, turn: run.turn });
+  run.listeners.emit({ type: 'turn-start', runId: run.context.id, turn: run.turn });
 }
 
 /** Tells that the model is about to be called. */
 export function announceModel(run: Run): void {
   run.inModel = true;
-  run.emit({ type: 'model-start', runId: run.id, turn: run.turn, model: run.model.id });
+  run.listeners.emit({ type: 'model-start', runId: run.context.id, turn: run.turn, model: run.config.model.id });
 }
 
 /** Passes on what no listener has seen yet, then the response; nothing of one that a hook withheld. */
@@ -22,7 +30,7 @@ export function announceModelEnd(run: Run, response: ModelResponse | undefined):
     emitWhole(run, response);
   }
   run.inModel = false;
-  run.emit({ type: 'model-end', runId: run.id, turn: run.turn, response });
+  run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
 /** Closes every event of the turn that is still open. */
@@ -30,7 +38,23 @@ export function announceTurnEnd(run: Run): void {
   announceModelEnd(run, undefined);
   if (!run.inTurn) return;
   run.inTurn = false;
-  run.emit({ type: 'turn-end', runId: run.id, turn: run.turn });
+  run.listeners.emit({ type: 'turn-end', runId: run.context.id, turn: run.turn });
+}
+
+/** Tells that a call begins, before its wraps. */
+export function announceCall(run: Run, { id, name, input, invalidInput }: ToolCallPart): void {
+  const runId = run.context.id;
+  run.listeners.emit({ type: 'tool-start', runId, turn: run.turn, callId: id, name, input: invalidInput ?? input });
+}
+
+/** Tells that a call ended, after its wraps; without a result when it is left open. */
+export function announceCallEnd(run: Run, { id, name }: ToolCallPart, part: ToolResultPart | undefined): void {
+  const result = part && resultOf(part);
+  run.listeners.emit({ type: 'tool-end', runId: run.context.id, turn: run.turn, callId: id, name, result });
+}
+
+function resultOf({ type: _type, id: _id, name: _name, ...result }: ToolResultPart): ToolResult {
+  return result;
 }
 
 /** Where the model's parts go; undefined where nobody wants any, so that the model need not stream. */
@@ -59,5 +83,5 @@ function emitWhole(run: Run, response: ModelResponse): void {
 function emitPart(run: Run, { type, text }: ModelPart): void {
   if (type !== 'text-delta' && type !== 'reasoning-delta') return;
   run.streamed = run.attempt;
-  run.emit({ type, runId: run.id, turn: run.turn, attempt: run.attempt, text });
+  run.listeners.emit({ type, runId: run.context.id, turn: run.turn, attempt: run.attempt, text });
 }

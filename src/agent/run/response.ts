@@ -1,0 +1,98 @@
+import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
+import type { ModelResponse } from '../../model/model.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { Run } from './run.js';
+import { announceModelEnd } from './run-events.js';
+import { type PriorResults, TurnCalls } from './turn-calls.js';
+
+/** Adds the response to the conversation. Returns the calls that are to run now. */
+export function takeResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
+  run.end.throwIfAborted();
+  run.response = response;
+  const calls = callsOf(response.content);
+  if (run.end.verdict !== undefined) return takeWithheld(run, response, calls);
+  if (run.listeners.active) announceModelEnd(run, response);
+  if (calls !== undefined) return takeCalls(run, response, calls);
+  takeAnswer(run, response);
+  return undefined;
+}
+
+function takeAnswer(run: Run, { content }: ModelResponse): void {
+  const message: AssistantMessage = { role: 'assistant', content };
+  run.conversation.push(message);
+  const first = content[0];
+  run.end.answer = content.length === 1 && first?.type === 'text' ? first.text : textOf(message);
+}
+
+function takeCalls(run: Run, response: ModelResponse, calls: readonly ToolCallPart[]): TurnCalls {
+  const distinct = pushCalls(run, response, calls);
+  const { finishReason } = response;
+  const isCutOff = finishReason === 'length' || finishReason === 'content-filter';
+  return new TurnCalls(run, distinct, isCutOff ? cutOff(finishReason, distinct) : undefined);
+}
+
+/** A hook withheld the response: only its calls are kept, with an error result each, or all of a suspended one. */
+function takeWithheld(
+  run: Run,
+  response: ModelResponse,
+  calls: readonly ToolCallPart[] | undefined,
+): TurnCalls | undefined {
+  const { action, by } = run.end.verdict as NonNullable<typeof run.end.verdict>;
+  const suspends = action.type === 'suspend';
+  if (run.listeners.active) announceModelEnd(run, suspends ? response : undefined);
+  const distinct = calls && pushCalls(run, response, calls);
+  if (!suspends) return distinct && new TurnCalls(run, distinct, undefined);
+  if (distinct === undefined) takeAnswer(run, response);
+  run.pending = (distinct ?? []).map((call) => ({ ...call, reason: action.reason, by }));
+  run.conversation.flush();
+  return undefined;
+}
+
+/** The calls of a response that the loop has to run; undefined when there are none. */
+function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined {
+  let calls: ToolCallPart[] | undefined;
+  for (let i = 0; i < content.length; i++) {
+    const part = content[i] as AssistantPart;
+    if (part.type !== 'tool-call' || part.providerExecuted) continue;
+    if (calls === undefined) calls = [part];
+    else calls.push(part);
+  }
+  return calls;
+}
+
+/** Adds a response with calls to the conversation. A call whose id another one has gets an id of its own. */
+function pushCalls(run: Run, { content }: ModelResponse, calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
+  const isDistinct = calls.length === 1 || !hasTwins(calls);
+  const distinct = isDistinct ? content : distinctCalls(run, content);
+  run.conversation.push({ role: 'assistant', content: distinct });
+  return isDistinct ? calls : (callsOf(distinct) as ToolCallPart[]);
+}
+
+/** Compares the last characters of the ids, and the ids as a whole only when two of these are alike. */
+function hasTwins(calls: readonly ToolCallPart[]): boolean {
+  let ends = 0;
+  for (const { id } of calls) {
+    const end = 1 << id.charCodeAt(id.length - 1);
+    if (ends & end) return new Set(calls.map((call) => call.id)).size < calls.length;
+    ends |= end;
+  }
+  return false;
+}
+
+function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly AssistantPart[] {
+  const seen = new Set<string>();
+  return content.map((part) => {
+    if (part.type !== 'tool-call') return part;
+    let id = seen.has(part.id) ? run.config.ids.next('call') : part.id;
+    while (seen.has(id)) id += '_';
+    seen.add(id);
+    return { ...part, id };
+  });
+}
+
+/** A response that was cut off may have lost the end of its last call: that one is not run. */
+function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
+  const last = calls.at(-1) as ToolCallPart;
+  const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;
+  return { results: new Map([[last.id, errorResult(text)]]), approved: false };
+}

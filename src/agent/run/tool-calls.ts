@@ -1,0 +1,207 @@
+import { isPromise } from '../../internal/promise.js';
+import type { ToolCallRequest } from '../../lifecycle/lifecycle.js';
+import type { ToolCallPart, ToolResultPart } from '../../model/message.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { PendingCall } from '../run-result.js';
+import type { Run } from './run.js';
+import { announceCall, announceCallEnd } from './run-events.js';
+import { beginTool, type CallInput, finalise, finaliseFailed, ToolCall } from './tool-call.js';
+import type { TurnCalls } from './turn-calls.js';
+
+/** A call without wraps, whose tool takes time. */
+interface StartedCall {
+  readonly call: ToolCall;
+  readonly output: PromiseLike<unknown>;
+}
+
+/**
+ * Starts the calls of a turn, as many at once as the run allows. Returns a promise while any of them runs; it never
+ * rejects. Starts none when the run has its verdict already.
+ */
+export function executeCalls(calls: TurnCalls): PromiseLike<void> | undefined {
+  const { end } = calls.run;
+  if (end.verdict !== undefined) return undefined;
+  end.calls = calls;
+  const running = startCalls(calls);
+  if (calls.running === 0 || calls.halted) return undefined;
+  // Nothing can end the wait for the one call of such a run early: its own promise costs one less.
+  return calls.parts.length === 1 && end.stop === undefined ? running : untilDone(calls);
+}
+
+function untilDone(calls: TurnCalls): Promise<void> {
+  return new Promise((resolve) => {
+    calls.release = resolve;
+  });
+}
+
+/** Starts what may run by now. Returns the wait for the call that was started last. */
+function startCalls(calls: TurnCalls): PromiseLike<void> | undefined {
+  const limit = calls.run.config.parallelToolCalls;
+  let last: PromiseLike<void> | undefined;
+  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) {
+    last = startCall(calls, calls.begun++);
+  }
+  return last;
+}
+
+/** Starts one call: through its wraps, or directly. A promise that never rejects when it takes time. */
+function startCall(calls: TurnCalls, index: number): PromiseLike<void> | undefined {
+  const { run, prior } = calls;
+  const part = calls.parts[index] as ToolCallPart;
+  // Its result is known: it joins the others in `finaliseCalls`.
+  if (prior?.results.has(part.id)) return undefined;
+  if (run.listeners.active) announceCall(run, part);
+  const { wrapToolCall } = run.config.chain;
+  if (wrapToolCall === undefined) return startDirect(calls, index, new ToolCall(run, inputOf(part), calls));
+  try {
+    const result = wrapToolCall(requestOf(run, part, prior?.approved), run);
+    if (isPromise(result)) return followWrapped(calls, index, result);
+    settleCall(calls, index, result);
+  } catch (error) {
+    failCall(calls, index, error);
+  }
+  return undefined;
+}
+
+function startDirect(calls: TurnCalls, index: number, call: ToolCall): PromiseLike<void> | undefined {
+  const output = beginTool(call);
+  if (isPromise(output)) return followDirect(calls, index, { call, output });
+  settleCall(calls, index, finalise(call, output));
+  return undefined;
+}
+
+// Functions of their own: closures in those above would cost every call a context.
+function followDirect(calls: TurnCalls, index: number, { call, output }: StartedCall): PromiseLike<void> {
+  calls.running += 1;
+  return output.then(
+    (value) => {
+      settleCall(calls, index, finalise(call, value));
+      proceed(calls);
+    },
+    (error) => {
+      try {
+        settleCall(calls, index, finaliseFailed(call, error));
+      } catch (abort) {
+        failCall(calls, index, abort);
+      }
+      proceed(calls);
+    },
+  );
+}
+
+function followWrapped(calls: TurnCalls, index: number, result: PromiseLike<ToolResult>): PromiseLike<void> {
+  calls.running += 1;
+  return result.then(
+    (settled) => {
+      settleCall(calls, index, settled);
+      proceed(calls);
+    },
+    (error) => {
+      failCall(calls, index, error);
+      proceed(calls);
+    },
+  );
+}
+
+function proceed(calls: TurnCalls): void {
+  calls.running -= 1;
+  if (calls.halted) return;
+  if (calls.begun < calls.parts.length) void startCalls(calls);
+  if (calls.running === 0) calls.release?.();
+}
+
+/** A result that comes after the calls were halted comes too late: the call has one. */
+function settleCall(calls: TurnCalls, index: number, result: ToolResult): void {
+  if (calls.halted || calls.run.suspended?.has((calls.parts[index] as ToolCallPart).id)) return;
+  putResult(calls, index, result);
+}
+
+/** A suspended call unwinds as an error, and stays open. Any other failure halts the calls beside it. */
+function failCall(calls: TurnCalls, index: number, error: unknown): void {
+  const { end, suspended } = calls.run;
+  if (calls.halted || suspended?.has((calls.parts[index] as ToolCallPart).id)) return;
+  if (end.abortError === undefined) calls.failure = { error };
+  calls.halt();
+}
+
+function putResult(calls: TurnCalls, index: number, result: ToolResult): void {
+  const part = calls.parts[index] as ToolCallPart;
+  const { run, results } = calls;
+  const resultPart = resultPartOf(part, result);
+  results[index] = resultPart;
+  if (run.listeners.active && index < calls.begun) announceCallEnd(run, part, resultPart);
+}
+
+/**
+ * Adds the results of a turn's calls to the conversation, one message in call order, then what was added meanwhile. A
+ * call without a result gets an error result, unless it was suspended and the run can wait for it.
+ */
+export function finaliseCalls(calls: TurnCalls): void {
+  const { run, results } = calls;
+  const { end, conversation } = run;
+  end.calls = undefined;
+  conversation.resuming = undefined;
+  const pending = closeOpenCalls(calls);
+  const given = pending === undefined ? results : results.filter((result) => result !== undefined);
+  if (given.length > 0) conversation.push({ role: 'tool', content: given as ToolResultPart[] });
+  run.pending = pending;
+  conversation.flush();
+}
+
+/** Returns the calls that stay open. */
+function closeOpenCalls(calls: TurnCalls): readonly PendingCall[] | undefined {
+  const { run, parts, prior, results } = calls;
+  let pending: PendingCall[] | undefined;
+  for (let i = 0; i < parts.length; i++) {
+    if (results[i] !== undefined) continue;
+    const part = parts[i] as ToolCallPart;
+    const known = prior?.results.get(part.id);
+    const suspended = run.suspended?.get(part.id);
+    if (known !== undefined) {
+      results[i] = resultPartOf(part, known);
+    } else if (suspended?.action.type === 'suspend' && !(run.end.verdict || run.end.abortError || calls.failure)) {
+      pending ??= [];
+      pending.push({ ...part, reason: suspended.action.reason, by: suspended.by });
+      if (run.listeners.active) announceCallEnd(run, part, undefined);
+    } else {
+      putResult(calls, i, errorResult(calls.reason));
+    }
+  }
+  calls.close();
+  return pending;
+}
+
+/** A call's result as it stands in the conversation. */
+export function resultPartOf({ id, name }: ToolCallPart, { content, structured, isError }: ToolResult): ToolResultPart {
+  const part: { -readonly [Key in keyof ToolResultPart]: ToolResultPart[Key] } = {
+    type: 'tool-result',
+    id,
+    name,
+    content,
+  };
+  if (structured !== undefined) part.structured = structured;
+  if (isError) part.isError = true;
+  return part;
+}
+
+/** The part as it is, unless its arguments were not JSON. */
+function inputOf(part: ToolCallPart): CallInput {
+  return part.invalidInput === undefined ? part : { ...part, input: undefined };
+}
+
+/** A call as the hooks around it see it. */
+function requestOf(run: Run, part: ToolCallPart, approved: boolean | undefined): ToolCallRequest {
+  const { id, name, input, invalidInput } = part;
+  return {
+    id,
+    name,
+    input: invalidInput === undefined ? input : undefined,
+    additions: undefined,
+    invalidInput,
+    tool: run.tools?.find(name),
+    approved,
+    run: run.context,
+    signal: undefined,
+  };
+}

@@ -1,0 +1,100 @@
+import { describeError } from '../../errors.js';
+import { Stop } from '../../internal/stop.js';
+import type { CallsInFlight } from '../../lifecycle/hook-run.js';
+import type { Message, ToolCallPart, ToolResultPart } from '../../model/message.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { errorResult } from '../../tools/tool-result.js';
+import type { ResumeDecision, ResumedCalls } from './continuation.js';
+import type { Run } from './run.js';
+
+/** What is known of a turn's calls before they run. */
+export interface PriorResults {
+  /** By call id: results from an earlier process, denials, calls that were cut off. */
+  readonly results: ReadonlyMap<string, ToolResult>;
+  /** Set when the calls without a result were approved as the run was resumed. */
+  readonly approved: boolean;
+}
+
+/** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
+export class TurnCalls implements CallsInFlight {
+  readonly parts: readonly ToolCallPart[];
+  readonly prior: PriorResults | undefined;
+  readonly results: (ToolResultPart | undefined)[];
+  halted = false;
+  /** How many were begun, and how many of these are running. */
+  begun = 0;
+  running = 0;
+  /** What ended the turn before its time. */
+  failure: { readonly error: unknown } | undefined = undefined;
+  /** Ends the loop's wait. */
+  release: (() => void) | undefined = undefined;
+  private stopper: Stop | undefined = undefined;
+  readonly run: Run;
+
+  constructor(run: Run, parts: readonly ToolCallPart[], prior: PriorResults | undefined) {
+    this.run = run;
+    this.parts = parts;
+    this.prior = prior;
+    this.results = new Array(parts.length);
+  }
+
+  get stop(): Stop {
+    if (this.stopper === undefined) {
+      this.stopper = new Stop();
+      // Whoever reads a signal wants to hear of an abort: from here on the run hears of the agent's end.
+      this.run.end.stopper();
+      if (this.halted) this.stopper.stop(this.run.end.abortError ?? this.reason);
+    }
+    return this.stopper;
+  }
+
+  get reason(): string {
+    const { verdict, abortError } = this.run.end;
+    if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
+    if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
+    const action = verdict?.action;
+    if (action === undefined) return 'The call was given a result before it was done.';
+    return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
+  }
+
+  accepts(id: string): boolean {
+    if (this.halted) return false;
+    for (let i = 0; i < this.parts.length; i++) if (this.parts[i]?.id === id) return this.results[i] === undefined;
+    return false;
+  }
+
+  halt(): void {
+    if (this.halted) return;
+    this.halted = true;
+    this.stopper?.stop(this.run.end.abortError ?? this.reason);
+    this.release?.();
+  }
+
+  /** Halts what a hook left running. */
+  close(): void {
+    this.halted = true;
+    this.stopper?.stop(this.reason);
+  }
+}
+
+/**
+ * The open calls of a resumed run: approved ones run, through the wraps; denied ones have an error result. The messages
+ * that followed the calls join after their results.
+ */
+export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): TurnCalls {
+  const { calls, results, open, decisions, later } = resumed;
+  run.conversation.enqueueFirst(message === undefined ? later : [...later, message]);
+  const known = new Map<string, ToolResult>(results.map((result) => [result.id, result]));
+  for (const { id, name } of open) {
+    const decision = decisions[id] as ResumeDecision;
+    const record = { by: 'resume', point: 'resume', call: { id, name } } as const;
+    if (decision === 'approve') {
+      run.record({ ...record, type: 'approve' });
+      continue;
+    }
+    const reason = decision === 'deny' ? undefined : decision.deny;
+    run.record({ ...record, type: 'block', reason });
+    known.set(id, errorResult(reason === undefined ? 'The call was denied.' : `The call was denied: ${reason}`));
+  }
+  return new TurnCalls(run, calls, { results: known, approved: true });
+}

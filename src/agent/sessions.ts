@@ -1,0 +1,93 @@
+import { logFailure } from '../internal/logger.js';
+import { mapConcurrent } from '../internal/map-concurrent.js';
+import { callHostHook } from '../lifecycle/host-hooks.js';
+import type { RegisteredLifecycle } from '../lifecycle/registered-lifecycle.js';
+import type { SessionInfo } from '../lifecycle/run-context.js';
+import type { UserMessage } from '../model/message.js';
+import type { AgentLife } from './agent-life.js';
+import { type AgentDefaults, type AnyRunOptions, resolveSessionStore, type SessionOptions } from './agent-options.js';
+import type { LifecycleRegistry } from './lifecycle-registry.js';
+import type { LoaderRunner } from './loader-runner.js';
+import type { Attached } from './run/run.js';
+import type { RunResult } from './run-result.js';
+import { AgentSession } from './session.js';
+
+/** What sessions need of their agent. */
+export interface SessionsHost {
+  readonly defaults: AgentDefaults;
+  readonly life: AgentLife;
+  readonly registry: LifecycleRegistry;
+  readonly loading: LoaderRunner;
+  launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
+}
+
+/** The open sessions of an agent, and the hooks at their start and end. */
+export class AgentSessions {
+  private readonly open = new Set<SessionInfo>();
+
+  constructor(private readonly host: SessionsHost) {}
+
+  get count(): number {
+    return this.open.size;
+  }
+
+  /** Loads a session, calls `onSessionStart` and keeps it until it is closed. */
+  async start(options: SessionOptions): Promise<AgentSession> {
+    const { defaults, life, loading, registry } = this.host;
+    life.assertOpen();
+    const store = resolveSessionStore(options, defaults.store);
+    const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
+      store,
+      life,
+      launch: (input, given, attached) => this.host.launch(input, given, attached),
+      ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
+    });
+    await session.load();
+    // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
+    while (!loading.isDone) {
+      life.assertOpen();
+      await life.track(loading.ready());
+    }
+    await life.track(this.callStartHooks(session));
+    this.open.add(session);
+    return session;
+  }
+
+  /** Closes those that are open, a few at a time: all at once would slow each other down until none is in time. */
+  async close(): Promise<void> {
+    await mapConcurrent(this.open.values() as IterableIterator<AgentSession>, (session) =>
+      this.host.loading.end(`Session "${session.id}"`, () => session.close()),
+    );
+  }
+
+  /**
+   * When a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
+   * session is not opened.
+   */
+  private async callStartHooks(session: SessionInfo): Promise<void> {
+    const { defaults, life, registry } = this.host;
+    const started: RegisteredLifecycle[] = [];
+    try {
+      for (const entry of registry.chain.entries) {
+        life.assertOpen();
+        await callHostHook(entry, { ...defaults, point: 'onSessionStart', input: session });
+        started.push(entry);
+      }
+      life.assertOpen();
+    } catch (error) {
+      await this.callEndHooks(session, started).catch((failed) => logFailure(defaults, failed.message, failed));
+      throw error;
+    }
+  }
+
+  /** Each part is called, whatever the others do; then the first failure is thrown. */
+  private async callEndHooks(session: SessionInfo, entries: readonly RegisteredLifecycle[]): Promise<void> {
+    this.open.delete(session);
+    const failures: unknown[] = [];
+    for (const entry of entries) {
+      const ended = callHostHook(entry, { ...this.host.defaults, point: 'onSessionEnd', input: session });
+      await ended.catch((error) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}
