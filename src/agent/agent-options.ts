@@ -8,7 +8,7 @@ import type { Message } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { ToolRun, ToolSource } from '../tools/tool.js';
+import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import type { ResumeDecisions } from './run/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
@@ -22,7 +22,7 @@ export interface AgentOptions<Context = unknown> {
   readonly name?: string | undefined;
   /** Sent to the model before every conversation, and never stored with it. */
   readonly instructions?: string | undefined;
-  readonly tools?: ToolSource | undefined;
+  readonly tools?: ToolSource<Context> | undefined;
   /** In registration order; priority comes first. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
   /** Loaded in this order before the first run; one that stands here twice is loaded once. */
@@ -58,7 +58,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** In place of the agent's model. */
   readonly model?: Model | undefined;
   /** In place of the agent's own tools; those of its lifecycles stay. */
-  readonly tools?: ToolSource | undefined;
+  readonly tools?: RunToolSource<Context> | undefined;
   /** Over the agent's settings, one by one. */
   readonly settings?: AgentSettings | undefined;
   readonly maxTurns?: number | TurnLimit | undefined;
@@ -67,6 +67,16 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** The run that this one is part of, as a hook or a tool was given it: this one is aborted with it. */
   readonly parent?: ToolRun | undefined;
 }
+
+/** The options of a run, which are required exactly when the agent has a Context. */
+export type RunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
+  ? [options?: RunOptions<Context, Schema>]
+  : [options: RunOptions<Context, Schema> & { readonly context: Context }];
+
+/** The options of a run that has an output schema for sure. */
+export type OutputRunOptions<Context, Schema extends OutputSchema> = RunOptions<Context, Schema> & {
+  readonly output: Schema;
+} & (unknown extends Context ? unknown : { readonly context: Context });
 
 /** How a session is opened. */
 export interface SessionOptions {
@@ -129,7 +139,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
-  lifecycleTools: () => readonly ToolSource[],
+  lifecycleTools: () => readonly ToolSource<never>[],
 ): RunConfig {
   validateNames(options, RUN_KEYS);
   const { model, tools, settings, maxTurns, timeouts, output, signal } = options;
@@ -139,7 +149,7 @@ export function resolveRunConfig(
   const changed = {
     ...config,
     ...(model && { model: resolveModel(model) }),
-    ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
+    ...(tools && { catalog: catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) }),
     ...(settings && resolveSettings(settings, { ...config.settings, toolChoice })),
     ...(maxTurns !== undefined && resolveTurnLimit(maxTurns)),
     ...(timeouts && { timeouts: resolveTimeouts(timeouts, config.timeouts) }),
@@ -148,7 +158,7 @@ export function resolveRunConfig(
   return { ...changed, isPlain: isPlain(changed) };
 }
 
-function catalogOf(sources: readonly ToolSource[], { logger }: RunConfig): ToolCatalog {
+function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig): ToolCatalog {
   assertDistinct(sources.flatMap(toolsOf));
   return new ToolCatalog(sources, logger);
 }

@@ -21,12 +21,13 @@ export type OutputSchema<Output = unknown> =
   | { readonly schema: StandardSchema<unknown, Output>; readonly jsonSchema: JsonSchema }
   | JsonSchema;
 
-/** The type of a run's output: what its schema gives, `unknown` for a plain JSON Schema, the text without one. */
-export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends [
-  OutputSchema<infer Output> | undefined,
-]
-  ? ([Schema & {}] extends [never] ? never : Output) | (undefined extends Schema ? string : never)
-  : never;
+/** The type of a run's output: its schema's type, `unknown` for a plain JSON Schema. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchema<unknown, infer Output>
+    ? Output
+    : Schema extends { readonly schema: StandardSchema<unknown, infer Output> }
+      ? Output
+      : unknown;
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {

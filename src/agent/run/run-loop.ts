@@ -3,7 +3,7 @@ import type { Verdict } from '../../lifecycle/hook-run.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import { type PendingCall, type RunResult, TurnLimitError } from '../run-result.js';
+import { type RunRecord, type RunResult, TurnLimitError } from '../run-result.js';
 import { failRun } from './fail-run.js';
 import { acceptResponse, isPlainCall } from './model-call.js';
 import { checkOutput } from './output.js';
@@ -25,7 +25,6 @@ import { announceTurn } from './turn-events.js';
 
 /** More parts than any agent has: a whole number, which costs less than Infinity. */
 const ALL = 2 ** 30;
-const NOTHING_PENDING: readonly PendingCall[] = Object.freeze([]);
 
 /**
  * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only what is a promise,
@@ -190,19 +189,20 @@ function complete(run: Run, text: string): RunResult<unknown> {
   run.config.life.runs -= 1;
   run.config.life.onEnd();
   const { pending, added, history, asked, response, total, decisions } = run;
-  const result: RunResult<unknown> = {
-    status: pending === undefined ? 'completed' : 'suspended',
+  const record: RunRecord = {
     text,
-    output: run.config.output === undefined ? text : run.output,
     messages: added,
     history,
-    pending: pending ?? NOTHING_PENDING,
     usage: total,
     turns: asked,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,
     decisions,
   };
+  const result: RunResult<unknown> =
+    pending === undefined
+      ? { status: 'completed', output: run.config.output === undefined ? text : run.output, ...record }
+      : { status: 'suspended', pending, ...record };
   if (run.listening) run.emit({ type: 'run-end', runId: run.id, result });
   return result;
 }
