@@ -18,7 +18,7 @@ export type {
 } from './agent/agent-event.js';
 export type {
   AgentOptions,
-  OutputRunOptions,
+  OutputRunArguments,
   RunArguments,
   RunOptions,
   SessionOptions,
@@ -40,7 +40,14 @@ export {
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
-export type { Session, SessionRun, SessionRunArguments, SessionRunOptions, SessionStream } from './agent/session.js';
+export type {
+  Session,
+  SessionOutputRunArguments,
+  SessionRun,
+  SessionRunArguments,
+  SessionRunOptions,
+  SessionStream,
+} from './agent/session.js';
 export { SessionConflictError, type SessionStoreError } from './agent/session-error.js';
 export {
   type AgentClosedError,
@@ -95,6 +102,7 @@ export type {
   FilePart,
   ImagePart,
   Message,
+  MessageInput,
   ProviderMetadata,
   ReasoningPart,
   SystemMessage,

@@ -4,7 +4,7 @@ import { type Ids, randomIds } from '../internal/ids.js';
 import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
-import type { Message } from '../model/message.js';
+import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
@@ -50,7 +50,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** Handed to every hook and tool of the run. */
   readonly context?: Context | undefined;
   /** The conversation so far, without instructions. */
-  readonly messages?: readonly Message[] | undefined;
+  readonly messages?: readonly MessageInput[] | undefined;
   /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
   readonly output?: Schema | undefined;
   /** Decisions on the calls that `messages` ends in. */
@@ -73,10 +73,10 @@ export type RunArguments<Context, Schema extends OutputSchema | undefined = unde
   ? [options?: RunOptions<Context, Schema>]
   : [options: RunOptions<Context, Schema> & { readonly context: Context }];
 
-/** The options of a run that has an output schema for sure. */
-export type OutputRunOptions<Context, Schema extends OutputSchema> = RunOptions<Context, Schema> & {
-  readonly output: Schema;
-} & (unknown extends Context ? unknown : { readonly context: Context });
+/** The options of a run with an output schema. */
+export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
+  ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
+  : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
 /** How a session is opened. */
 export interface SessionOptions {

@@ -8,7 +8,7 @@ import type { AgentEvent, AgentEventOf } from './agent-event.js';
 import {
   type AgentOptions,
   type AnyRunOptions,
-  type OutputRunOptions,
+  type OutputRunArguments,
   type RunArguments,
   resolveAgentOptions,
   type SessionOptions,
@@ -61,7 +61,7 @@ export class Agent<Context = unknown> {
    */
   run<Schema extends OutputSchema>(
     input: string | UserMessage,
-    options: OutputRunOptions<Context, Schema>,
+    ...options: OutputRunArguments<Context, Schema>
   ): Promise<RunResult<OutputOf<Schema>>>;
   run(input: string | UserMessage, ...options: RunArguments<Context>): Promise<RunResult>;
   /** The output is the text when the schema turns out to be `undefined`. */
@@ -83,7 +83,7 @@ export class Agent<Context = unknown> {
    */
   stream<Schema extends OutputSchema>(
     input: string | UserMessage,
-    options: OutputRunOptions<Context, Schema>,
+    ...options: OutputRunArguments<Context, Schema>
   ): RunStream<OutputOf<Schema>>;
   stream(input: string | UserMessage, ...options: RunArguments<Context>): RunStream;
   /** The output is the text when the schema turns out to be `undefined`. */

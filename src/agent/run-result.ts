@@ -12,6 +12,8 @@ export interface CompletedRun<Output = string> extends RunRecord {
   readonly status: 'completed';
   /** The checked value when the run had an `output` schema, otherwise the text. */
   readonly output: Output;
+  /** Empty: nothing waits for a decision. */
+  readonly pending: readonly [];
 }
 
 /** Calls wait for a decision: go on with `history` as `messages`, and `resume`. */
@@ -19,6 +21,7 @@ export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
   /** The open calls of the last turn, in call order. */
   readonly pending: readonly PendingCall[];
+  readonly output?: undefined;
 }
 
 /** The record of a run, however it ended. */

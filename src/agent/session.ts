@@ -4,7 +4,7 @@ import type { Stop } from '../internal/stop.js';
 import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { AnyRunOptions, OutputRunOptions, RunOptions } from './agent-options.js';
+import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';
 import type { Attached, Run } from './run/run.js';
 import { waitBeforeRun } from './run/start-run.js';
@@ -34,7 +34,7 @@ export interface Session<Context = unknown> extends SessionInfo {
 export interface SessionRun<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    options: Omit<OutputRunOptions<Context, Schema>, 'messages'>,
+    ...options: SessionOutputRunArguments<Context, Schema>
   ): Promise<RunResult<OutputOf<Schema>>>;
   (input: string | UserMessage, ...options: SessionRunArguments<Context>): Promise<RunResult>;
   <Schema extends OutputSchema>(
@@ -47,7 +47,7 @@ export interface SessionRun<Context = unknown> {
 export interface SessionStream<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
-    options: Omit<OutputRunOptions<Context, Schema>, 'messages'>,
+    ...options: SessionOutputRunArguments<Context, Schema>
   ): RunStream<OutputOf<Schema>>;
   (input: string | UserMessage, ...options: SessionRunArguments<Context>): RunStream;
   <Schema extends OutputSchema>(
@@ -61,6 +61,11 @@ export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | u
   RunOptions<Context, Schema>,
   'messages'
 >;
+
+/** The options of a run in a session with an output schema. */
+export type SessionOutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
+  ? [options: SessionRunOptions<Context, Schema> & { readonly output: Schema }]
+  : [options: SessionRunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
 /** The options of a run in a session, which are required exactly when the agent has a Context. */
 export type SessionRunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context

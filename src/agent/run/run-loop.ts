@@ -201,7 +201,7 @@ function complete(run: Run, text: string): RunResult<unknown> {
   };
   const result: RunResult<unknown> =
     pending === undefined
-      ? { status: 'completed', output: run.config.output === undefined ? text : run.output, ...record }
+      ? { status: 'completed', output: run.config.output === undefined ? text : run.output, pending: [], ...record }
       : { status: 'suspended', pending, ...record };
   if (run.listening) run.emit({ type: 'run-end', runId: run.id, result });
   return result;
