@@ -1,4 +1,4 @@
-export { Agent, type RunArguments } from './agent/agent.js';
+export { Agent } from './agent/agent.js';
 export type {
   AgentEvent,
   AgentEventOf,
@@ -16,7 +16,13 @@ export type {
   TurnEndEvent,
   TurnStartEvent,
 } from './agent/agent-event.js';
-export type { AgentOptions, RunOptions, SessionOptions } from './agent/agent-options.js';
+export type {
+  AgentOptions,
+  OutputRunArguments,
+  RunArguments,
+  RunOptions,
+  SessionOptions,
+} from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
@@ -24,14 +30,24 @@ export type { ResumeDecision, ResumeDecisions } from './agent/run/continuation.j
 export type { OutputOf, OutputSchema } from './agent/run/output.js';
 export type { AgentSettings, Timeouts, TurnLimit } from './agent/run/run-config.js';
 export {
+  type CompletedRun,
   OutputInvalidError,
   type PendingCall,
+  type RunRecord,
   type RunResult,
   RunTimeoutError,
+  type SuspendedRun,
   TurnLimitError,
 } from './agent/run-result.js';
 export type { RunStream } from './agent/run-stream.js';
-export type { Session, SessionRunArguments, SessionRunOptions } from './agent/session.js';
+export type {
+  Session,
+  SessionOutputRunArguments,
+  SessionRun,
+  SessionRunArguments,
+  SessionRunOptions,
+  SessionStream,
+} from './agent/session.js';
 export { SessionConflictError, type SessionStoreError } from './agent/session-error.js';
 export {
   type AgentClosedError,
@@ -86,6 +102,7 @@ export type {
   FilePart,
   ImagePart,
   Message,
+  MessageInput,
   ProviderMetadata,
   ReasoningPart,
   SystemMessage,

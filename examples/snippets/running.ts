@@ -22,8 +22,9 @@ assert.equal(text, 'A ship.');
 
 // #region output
 const fee = z.object({ total: z.number(), currency: z.string() });
-const { output } = await pilot.run('What is the harbour fee?', { output: fee });
-const cents = output.total * 100; // { total: number; currency: string }
+const result = await pilot.run('What is the harbour fee?', { output: fee });
+if (result.status !== 'completed') throw new Error('A call waits for a decision.');
+const cents = result.output.total * 100; // { total: number; currency: string }
 // #endregion
 
 assert.equal(cents, 4000);

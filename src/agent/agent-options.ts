@@ -21,11 +21,11 @@ import {
 } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle, LifecycleLoader } from '../lifecycle/lifecycle.js';
-import type { Message } from '../model/message.js';
+import type { MessageInput } from '../model/message.js';
 import type { Model, ModelSettings } from '../model/model.js';
 import { MemorySessionStore } from '../state/memory-session-store.js';
 import type { SessionStore } from '../state/session-store.js';
-import type { ToolRun, ToolSource } from '../tools/tool.js';
+import type { RunToolSource, ToolRun, ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import type { ResumeDecisions } from './run/continuation.js';
@@ -39,7 +39,7 @@ export interface AgentOptions<Context = unknown> {
   readonly name?: string | undefined;
   /** Sent to the model before every conversation, and never stored with it. */
   readonly instructions?: string | undefined;
-  readonly tools?: ToolSource | undefined;
+  readonly tools?: ToolSource<Context> | undefined;
   /** In registration order; priority comes first. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
   /** Loaded in this order before the first run; one that stands here twice is loaded once. */
@@ -67,7 +67,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** Handed to every hook and tool of the run. */
   readonly context?: Context | undefined;
   /** The conversation so far, without instructions. */
-  readonly messages?: readonly Message[] | undefined;
+  readonly messages?: readonly MessageInput[] | undefined;
   /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
   readonly output?: Schema | undefined;
   /** Decisions on the calls that `messages` ends in. */
@@ -75,7 +75,7 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** In place of the agent's model. */
   readonly model?: Model | undefined;
   /** In place of the agent's own tools; those of its lifecycles stay. */
-  readonly tools?: ToolSource | undefined;
+  readonly tools?: RunToolSource<Context> | undefined;
   /** Over the agent's settings, one by one. */
   readonly settings?: AgentSettings | undefined;
   readonly maxTurns?: number | TurnLimit | undefined;
@@ -84,6 +84,16 @@ export interface RunOptions<Context = unknown, Schema extends OutputSchema | und
   /** The run that this one is part of, as a hook or a tool was given it: this one is aborted with it. */
   readonly parent?: ToolRun | undefined;
 }
+
+/** The options of a run, which are required exactly when the agent has a Context. */
+export type RunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
+  ? [options?: RunOptions<Context, Schema>]
+  : [options: RunOptions<Context, Schema> & { readonly context: Context }];
+
+/** The options of a run with an output schema. */
+export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
+  ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
+  : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
 /** How a session is opened. */
 export interface SessionOptions {
@@ -198,7 +208,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
-  lifecycleTools: () => readonly ToolSource[],
+  lifecycleTools: () => readonly ToolSource<never>[],
 ): RunConfig {
   validateOptions(options, runRules);
   const { model, tools, settings, maxTurns, timeouts, output } = options;
@@ -207,7 +217,7 @@ export function resolveRunConfig(
   const changed = {
     ...config,
     ...(model && { model }),
-    ...(tools && { catalog: catalogOf([tools, ...lifecycleTools()], config) }),
+    ...(tools && { catalog: catalogOf([tools as ToolSource<never>, ...lifecycleTools()], config) }),
     ...(settings && mergeSettings(settings, { ...config.settings, toolChoice })),
     ...(maxTurns !== undefined && turnLimitOf(maxTurns)),
     ...(timeouts && { timeouts: { ...config.timeouts, ...timeouts } }),
@@ -216,7 +226,7 @@ export function resolveRunConfig(
   return { ...changed, isPlain: isPlain(changed) };
 }
 
-function catalogOf(sources: readonly ToolSource[], { logger }: RunConfig): ToolCatalog {
+function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig): ToolCatalog {
   assertDistinct(sources.flatMap(toolsOf));
   return new ToolCatalog(sources, logger);
 }

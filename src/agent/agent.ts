@@ -8,7 +8,8 @@ import type { AgentEvent, AgentEventOf } from './agent-event.js';
 import {
   type AgentOptions,
   type AnyRunOptions,
-  type RunOptions,
+  type OutputRunArguments,
+  type RunArguments,
   resolveAgentOptions,
   type SessionOptions,
 } from './agent-options.js';
@@ -19,13 +20,6 @@ import type { OutputOf, OutputSchema } from './run/output.js';
 import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session.js';
-
-/** `context` is required exactly where the agent has a Context. */
-export type RunArguments<Context, Schema extends OutputSchema | undefined> = unknown extends Context
-  ? [options?: RunOptions<Context, Schema>]
-  : [options: RunOptions<Context, Schema> & { readonly context: Context }];
-
-type MaybeOptions = AnyRunOptions | undefined;
 
 /**
  * Runs the model–tool loop. What may change that loop is an {@link AgentLifecycle}, and nothing else. One agent serves
@@ -57,23 +51,49 @@ export class Agent<Context = unknown> {
    * Runs until the model gives a final answer, a lifecycle ends the run, or a limit does. An empty input goes on from
    * `messages` alone. A rejection is a KeelsonError, unless a logger, clock or ids of your own throw; one that ended a run
    * that had begun carries its `messages`.
+   *
+   * @example
+   * const { text } = await agent.run('Which files mention the licence?');
+   *
+   * @example
+   * const result = await agent.run('Who wrote it?', { output: z.object({ author: z.string() }) });
+   * if (result.status === 'completed') console.log(result.output.author);
    */
-  run<Schema extends OutputSchema | undefined = undefined>(
+  run<Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: OutputRunArguments<Context, Schema>
+  ): Promise<RunResult<OutputOf<Schema>>>;
+  run(input: string | UserMessage, ...options: RunArguments<Context>): Promise<RunResult>;
+  /** The output is the text when the schema turns out to be `undefined`. */
+  run<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, Schema>
-  ): Promise<RunResult<OutputOf<Schema>>> {
-    return this.engine.launch(input, options[0] as MaybeOptions) as Promise<RunResult<OutputOf<Schema>>>;
+  ): Promise<RunResult<OutputOf<Schema> | string>>;
+  run(input: string | UserMessage, ...options: readonly unknown[]): Promise<unknown> {
+    return this.engine.launch(input, options[0] as AnyRunOptions | undefined);
   }
 
-  /** The same run, with a listener: its events as they happen, and its result. */
-  stream<Schema extends OutputSchema | undefined = undefined>(
+  /**
+   * The same run, with a listener: its events as they happen, and its result.
+   *
+   * @example
+   * for await (const event of agent.stream('Hello')) {
+   *   if (event.type === 'text-delta') process.stdout.write(event.text);
+   * }
+   */
+  stream<Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: OutputRunArguments<Context, Schema>
+  ): RunStream<OutputOf<Schema>>;
+  stream(input: string | UserMessage, ...options: RunArguments<Context>): RunStream;
+  /** The output is the text when the schema turns out to be `undefined`. */
+  stream<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, Schema>
-  ): RunStream<OutputOf<Schema>> {
-    const given = options[0] as MaybeOptions;
-    return new EventStream(
-      (sink, left) => this.engine.launch(input, given, { sink, left }) as Promise<RunResult<OutputOf<Schema>>>,
-    );
+  ): RunStream<OutputOf<Schema> | string>;
+  stream(input: string | UserMessage, ...options: readonly unknown[]): unknown {
+    const given = options[0] as AnyRunOptions | undefined;
+    return new EventStream((sink, left) => this.engine.launch(input, given, { sink, left }));
   }
 
   /** Opens a conversation that remembers its messages in a store, and calls `onSessionStart`. */
@@ -114,7 +134,7 @@ export class Agent<Context = unknown> {
    * This agent as a tool of another. It gets the calling run's signal and context, and its tokens count there. Its
    * failure is an error result.
    */
-  asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool {
+  asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool<Context> {
     return agentTool(this.name, (input, given) => this.engine.launch(input, given), options);
   }
 

@@ -19,7 +19,7 @@ export class LifecycleRegistry {
 
   constructor(
     lifecycles: readonly AgentLifecycle<never>[],
-    private readonly tools: ToolSource,
+    private readonly tools: ToolSource<never>,
     private readonly logger: Logger,
   ) {
     this.registered = lifecycles.map((lifecycle) => this.resolve(lifecycle));
@@ -67,7 +67,7 @@ export class LifecycleRegistry {
   }
 
   /** The tools that the lifecycles bring along. */
-  lifecycleTools(): readonly ToolSource[] {
+  lifecycleTools(): readonly ToolSource<never>[] {
     return this.registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
   }
 

@@ -4,29 +4,43 @@ import type { Annotations, FinishReason, Usage } from '../model/model.js';
 import { RunError } from '../model/run-error.js';
 import type { StandardIssue } from '../tools/standard-schema.js';
 
-/** What a run gave. Plain data: its JSON can go to another process. */
-export interface RunResult<Output = string> {
-  /** `suspended`: calls wait for a decision; go on with `history` as `messages`, and `resume`. */
-  readonly status: 'completed' | 'suspended';
-  /** The answer as `afterAgent` left it. */
-  readonly text: string;
-  /** The checked value where the run had an `output` schema, else the text. A suspended run with a schema has none yet. */
+/** The result of a run. Plain data: its JSON can go to another process. Look at `status` before `output` and `pending`. */
+export type RunResult<Output = string> = CompletedRun<Output> | SuspendedRun;
+
+/** The run has its answer. */
+export interface CompletedRun<Output = string> extends RunRecord {
+  readonly status: 'completed';
+  /** The checked value when the run had an `output` schema, otherwise the text. */
   readonly output: Output;
+  /** Empty: nothing waits for a decision. */
+  readonly pending: readonly [];
+}
+
+/** Calls wait for a decision: go on with `history` as `messages`, and `resume`. */
+export interface SuspendedRun extends RunRecord {
+  readonly status: 'suspended';
+  /** The open calls of the last turn, in call order. */
+  readonly pending: readonly PendingCall[];
+  readonly output?: undefined;
+}
+
+/** The record of a run, however it ended. */
+export interface RunRecord {
+  /** The answer as `afterAgent` left it; for a suspended run, the text that stands beside the open calls. */
+  readonly text: string;
   /** The messages that this run added, the user's first. */
   readonly messages: readonly Message[];
-  /** The working list at the end, without the instructions: what a next run goes on from. */
+  /** The working list at the end, without the instructions: a next run goes on from it. */
   readonly history: readonly Message[];
-  /** The calls that were left open, in call order; those of one turn. */
-  readonly pending: readonly PendingCall[];
   /** Tokens of every model call of this run and of the agents that it used as tools. */
   readonly usage: Usage;
   /** Model calls, with repairs, without retries of a hook. */
   readonly turns: number;
-  /** Of the last response; `other` where no model was asked. */
+  /** The reason of the last response; `other` when no model was asked. */
   readonly finishReason: FinishReason;
-  /** What parts noted about the last response. */
+  /** Notes of parts about the last response. */
   readonly annotations?: Annotations | undefined;
-  /** What the lifecycles did, in order. */
+  /** The decisions of the lifecycles, in order. */
   readonly decisions: readonly Decision[];
 }
 

@@ -1,6 +1,6 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
-import type { RunContext, SessionInfo } from '../lifecycle/run-context.js';
+import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
 import type { AgentLife } from './agent-life.js';
@@ -17,15 +17,9 @@ export interface Session<Context = unknown> extends SessionInfo {
   /** What is stored, as far as this session knows. */
   readonly messages: readonly Message[];
   /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
-  readonly run: <Schema extends OutputSchema | undefined = undefined>(
-    input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Schema>
-  ) => Promise<RunResult<OutputOf<Schema>>>;
+  readonly run: SessionRun<Context>;
   /** As `agent.stream`, from the stored messages on. */
-  readonly stream: <Schema extends OutputSchema | undefined = undefined>(
-    input: string | UserMessage,
-    ...options: SessionRunArguments<Context, Schema>
-  ) => RunStream<OutputOf<Schema>>;
+  readonly stream: SessionStream<Context>;
   /**
    * Waits for the runs that were begun and for what they save, and calls `onSessionEnd`. What is stored stays. Do not
    * await it inside a run of the same session: each would wait for the other.
@@ -35,14 +29,45 @@ export interface Session<Context = unknown> extends SessionInfo {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Starts a run in a session. */
+export interface SessionRun<Context = unknown> {
+  <Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: SessionOutputRunArguments<Context, Schema>
+  ): Promise<RunResult<OutputOf<Schema>>>;
+  (input: string | UserMessage, ...options: SessionRunArguments<Context>): Promise<RunResult>;
+  <Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: SessionRunArguments<Context, Schema>
+  ): Promise<RunResult<OutputOf<Schema> | string>>;
+}
+
+/** Starts a run in a session, and streams it. */
+export interface SessionStream<Context = unknown> {
+  <Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: SessionOutputRunArguments<Context, Schema>
+  ): RunStream<OutputOf<Schema>>;
+  (input: string | UserMessage, ...options: SessionRunArguments<Context>): RunStream;
+  <Schema extends OutputSchema>(
+    input: string | UserMessage,
+    ...options: SessionRunArguments<Context, Schema>
+  ): RunStream<OutputOf<Schema> | string>;
+}
+
 /** The options of a run in a session: its messages come from the store. */
-export type SessionRunOptions<Context, Schema extends OutputSchema | undefined> = Omit<
+export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> = Omit<
   RunOptions<Context, Schema>,
   'messages'
 >;
 
-/** `context` is required exactly where the agent has a Context. */
-export type SessionRunArguments<Context, Schema extends OutputSchema | undefined> = unknown extends Context
+/** The options of a run in a session with an output schema. */
+export type SessionOutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
+  ? [options: SessionRunOptions<Context, Schema> & { readonly output: Schema }]
+  : [options: SessionRunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
+
+/** The options of a run in a session, which are required exactly when the agent has a Context. */
+export type SessionRunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
   ? [options?: SessionRunOptions<Context, Schema>]
   : [options: SessionRunOptions<Context, Schema> & { readonly context: Context }];
 
@@ -114,7 +139,7 @@ export class AgentSession implements Session<never> {
     attached: Attached,
   ): Promise<RunResult<unknown>> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
-    for (let run = options.parent as RunContext | undefined; run; run = run.parent) {
+    for (let run = options.parent; run; run = run.parent) {
       // Another agent may have a session of the same id in a store of its own.
       const outer = run.session as AgentSession | undefined;
       if (outer?.id === this.id && outer.host?.store === this.host.store) throw new SessionReentryError(this.id);

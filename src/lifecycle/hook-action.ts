@@ -1,5 +1,8 @@
 import { HookResultInvalidError } from '../errors.js';
 import type { ModelResponse } from '../model/model.js';
+import type { RejectAction, RespondAction } from '../tools/tool.js';
+
+export type { RejectAction, RespondAction } from '../tools/tool.js';
 
 /** Go on: the same as returning nothing. */
 export interface ContinueAction {
@@ -9,22 +12,6 @@ export interface ContinueAction {
 /** Go on, and record that this part approved. Later hooks still run. */
 export interface ApproveAction {
   readonly type: 'approve';
-}
-
-/** The run ends with a RejectedError; no later hook of the point and no tool runs. */
-export interface RejectAction {
-  readonly type: 'reject';
-  readonly reason: string;
-  /** Who decided, where that is more exact than the lifecycle's name. */
-  readonly by?: string | undefined;
-}
-
-/** The run ends well with this text; `afterAgent` still runs. */
-export interface RespondAction {
-  readonly type: 'respond';
-  readonly text: string;
-  /** Who decided, where that is more exact than the lifecycle's name. */
-  readonly by?: string | undefined;
 }
 
 /** The run ends with status `suspended`. Its open calls wait for a decision, in this process or another. */

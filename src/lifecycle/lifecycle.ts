@@ -39,7 +39,7 @@ export interface AgentLifecycle<Context = unknown> {
   /** Text reaches a stream's consumer only after `afterModel`: for parts that rewrite what is shown. */
   readonly holdStream?: boolean | undefined;
   /** Tools that this part brings along. */
-  readonly tools?: ToolSource | undefined;
+  readonly tools?: ToolSource<Context> | undefined;
 
   /** Once, before the agent's first run. */
   readonly onInit?: ((host: LifecycleHost) => Awaitable<void>) | undefined;

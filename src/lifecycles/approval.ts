@@ -19,11 +19,15 @@ export interface ApprovalOptions<Context = unknown> {
   /** Whether a call needs approval; a text is the reason to show. Beside `tools`, either suffices. */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides at once, with the arguments that the tool will get. Nothing (`undefined`) leaves the call open, as do all of
-   * them where this is not given. Called for the calls of one turn at the same time.
+   * Decides at once, with the arguments that the tool will get. `undefined` leaves the call open; without `ask` every call
+   * is left open. Called for the calls of one turn at the same time. Any string compiles, because an `async` function
+   * without parameters loses its literal types; the call is not run unless the answer is 'approve'.
    */
   readonly ask?:
-    | ((call: ToolCallRequest<Context>, reason: string) => Awaitable<ApprovalAnswer | undefined>)
+    | ((
+        call: ToolCallRequest<Context>,
+        reason: string,
+      ) => Awaitable<ApprovalAnswer | (string & Record<never, never>) | undefined>)
     | undefined;
 }
 
@@ -54,7 +58,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = await needOf(call, rule);
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      const answer = await ask?.(call, reason);
+      const answer = (await ask?.(call, reason)) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
       if (answer === 'approve') return next(call);
       return errorResult(`The call was denied${reasonOf(answer)}`);

@@ -100,6 +100,14 @@ export function isContent(value: unknown): value is string | readonly ContentPar
   return typeof value === 'string' || (Array.isArray(value) && value.every(isContentPart));
 }
 
+/**
+ * A message as a run takes it. A message in a variable has `role: string` for the compiler, so any string compiles; a run
+ * refuses unknown roles and parts with a MessageInvalidError.
+ */
+export type MessageInput =
+  | Message
+  | { readonly role: string; readonly content: string | readonly { readonly type: string }[] };
+
 /** Whether a value is a text, a picture or a file. */
 export function isContentPart(part: unknown): part is ContentPart {
   if (typeof part !== 'object' || part === null) return false;

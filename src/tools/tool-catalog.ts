@@ -24,15 +24,15 @@ export class ToolSnapshot {
 
 /** Tools from several sources under one set of names, put together anew only when a live source changes. */
 export class ToolCatalog {
-  private readonly live: readonly LiveToolSet[];
+  private readonly live: readonly LiveToolSet<never>[];
   private revisions: readonly number[];
   private snapshot: ToolSnapshot;
 
   constructor(
-    private readonly sources: readonly ToolSource[],
+    private readonly sources: readonly ToolSource<never>[],
     private readonly logger: Logger,
   ) {
-    this.live = sources.filter((source): source is LiveToolSet => !Array.isArray(source));
+    this.live = sources.filter((source): source is LiveToolSet<never> => !Array.isArray(source));
     this.revisions = this.live.map((source) => source.revision);
     this.snapshot = this.collect();
   }
@@ -60,9 +60,10 @@ export class ToolCatalog {
   }
 
   /** A live source that fails has no tools until it changes again. */
-  private toolsIn(source: ToolSource): readonly Tool[] {
+  private toolsIn(source: ToolSource<never>): readonly Tool[] {
     try {
-      return toolsOf(source);
+      // A tool's context is the agent's: the compiler has checked that.
+      return toolsOf(source) as readonly Tool<never>[] as readonly Tool[];
     } catch (error) {
       this.logger.error(`A live tool set could not be read: ${describeError(error)}`, error);
       return [];

@@ -3,20 +3,20 @@ import { invalidOption } from '../internal/options/validate.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
 /** A live tool set that is changed by calls. */
-export interface ToolSet extends LiveToolSet {
+export interface ToolSet<Context = unknown> extends LiveToolSet<Context> {
   /** Adds tools; a run sees them from its next turn on. Throws ToolConflictError where a name is taken, and adds none. */
-  add(...tools: readonly Tool[]): void;
+  readonly add: (...tools: readonly Tool<Context>[]) => void;
   /** Removes the tool with this name; whether there was one. */
   remove(name: string): boolean;
 }
 
 /** Makes a tool set that can change while the agent lives. */
-export function createToolSet(tools: readonly Tool[] = []): ToolSet {
-  let list: readonly Tool[] = [];
+export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[] = []): ToolSet<Context> {
+  let list: readonly Tool<Context>[] = [];
   const set = {
     revision: 0,
     list: () => list,
-    add(...added: readonly Tool[]) {
+    add(...added: readonly Tool<Context>[]) {
       const next = toolsOf([...list, ...added]);
       assertDistinct(next);
       list = next;
@@ -41,7 +41,7 @@ export function isTool(value: unknown): value is Tool {
 }
 
 /** The tools of a source as they are now. Throws OptionInvalidError where it is none, or holds something else. */
-export function toolsOf(source: ToolSource): readonly Tool[] {
+export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Context>[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
   if (!Array.isArray(list)) {
     throw invalidOption('tools', 'an array of tools, or a live set with `list()` and `revision`', source);
@@ -52,7 +52,7 @@ export function toolsOf(source: ToolSource): readonly Tool[] {
 }
 
 /** Throws where two tools share a name. */
-export function assertDistinct(tools: readonly Tool[]): void {
+export function assertDistinct(tools: readonly Tool<never>[]): void {
   const names = new Set<string>();
   for (const { name } of tools) {
     if (names.has(name)) throw new ToolConflictError(name);

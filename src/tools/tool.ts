@@ -1,7 +1,7 @@
 import type { JsonValue } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
-import type { ContentPart } from '../model/message.js';
+import type { ContentPart, Message } from '../model/message.js';
 import type { ToolSpec } from '../model/model.js';
 import type { StandardResult } from './standard-schema.js';
 
@@ -14,12 +14,15 @@ export interface ToolAnnotations {
   readonly openWorld?: boolean | undefined;
 }
 
-/** Something that a model can call. `defineTool` makes one; a loader may make its own. */
-export interface Tool extends ToolSpec {
-  /** Checks the arguments. What it gives as `value` is what `execute` gets. */
+/**
+ * Something that a model can call. `defineTool` makes one; a loader may make its own. A tool that reads the run's
+ * `context` is a `Tool<Context>`, and only an agent of that context takes it.
+ */
+export interface Tool<Context = unknown> extends ToolSpec {
+  /** Checks the arguments. Its `value` is what `execute` gets. */
   check(input: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
   /** Does the work. A throw becomes an error result for the model. */
-  execute(input: unknown, context: ToolContext): Awaitable<unknown>;
+  readonly execute: (input: unknown, context: ToolContext<Context>) => Awaitable<unknown>;
   /** Time for one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
   readonly annotations?: ToolAnnotations | undefined;
@@ -40,15 +43,68 @@ export interface ToolResult {
 /** What `execute` may return: text, parts, data that JSON can hold, or a whole result made by `toolResult`. */
 export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData;
 
-/** Data that JSON can hold. An interface without an index signature counts as data too, a promise does not. */
-export type JsonData = number | boolean | null | (object & { readonly then?: never });
+/**
+ * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature counts
+ * as an object. Promises, functions, and collections such as `Map` and `Set` do not: JSON holds nothing of them.
+ */
+export type JsonData = number | boolean | null | readonly unknown[] | PlainObject;
 
-/** What a running tool knows of the run that it is part of. */
-export interface ToolRun<Context = unknown> {
+/** An object that is not an array, a function, a promise or a collection. */
+export type PlainObject = object & {
+  readonly then?: never;
+  readonly [Symbol.iterator]?: never;
+  readonly [Symbol.hasInstance]?: never;
+};
+
+/** A session as hooks and tools see it. */
+export interface SessionInfo {
   readonly id: string;
+  /** All messages of the session. Instructions are never among them. */
+  readonly messages: readonly Message[];
+}
+
+/** The run ends with a RejectedError; no later hook of the point and no tool runs. */
+export interface RejectAction {
+  readonly type: 'reject';
+  readonly reason: string;
+  /** Names who decided when that is more exact than the lifecycle's name. */
+  readonly by?: string | undefined;
+}
+
+/** The run completes with this text; `afterAgent` still runs. */
+export interface RespondAction {
+  readonly type: 'respond';
+  readonly text: string;
+  /** Names who decided when that is more exact than the lifecycle's name. */
+  readonly by?: string | undefined;
+}
+
+/** A run as its tools see it. Pass it as `parent` to a run inside the tool. Hooks see more of it: {@link RunContext}. */
+export interface ToolRun<Context = unknown> {
+  /** Made when it is first read. */
+  readonly id: string;
+  /** The agent's name. */
   readonly agent: string;
+  /** Model calls begun, 1 in the first turn; 0 before it. */
   readonly turn: number;
+  /** The `context` that the caller gave. */
   readonly context: Context;
+  readonly session?: SessionInfo | undefined;
+  /** The run that this one was started from. */
+  readonly parent?: ToolRun | undefined;
+  /**
+   * Adds a user or system message, or an assistant message without calls. It joins after the results of this turn, and
+   * before the first turn when called in `beforeAgent`; after a final answer it buys another turn, within `maxTurns`.
+   * Throws RunEndedError once `afterAgent` has begun.
+   */
+  add(message: Message): void;
+  /**
+   * Ends the run early. The first call counts. The signals of the running calls are aborted, and each call gets an error
+   * result, the one that called `end` too. The run ends at once when several calls are running or the run has a signal
+   * or a time-out, otherwise once that call has settled.
+   * Throws RunEndedError once `afterAgent` has begun.
+   */
+  end(action: RejectAction | RespondAction): void;
 }
 
 /** Given to `execute` with the arguments. */
@@ -67,12 +123,24 @@ export interface ToolContext<Context = unknown> {
 }
 
 /** Tools that come and go while the agent lives. Read once a turn; a turn that has begun keeps what it saw. */
-export interface LiveToolSet {
-  /** Changes whenever `list()` would give something else. */
+export interface LiveToolSet<Context = unknown> {
+  /** Changes whenever `list()` would return something else. */
   readonly revision: number;
   /** The tools as they are now. */
-  list(): readonly Tool[];
+  readonly list: () => readonly Tool<Context>[];
 }
 
-/** Where tools come from: an array, or a live set. */
-export type ToolSource = readonly Tool[] | LiveToolSet;
+/**
+ * Tools for one run. The compiler checks their context less strictly than an agent's: an `Agent` of no context stands in
+ * for one that is given a context, and that must hold for the tools of its runs as well.
+ */
+export type RunToolSource<Context = unknown> =
+  | readonly RunTool<Context>[]
+  | (Omit<LiveToolSet, 'list'> & { list(): readonly RunTool<Context>[] });
+
+interface RunTool<Context> extends Omit<Tool, 'execute'> {
+  execute(input: unknown, context: ToolContext<Context>): Awaitable<unknown>;
+}
+
+/** Tools as an array, or as a live set. */
+export type ToolSource<Context = unknown> = readonly Tool<Context>[] | LiveToolSet<Context>;

@@ -5,8 +5,11 @@ import type { Message } from '../../model/message.js';
 /** What was decided on a call that was left open. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
 
-/** A decision for each open call, by call id. */
-export type ResumeDecisions = Readonly<Record<string, ResumeDecision>>;
+/**
+ * A decision for each open call, by call id. Any string compiles, so that `Object.fromEntries` may make it; a run refuses
+ * all but the two words of {@link ResumeDecision}.
+ */
+export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 
 /** The open calls of a conversation, with a decision on each. */
 export interface ResumedCalls extends OpenCalls {

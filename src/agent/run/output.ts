@@ -23,12 +23,8 @@ export type OutputSchema<Output = unknown> =
   | { readonly schema: StandardSchema<unknown, Output>; readonly jsonSchema: JsonSchema }
   | JsonSchema;
 
-/** The type of a run's output: what its schema gives, `unknown` for a plain JSON Schema, the text without one. */
-export type OutputOf<Schema extends OutputSchema | undefined> = [Schema] extends [
-  OutputSchema<infer Output> | undefined,
-]
-  ? ([Schema & {}] extends [never] ? never : Output) | (undefined extends Schema ? string : never)
-  : never;
+/** The type of a run's output: its schema's type, `unknown` for a plain JSON Schema. */
+export type OutputOf<Schema extends OutputSchema> = [Schema] extends [OutputSchema<infer Output>] ? Output : never;
 
 /** Takes an `output` option apart into what the model is told and what the answer is checked with. */
 export function resolveOutput(output: OutputSchema): OutputCheck {

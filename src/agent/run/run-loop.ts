@@ -2,7 +2,7 @@ import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import { type PendingCall, type RunResult, TurnLimitError } from '../run-result.js';
+import { type RunRecord, type RunResult, TurnLimitError } from '../run-result.js';
 import { failRun } from './fail-run.js';
 import { acceptResponse, isPlainCall } from './model-call.js';
 import { checkOutput, weighAnswer } from './output.js';
@@ -24,7 +24,6 @@ import { resumedCalls, type TurnCalls } from './turn-calls.js';
 
 /** More parts than any agent has: a whole number, which costs less than Infinity. */
 const ALL = 2 ** 30;
-const NOTHING_PENDING: readonly PendingCall[] = Object.freeze([]);
 
 /**
  * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only promises, and no
@@ -150,19 +149,20 @@ function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
   run.config.life.endRun();
   const { pending, conversation, asked, response, usage, decisions } = run;
-  const result: RunResult<unknown> = {
-    status: pending === undefined ? 'completed' : 'suspended',
+  const record: RunRecord = {
     text,
-    output: run.config.output === undefined ? text : run.output,
     messages: conversation.added,
     history: conversation.history,
-    pending: pending ?? NOTHING_PENDING,
     usage,
     turns: asked,
     finishReason: response?.finishReason ?? 'other',
     annotations: response?.annotations,
     decisions,
   };
+  const result: RunResult<unknown> =
+    pending === undefined
+      ? { status: 'completed', output: run.config.output === undefined ? text : run.output, pending: [], ...record }
+      : { status: 'suspended', pending, ...record };
   if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
   return result;
 }

@@ -13,7 +13,9 @@ import { executeRun } from './run-loop.js';
 
 /** Starts a run. Throws where its input or messages cannot be used: then no hook has been called. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
-  const { messages, resume } = options;
+  const { resume } = options;
+  // Checked below: the type of the option takes any role.
+  const messages = options.messages as readonly Message[] | undefined;
   const message = messageOf(input, messages);
   if (messages !== undefined || resume !== undefined) {
     const { history, resumed } = continueFrom(messages ?? [], resume);

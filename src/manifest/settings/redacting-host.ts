@@ -7,7 +7,9 @@ import type { Redactor } from './redactor.js';
 export function redactingHost(host: LoaderHost, redactor: Redactor, logger: LoaderHost['logger']): LoaderHost {
   const use: LoaderHost['use'] = (lifecycle, before) =>
     host.use(
-      lifecycle.tools === undefined ? lifecycle : { ...lifecycle, tools: new RedactedTools(lifecycle.tools, redactor) },
+      lifecycle.tools === undefined
+        ? lifecycle
+        : { ...lifecycle, tools: new RedactedTools(lifecycle.tools as ToolSource, redactor) },
       before,
     );
   return Object.create(host, { logger: { value: logger }, use: { value: use } }) as LoaderHost;

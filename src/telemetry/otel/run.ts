@@ -2,6 +2,7 @@ import { type Attributes, type Context, context, ROOT_CONTEXT, SpanKind } from '
 import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
+import type { ToolRun } from '../../tools/tool.js';
 import { agentAttributes, usageAttributes } from './attributes.js';
 import type { Backend } from './backend.js';
 import { answerJson, messagesJson } from './content.js';
@@ -12,7 +13,7 @@ import { Operation, type OperationStart } from './operation.js';
 const RUN = Symbol.for('keelson.otel.run');
 
 /** The runs that have a span, whichever agent they are of: a run looks for its parent here. */
-const runs = new WeakMap<RunContext, TracedRun>();
+const runs = new WeakMap<ToolRun, TracedRun>();
 
 /** What ended the wait for a call that has not settled as its run ends. */
 const INTERRUPTED = 'interrupted';

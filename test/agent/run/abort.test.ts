@@ -80,7 +80,7 @@ const cases = Object.keys(places).flatMap((place) => ways.map((way) => [place, w
 async function start(
   agent: Agent,
   way: (typeof ways)[number],
-  options: RunOptions<unknown, OutputSchema | undefined>,
+  options: RunOptions<unknown, OutputSchema>,
 ): Promise<unknown> {
   if (way === 'run') return agent.run('go', options);
   if (way === 'stream') return agent.stream('go', options).result;

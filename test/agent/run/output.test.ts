@@ -114,26 +114,28 @@ describe('structured output', () => {
     const json = { type: 'object' } as const;
 
     const { output } = await host.run('go', { output: due });
-    expectTypeOf(output).toEqualTypeOf<{ total: string }>();
+    expectTypeOf(output).toEqualTypeOf<{ total: string } | undefined>();
     expectTypeOf((await agent.run('go', { output: { schema: due, jsonSchema: json } })).output).toEqualTypeOf(output);
     expectTypeOf((await agent.stream('go', { output: due }).result).output).toEqualTypeOf(output);
-    expectTypeOf((await agent.run('go', { output: due as OutputSchema<'x'> })).output).toEqualTypeOf<'x'>();
+    expectTypeOf((await agent.run('go', { output: due as OutputSchema<'x'> })).output).toEqualTypeOf<'x' | undefined>();
     expectTypeOf((await agent.run('go', { output: json })).output).toEqualTypeOf<unknown>();
-    expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string>();
+    expectTypeOf((await agent.run('go', { maxTurns: 2 })).output).toEqualTypeOf<string | undefined>();
     expectTypeOf((await agent.run('go', { output: JSON.parse('{}') })).output).toEqualTypeOf<unknown>();
-    expectTypeOf<OutputOf<typeof due | undefined>>().toEqualTypeOf<{ total: string } | string>();
+    expectTypeOf<OutputOf<typeof due>>().toEqualTypeOf<{ total: string }>();
 
     expect(output).toEqual({ total: '3' });
   });
 
   test('has that type in a function that takes any schema as well', async () => {
     const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
-    const ask = async <T>(schema: z.ZodType<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
-    const askAny = async <T>(schema: OutputSchema<T>): Promise<T> => (await agent.run('go', { output: schema })).output;
+    const ask = async <T>(schema: z.ZodType<T>): Promise<T | undefined> =>
+      (await agent.run('go', { output: schema })).output;
+    const askAny = async <T>(schema: OutputSchema<T>): Promise<T | undefined> =>
+      (await agent.run('go', { output: schema })).output;
 
     const output = await ask(z.object({ total: z.number() }));
 
-    expectTypeOf(output).toEqualTypeOf<{ total: number }>();
+    expectTypeOf(output).toEqualTypeOf<{ total: number } | undefined>();
     expect(await askAny(z.object({ total: z.number() }))).toEqual(output);
   });
 

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import {
+  Agent,
+  type AgentLifecycle,
+  defineTool,
+  type Message,
+  type Model,
+  type PendingCall,
+  type RunContext,
+  type RunResult,
+  type Session,
+  type Tool,
+  type ToolContext,
+  type ToolRun,
+} from '../../../src/index.js';
+import { approval } from '../../../src/lifecycles/lifecycles.js';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const claim = <_Claim extends true>(): void => {};
+const use = (..._values: readonly unknown[]): void => {};
+
+interface Caller {
+  readonly user: string;
+}
+interface Account {
+  readonly account: number;
+}
+const S = z.object({ n: z.number() });
+type Value = { n: number };
+
+/** An output schema that may be absent gives its value or the text. */
+export async function optionalOutput(agent: Agent, session: Session, cond: boolean): Promise<void> {
+  const maybe = { output: cond ? S : undefined };
+  const spread = { ...(cond ? { output: S } : {}) };
+  const typed: { output?: typeof S } = {};
+  const runs = [agent.run, session.run] as const;
+  use(runs);
+  const sure = await agent.run('x', { output: S });
+  if (sure.status === 'completed') claim<Same<typeof sure.output, Value>>();
+  const a = await agent.run('x', maybe);
+  if (a.status === 'completed') claim<Same<typeof a.output, Value | string>>();
+  const b = await agent.run('x', cond ? { output: S } : {});
+  if (b.status === 'completed') claim<Same<typeof b.output, Value | string>>();
+  const c = await agent.run('x', spread);
+  if (c.status === 'completed') claim<Same<typeof c.output, Value | string>>();
+  const d = await agent.run('x', typed);
+  if (d.status === 'completed') claim<Same<typeof d.output, Value | string>>();
+  const e = await session.run('x', { output: cond ? S : undefined });
+  if (e.status === 'completed') claim<Same<typeof e.output, Value | string>>();
+  const f = await agent.stream('x', typed).result;
+  if (f.status === 'completed') claim<Same<typeof f.output, Value | string>>();
+  const g = await session.stream('x', spread).result;
+  if (g.status === 'completed') claim<Same<typeof g.output, Value | string>>();
+  const plain = await agent.run('x', { maxTurns: 2 });
+  if (plain.status === 'completed') claim<Same<typeof plain.output, string>>();
+}
+export async function generic<T>(agent: Agent, schema?: z.ZodType<T>): Promise<T | string | undefined> {
+  const result = await agent.run('x', { output: schema });
+  return result.output;
+}
+export async function genericSure<T>(agent: Agent, schema: z.ZodType<T>): Promise<T | undefined> {
+  const result = await agent.run('x', { output: schema });
+  return result.output;
+}
+
+export function results(result: RunResult<Value>): void {
+  if (result.status === 'suspended') {
+    claim<Same<typeof result.output, undefined>>();
+    claim<Same<typeof result.pending, readonly PendingCall[]>>();
+  } else {
+    claim<Same<typeof result.pending, readonly []>>();
+    claim<Same<typeof result.output, Value>>();
+  }
+  // @ts-expect-error A suspended run has no output.
+  const value: Value = result.output;
+  use(value);
+}
+
+export function contexts(model: Model, forCaller: Agent<Caller>): void {
+  const whoami = defineTool({
+    name: 'whoami',
+    description: 'Names the caller.',
+    input: z.object({}),
+    execute: (_input, { context }: { context: Caller }) => context.user,
+  });
+  const typed = defineTool({
+    name: 'typed',
+    description: '',
+    input: z.object({ a: z.string() }),
+    execute: ({ a }, { context }: ToolContext<Caller>) => a + context.user,
+  });
+  use(new Agent<Caller>({ model, tools: [whoami, typed] }));
+  const inferred: Agent<Caller> = new Agent({ model, tools: [whoami] });
+  // @ts-expect-error An agent without a context.
+  use(new Agent<unknown>({ model, tools: [whoami] }));
+  // @ts-expect-error An agent of another context.
+  use(new Agent<Account>({ model, tools: [whoami] }));
+  // @ts-expect-error
+  use(new Agent<Account>({ model, tools: [forCaller.asTool({ description: '' })] }));
+  // @ts-expect-error
+  use(new Agent<unknown>({ model, tools: [forCaller.asTool({ description: '' })] }));
+  use(new Agent<Caller>({ model, tools: [forCaller.asTool({ description: '' })] }), inferred);
+  // @ts-expect-error Per-run tools of another context.
+  use(new Agent<Account>({ model }).run('x', { context: { account: 1 }, tools: [whoami] }));
+  const a: AgentLifecycle<Caller> = {};
+  const b: AgentLifecycle<Account> = {};
+  const both = new Agent<Caller & Account>({ model, lifecycle: [a, b], tools: [whoami] });
+  use(both);
+}
+
+export function toolRun(run: ToolRun, hook: RunContext): void {
+  run.add({ role: 'user', content: 'x' });
+  run.end({ type: 'respond', text: 'x' });
+  use(run.session?.id);
+  claim<Same<typeof hook.parent, ToolRun | undefined>>();
+}
+
+export async function noCasts(
+  agent: Agent,
+  pending: readonly PendingCall[],
+  history: readonly Message[],
+): Promise<void> {
+  use(approval({ ask: async () => 'approve' }));
+  use(approval({ ask: async (call) => (call.name === 'x' ? 'approve' : { deny: 'no' }) }));
+  const resume = Object.fromEntries(pending.map(({ id }) => [id, 'approve']));
+  use(agent.run('', { messages: history, resume }));
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+  ];
+  use(agent.run('x', { messages }));
+  const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  interface MySchema {
+    type: 'object';
+    properties: Record<string, { type: string }>;
+  }
+  const own: MySchema = { type: 'object', properties: {} };
+  use(
+    defineTool({ name: 'a', description: '', input: schema, execute: ({ city }: { city: string }) => city }),
+    defineTool({ name: 'a', description: '', input: own, execute: () => '' }),
+    defineTool({ name: 'a', description: '', input: { type: 'object', properties: {} } as const, execute: () => '' }),
+    defineTool({ name: 'a', description: '', input: z.toJSONSchema(S), execute: () => '' }),
+  );
+}
+
+export function whatCompilesRuns(): void {
+  const base = { name: 'a', description: '' };
+  // @ts-expect-error A string is not an object of arguments.
+  use(defineTool({ ...base, input: z.string(), execute: () => '' }));
+  // @ts-expect-error An array neither.
+  use(defineTool({ ...base, input: z.array(z.string()), execute: () => '' }));
+  // @ts-expect-error A map of schemas is not a schema.
+  use(defineTool({ ...base, input: { city: z.string() }, execute: () => '' }));
+  // @ts-expect-error
+  use(defineTool({ ...base, input: z.object({}), execute: () => new Map([['a', 1]]) }));
+  // @ts-expect-error
+  use(defineTool({ ...base, input: z.object({}), execute: () => new Set([1]) }));
+  // @ts-expect-error
+  use(defineTool({ ...base, input: z.object({}), execute: () => () => 1 }));
+  interface Row {
+    readonly id: number;
+    readonly tags: readonly string[];
+  }
+  const row: Row = { id: 1, tags: [] };
+  use(
+    defineTool({ ...base, input: z.object({}), execute: () => row }),
+    defineTool({ ...base, input: z.object({}), execute: async () => [row] }),
+    defineTool({ ...base, input: z.object({}), execute: () => new Date() }),
+    defineTool({
+      ...base,
+      input: z.discriminatedUnion('t', [z.object({ t: z.literal('a') }), z.object({ t: z.literal('b') })]),
+      execute: () => '',
+    }),
+    defineTool({ ...base, input: z.any(), execute: () => '' }),
+    defineTool({ ...base, input: z.record(z.string(), z.number()), execute: () => null }),
+  );
+}
+export const tools: readonly Tool[] = [];
