@@ -6,6 +6,7 @@ import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { ResumeDecision, ResumedCalls } from './continuation.js';
 import type { Run } from './run.js';
+import type { ToolCall } from './tool-call.js';
 
 /** What is known of a turn's calls before they run. */
 export interface PriorResults {
@@ -26,6 +27,8 @@ export class TurnCalls implements CallsInFlight {
   running = 0;
   /** What ended the turn before its time. */
   failure: { readonly error: unknown } | undefined = undefined;
+  /** The call whose output the loop awaits itself. */
+  single: ToolCall | undefined = undefined;
   /** Ends the loop's wait. */
   release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
