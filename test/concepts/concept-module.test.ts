@@ -87,9 +87,9 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
     const { records } = await handled({ query: '[[\u001b]0;x\u0007]] [[a\u001b[2Jb\nc]]' }, { buildContext });
 
     expect(records.map(({ message }) => message)).toEqual([
-      'Detected concepts in bash: a[2Jb\nc',
-      'BuildContext failed for [[a[2Jb\nc]]',
-      'Augmentation failed for bash: Error: [2Jgone',
+      'Detected concepts in bash: ab\nc',
+      'BuildContext failed for [[ab\nc]]',
+      'Augmentation failed for bash: Error: gone',
     ]);
     expect(records[0]?.extra).toMatchObject({ concepts: ['a\u001b[2Jb\nc'] });
   });

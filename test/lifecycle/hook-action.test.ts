@@ -39,10 +39,12 @@ describe('S4-FR2.3: a HookAction is plain data', () => {
 
   // covers: S4-FR2.AC
   it('and each variant has a comment', () => {
-    const text = readFileSync(new URL('../../src/lifecycle/hook-action.ts', import.meta.url), 'utf8');
+    const text = ['lifecycle/hook-action.ts', 'tools/tool.ts']
+      .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'))
+      .join('');
     const variants = [...text.matchAll(/(\*\/\n)?export interface (\w+)Action/g)];
 
-    expect(variants.map(([, , name]) => name?.toLowerCase())).toEqual(actions.map(([{ type }]) => type));
+    expect(variants.map(([, , name]) => name?.toLowerCase()).sort()).toEqual(actions.map(([{ type }]) => type).sort());
     expect(variants.filter(([, comment]) => comment === undefined)).toEqual([]);
   });
 });
