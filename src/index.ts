@@ -144,11 +144,14 @@ export type {
   StateStore,
 } from './state/state-store.js';
 export type { MetricLabels, MetricsSink } from './telemetry/metrics-sink.js';
-export { defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
+export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {
   JsonData,
   LiveToolSet,
+  PlainObject,
+  RunTool,
+  RunToolSource,
   Tool,
   ToolAnnotations,
   ToolContext,

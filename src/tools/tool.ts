@@ -131,14 +131,14 @@ export interface LiveToolSet<Context = unknown> {
 }
 
 /**
- * Tools for one run. The compiler checks their context less strictly than an agent's: an `Agent` of no context stands in
- * for one that is given a context, and that must hold for the tools of its runs as well.
+ * Tools for one run. The compiler checks their context less strictly than an agent's, and that of a live set not at all:
+ * an `Agent` of no context stands in for one that is given a context, and so do the tools of its runs.
  */
-export type RunToolSource<Context = unknown> =
-  | readonly RunTool<Context>[]
-  | (Omit<LiveToolSet, 'list'> & { list(): readonly RunTool<Context>[] });
+export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | LiveToolSet<never>;
 
-interface RunTool<Context> extends Omit<Tool, 'execute'> {
+/** A tool as one run takes it. Every `Tool<Context>` is one. */
+export interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
+  /** As in {@link Tool}. */
   execute(input: unknown, context: ToolContext<Context>): Awaitable<unknown>;
 }
 

@@ -42,7 +42,7 @@ export interface Connection {
 }
 
 /** What a connection tells the server that it belongs to. */
-export type ConnectionEvent =
+type ConnectionEvent =
   | { readonly type: 'end'; readonly connection: Connection; readonly reason: string }
   | { readonly type: 'tools-changed' };
 

@@ -7,7 +7,7 @@ export type RequestId = string | number;
 export type JsonRpcMessage = JsonRpcCall | JsonRpcResult | JsonRpcError;
 
 /** A request if it has an id, otherwise a notification. */
-export interface JsonRpcCall {
+interface JsonRpcCall {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | undefined;
   readonly method: string;
