@@ -210,3 +210,11 @@ test('a full folder is found, and so is a test out of place', () => {
     'mcp/old/a.test.ts lies in a folder that src does not have',
   ]);
 });
+
+test('every folder of src with files in it has a sentence in docs/architecture.md', () => {
+  const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
+  const folders = new Set(readPaths('src').map((path) => `src/${path}`.replace(/\/[^/]*$/, '')));
+  const told = [...folders].filter((folder) => page.includes(`| \`${folder}\` | `));
+
+  expect([...folders].filter((folder) => folder !== 'src' && !told.includes(folder))).toEqual([]);
+});
