@@ -51,6 +51,8 @@ export interface Dialect {
   readonly places: { readonly user: readonly string[]; readonly workspace: readonly string[] };
   /** Variables that hold the folder of the project, and of the extension. */
   readonly folders: { readonly project: readonly string[]; readonly extension: readonly string[] };
+  /** Variables with the same value everywhere, which count as that value in an approval. */
+  readonly constants?: Readonly<Record<string, string>> | undefined;
   /** Default folder of a hook of an extension. */
   readonly worksIn: 'extension' | 'workspace';
   /** Whether a hook that refuses an answer withholds it, or has the agent go on. */

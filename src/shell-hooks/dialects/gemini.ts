@@ -38,6 +38,7 @@ export const gemini: Dialect = {
   },
   places: { user: ['.gemini/settings.json'], workspace: ['.gemini/settings.json'] },
   folders: { project: ['GEMINI_PROJECT_DIR', 'GEMINI_CWD', 'CLAUDE_PROJECT_DIR', 'workspacePath'], extension: [] },
+  constants: { pathSeparator: '/' },
   worksIn: 'workspace',
   refusedAnswer: 'continued',
   hasComments: true,

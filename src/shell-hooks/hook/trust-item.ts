@@ -4,10 +4,11 @@ import type { ShellHook } from './definition.js';
 
 /** The variables that a dialect puts into paths: those of the project, then those of the extension. */
 function folderVariables({ dialect, root }: ShellHook, workspaceDir: string): Record<string, string> {
-  const { project, extension } = dialectOf(dialect).folders;
+  const { folders, constants } = dialectOf(dialect);
+  const { project, extension } = folders;
   return Object.fromEntries([
     ...project.map((name) => [name, workspaceDir]),
-    ...(dialect === 'gemini' ? [['pathSeparator', '/']] : []),
+    ...Object.entries(constants ?? {}),
     ...(root === undefined ? [] : extension.map((name) => [name, EXTENSION_PATH])),
   ]);
 }
