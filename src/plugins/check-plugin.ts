@@ -45,7 +45,7 @@ function problemsOfHooks(hooks: unknown): string[] {
   const members = hooks as Readonly<Record<string, unknown>>;
   const wrong = HOOKS.filter((key) => members[key] !== undefined && typeof members[key] !== 'function');
   return [
-    ...unknownHooks(hooks).map((problem) => `\`hooks\`: ${problem}`),
+    ...unknownHooks(hooks).map((problem) => problem.replace('`', '`hooks.')),
     ...wrong.map((key) => `\`hooks.${key}\` is no function`),
   ];
 }

@@ -175,7 +175,7 @@ test.each([
   [{ name: 'a', beforeToolExecute: () => null }, 'belongs into `hooks`'],
   [
     { name: 'a', hooks: { beforeToolExcute: () => null } },
-    'unknown member `beforeToolExcute`; did you mean `beforeToolExecute`?',
+    'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
   ],
   [
     {
@@ -184,7 +184,7 @@ test.each([
         beforeToolExcute() {}
       })(),
     },
-    'unknown member `beforeToolExcute`; did you mean `beforeToolExecute`?',
+    'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
   ],
   [{ name: 'a', hooks: { onInit: 1 } }, 'no function'],
   [{ name: 'a', tools: {} }, '`tools`'],
