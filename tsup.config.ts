@@ -5,8 +5,10 @@ import { defineConfig, type Options } from 'tsup';
 import { readEntries } from './scripts/entries.mjs';
 
 const CORE = resolve('src/index.ts');
-/** The dependency that cannot be required by everything that runs CommonJS: not by Jest, nor by Node with that turned off. */
+/** ESM alone: Jest cannot require it, nor can Node with that turned off. */
 const ESM_ONLY = 'p-timeout';
+/** CommonJS alone, behind a module that exports it again: importing the two takes 10 ms. */
+const COMMONJS_ONLY = 'eventemitter3';
 const entries = Object.fromEntries(readEntries().map(({ name, source }) => [name, source]));
 
 const shared = {
@@ -16,7 +18,7 @@ const shared = {
   // Also for CommonJS: without shared chunks each entry would have its own copy of every error class.
   splitting: true,
   external: [/^node:/],
-  noExternal: [ESM_ONLY],
+  noExternal: [ESM_ONLY, COMMONJS_ONLY],
 } satisfies Options;
 
 /** Two builds: shared chunks alone would cut the core into many small files, and every file costs time to import. */
@@ -24,17 +26,23 @@ export default defineConfig(async () => {
   await rm('dist', { recursive: true, force: true });
   const core = await modulesOfCore();
   return [
-    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core), namedErrors(core), onlyForCommonJs()] },
+    { ...shared, entry: { core: CORE }, esbuildPlugins: [coreInOneFile(core), namedErrors(core), ...inOneFormat()] },
     {
       ...shared,
       entry: { ...entries, 'json-schema-check': 'src/tools/json-schema-check.ts' },
       dts: true,
-      esbuildPlugins: [coreFromItsFile(core), namedErrors(core), onlyForCommonJs()],
-      // For editors, beside the code that checks the same.
-      onSuccess: async () => copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json'),
+      esbuildPlugins: [coreFromItsFile(core), namedErrors(core), ...inOneFormat()],
+      onSuccess: copyFiles,
     },
   ];
 });
+
+async function copyFiles(): Promise<void> {
+  // For editors, beside the code that checks the same.
+  await copyFile('docs/manifest.schema.json', 'dist/manifest.schema.json');
+  await copyFile(`node_modules/${ESM_ONLY}/license`, `dist/${licenceOf(ESM_ONLY)}`);
+  await copyFile(`node_modules/${COMMONJS_ONLY}/LICENSE`, `dist/${licenceOf(COMMONJS_ONLY)}`);
+}
 
 /** The modules whose code is loaded with the root: not those of types alone, nor those behind an `import()`. */
 async function modulesOfCore(): Promise<string[]> {
@@ -101,22 +109,37 @@ function namedErrors(core: readonly string[]): Plugin {
   };
 }
 
-/** Puts the dependency that is ESM alone into the files for CommonJS, with its licence, and into no other. */
-function onlyForCommonJs(): Plugin {
+/** Puts each dependency that is made for one format into the files of the other. Its licence lies beside them. */
+function inOneFormat(): Plugin[] {
+  const asEsm = (text: string) =>
+    text.replace(/^if \('undefined' !== typeof module\) \{[^}]*\}/m, 'export { EventEmitter };');
+  return [bundled(ESM_ONLY, { into: '.cjs' }), bundled(COMMONJS_ONLY, { into: '.js', change: asEsm })];
+}
+
+interface Bundled {
+  readonly into: '.cjs' | '.js';
+  readonly change?: (text: string) => string;
+}
+
+function bundled(name: string, { into, change = (text) => text }: Bundled): Plugin {
+  const source = resolve('node_modules', name, 'index.js');
   return {
-    name: 'only-for-commonjs',
+    name: `bundled-${name}`,
     setup(builder) {
-      builder.onResolve({ filter: new RegExp(`^${ESM_ONLY}$`) }, ({ path }) =>
-        endingOf(builder) === '.cjs' ? undefined : { path, external: true },
+      builder.onResolve({ filter: new RegExp(`^${name}$`) }, () =>
+        endingOf(builder) === into ? { path: source } : { path: name, external: true },
       );
-      builder.onLoad({ filter: new RegExp(`/${ESM_ONLY}/index\\.js$`) }, async ({ path }) => {
-        const [text, licence] = await Promise.all(
-          [path, resolve(path, '../license')].map((file) => readFile(file, 'utf8')),
-        );
-        return { contents: `/*! ${ESM_ONLY}\n${licence}*/\n${text}`, loader: 'js' };
-      });
+      builder.onLoad({ filter: new RegExp(`/${name}/index\\.js$`) }, async ({ path }) => ({
+        contents: `/*! ${licenceOf(name)} */\n${change(await readFile(path, 'utf8'))}`,
+        loader: 'js',
+      }));
     },
   };
+}
+
+/** The text itself would be shipped with every application: of the core it would be a fortieth. */
+function licenceOf(name: string): string {
+  return `${name}.LICENSE`;
 }
 
 /** A file of the same build, named as the format at hand names it. */

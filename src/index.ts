@@ -93,6 +93,7 @@ export type {
   ToolCallRequest,
   ToolInvoke,
 } from './lifecycle/lifecycle.js';
+export { defineLifecycle } from './lifecycle/registered-lifecycle.js';
 export type { RunContext, SessionInfo } from './lifecycle/run-context.js';
 export { LifecycleError, RejectedError, RunAbortedError } from './lifecycle/run-failure.js';
 export type {

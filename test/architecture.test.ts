@@ -135,14 +135,14 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'the root names at most twenty values, each explicitly',
+    title: 'the root names at most twenty-one values, each explicitly',
     check: rootViolations,
     bad: [
       [{ 'a.ts': '' }, ['src/index.ts is missing']],
       [{ 'index.ts': "export * from './a.js';" }, ['index.ts has an `export *`']],
       [
-        { 'index.ts': `export { ${Array.from({ length: 21 }, (_, i) => `a${i}`)}, type T } from './a.js';` },
-        ['index.ts exports 21 values, more than 20'],
+        { 'index.ts': `export { ${Array.from({ length: 22 }, (_, i) => `a${i}`)}, type T } from './a.js';` },
+        ['index.ts exports 22 values, more than 21'],
       ],
     ],
   },
@@ -184,6 +184,7 @@ test('S4-PC3, S4-TC1: the package depends on its declared packages and on nothin
   expect(Object.keys(dependencies).sort()).toEqual([
     '@cfworker/json-schema',
     'es-module-lexer',
+    'eventemitter3',
     'p-timeout',
     'yaml',
     'zod',

@@ -116,15 +116,24 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Calls `listener` for every event of this type, of all runs. What it throws is logged. Throws OptionInvalidError where
-   * there is no such type.
+   * Calls `listener` for every event of this type, of all runs. A throw or a rejection of a listener is logged. Throws
+   * OptionInvalidError when the type is unknown.
+   *
+   * @example
+   * agent.on('tool-end', ({ name }) => console.log(name));
    */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.on(type, listener);
     return this;
   }
 
-  /** Takes a listener off. */
+  /** Calls `listener` for the next event of this type, and takes it off. */
+  once<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
+    this.engine.hub.on(type, listener, true);
+    return this;
+  }
+
+  /** Takes off a listener that `on` or `once` was given. */
   off<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.off(type, listener);
     return this;

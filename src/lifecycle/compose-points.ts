@@ -23,7 +23,13 @@ class CallSuspendedError extends KeelsonError {
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
-  accept: (value) => checkResponse(value as ModelResponse),
+  accept(value) {
+    if (!isAction(value)) return checkResponse(value as ModelResponse);
+    throw new HookResultInvalidError(
+      'wrapModelCall returns a model response; `request.run.end()` takes an action',
+      value,
+    );
+  },
   passOn({ entry, point, run }, before, after) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof ModelCallRequest)[];
     const changed = keys.filter((key) => before[key] !== after[key]);
@@ -89,8 +95,12 @@ function shown({ name, input, additions }: ToolCallRequest): unknown {
   return additions === undefined ? { name, input } : { name, input, additions };
 }
 
+function isAction(value: unknown): value is { readonly type: string } {
+  return typeof (value as { type?: unknown } | null | undefined)?.type === 'string';
+}
+
 function isSuspension(value: unknown): value is SuspendAction {
-  return (value as Partial<SuspendAction> | null | undefined)?.type === 'suspend';
+  return isAction(value) && value.type === 'suspend';
 }
 
 function suspend({ entry, point, run, call }: HookSite, id: string, action: SuspendAction): Error {

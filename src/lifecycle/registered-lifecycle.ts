@@ -1,9 +1,10 @@
 import { describeValue, LifecycleInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { distance, fold } from '../internal/options/nearest-name.js';
+import { misspeltHook, misspeltHooks } from '../internal/options/misspelt-hooks.js';
 import { boolean, callable, fullText, having, numberRule, oneOf, timerMs } from '../internal/options/rules.js';
 import { memberProblems, type OptionTable, unknownName } from '../internal/options/validate.js';
-import { isPromise } from '../internal/promise.js';
+import { isPlainObject } from '../internal/plain-data.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
 /** A lifecycle as it stands in an agent's list. */
@@ -35,6 +36,18 @@ export const HOOKS = [
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
+/** What other libraries call the hooks. */
+const NAMES = {
+  hooks: HOOKS,
+  foreign: [
+    ['wrapToolCall', /^(before|after|on|wrap)tool(call|use|start|end)?$/],
+    ['beforeModel', /^(before|on)(model|llm)(call|start)$/],
+    ['afterModel', /^(after|on)(model|llm)(call|end)$/],
+    ['beforeAgent', /^(beforerun|on(agent|run)?start)$/],
+    ['afterAgent', /^(afterrun|on(agent|run)?end)$/],
+  ],
+} as const;
+
 const memberRules = {
   ...(Object.fromEntries(HOOKS.map((hook) => [hook, callable])) as Record<(typeof HOOKS)[number], typeof callable>),
   name: fullText,
@@ -44,6 +57,41 @@ const memberRules = {
   holdStream: boolean,
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
+
+/** The compiler widens the `onFailure` of a class to `string`, and the `type` of an action in its method. */
+type ClassLifecycle<Context> = {
+  readonly [Member in keyof AgentLifecycle<Context>]: Loose<AgentLifecycle<Context>[Member]>;
+};
+type Loose<Member> = Member extends 'throw' | 'continue' | 'block'
+  ? string
+  : Member extends (...given: infer Given) => infer Result
+    ? (...given: Given) => Awaitable<Awaited<Result> | { readonly type: string }>
+    : Member;
+
+/** Fails to compile when the policy of a literal is unknown. */
+type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle, 'onFailure'>;
+
+/**
+ * Checks a lifecycle where it is written, and gives it back with its own type, so that a unit test can call its hooks.
+ * Throws LifecycleInvalidError when a member is unknown or invalid.
+ *
+ * @example
+ * const polite = defineLifecycle({
+ *   name: 'polite',
+ *   beforeAgent: (input) => `${input} Please keep it short.`,
+ * });
+ * assert.equal(polite.beforeAgent('Hello.'), 'Hello. Please keep it short.');
+ */
+export function defineLifecycle<Lifecycle extends AgentLifecycle>(lifecycle: Lifecycle): Lifecycle;
+/** For hooks that use the context of a run: `defineLifecycle<Caller>({ … })`. */
+export function defineLifecycle<Context>(lifecycle: AgentLifecycle<Context>): AgentLifecycle<Context>;
+/** For an instance of a class: its `onFailure`, and the `type` of the actions that it returns, may be any `string`. */
+export function defineLifecycle<Context, Policy extends string>(
+  lifecycle: ClassLifecycle<Context> & { readonly onFailure?: Policy } & KnownPolicy<Policy>,
+): AgentLifecycle<Context>;
+export function defineLifecycle(lifecycle: object): object {
+  return registerLifecycle(lifecycle, 1).lifecycle;
+}
 
 /** Checks a lifecycle and fills its defaults. `order` numbers those that have no name of their own. */
 export function registerLifecycle(lifecycle: AgentLifecycle<never>, order: number): RegisteredLifecycle {
@@ -71,24 +119,8 @@ function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
 
 /** A class may have members of its own; in a literal, an unknown one is most likely a misspelt hook. */
 function unknownKeys(lifecycle: object): string[] {
-  const prototype = Object.getPrototypeOf(lifecycle);
-  const isLiteral = prototype === Object.prototype || prototype === null;
-  const own = Object.keys(lifecycle);
-  const keys = isLiteral ? own : [...own, ...memberNames(prototype)].filter(looksLikeHook);
-  return keys
+  if (!isPlainObject(lifecycle)) return misspeltHooks(lifecycle, NAMES);
+  return Object.keys(lifecycle)
     .filter((key) => !Object.hasOwn(memberRules, key))
-    .map((key) => unknownName('member', key, Object.keys(memberRules)));
-}
-
-function memberNames(prototype: object): string[] {
-  const names: string[] = [];
-  for (let level = prototype; level !== Object.prototype && level !== null; level = Object.getPrototypeOf(level)) {
-    names.push(...Object.getOwnPropertyNames(level).filter((name) => name !== 'constructor'));
-  }
-  return names;
-}
-
-/** A class's method that is one slip away from a hook: same letters but for case and underscores, or one edit away. */
-function looksLikeHook(key: string): boolean {
-  return HOOKS.some((hook) => distance(fold(key), fold(hook)) <= 1);
+    .map((key) => misspeltHook(key, NAMES) ?? unknownName('member', key, Object.keys(memberRules)));
 }

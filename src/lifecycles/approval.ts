@@ -7,6 +7,7 @@ import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { Tool } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
+import { guardedNames } from './guarded-names.js';
 
 /** Which calls need a yes, and who gives it. */
 export interface ApprovalOptions<Context = unknown> {
@@ -40,7 +41,8 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * approved call is not asked about again. A denied one gets an error result. All that it needs to know stands in the
  * messages. A call whose tool does not exist passes: there is nothing to run.
  *
- * Where `when` or `ask` throws, the call gets an error result and is not run.
+ * Where `when` or `ask` throws, the call gets an error result and is not run. A name in `tools` that matches no tool is
+ * logged as a warning at the first model call.
  *
  * Priority 5: innermost, so that it judges the final arguments, and nobody is asked about what a gate forbids anyway.
  *
@@ -49,10 +51,12 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  */
 export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
   const { ask, ...rule } = resolveApprovalOptions(options);
+  const guarded = rule.tools && guardedNames('approval({ tools })', rule.tools);
   return {
     name: 'approval',
     priority: 5,
     onFailure: 'block',
+    ...(guarded && { onInit: guarded.onInit, beforeModel: (_messages, run) => guarded.check(run) }),
     async wrapToolCall(call, next) {
       if (call.approved || call.tool === undefined) return next(call);
       const need = await needOf(call, rule);

@@ -7,6 +7,7 @@ import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js'
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
 import { errorResult } from '../tools/tool-result.js';
+import { guardedNames } from './guarded-names.js';
 
 /** What a run may use up. Give at least one limit; all of them count for one run, and a resumed run is a new one. */
 export interface LimitsOptions {
@@ -16,7 +17,10 @@ export interface LimitsOptions {
   readonly toolCalls?: number | undefined;
   /** Tokens, by `run.usage.totalTokens`. Known only after a call: the last one may go beyond. */
   readonly tokens?: number | undefined;
-  /** Calls of single tools, by name. One too many gets an error result, and the run goes on. */
+  /**
+   * Calls of single tools, by name. One too many gets an error result, and the run goes on. A
+   * name that matches no tool is logged as a warning at the first model call.
+   */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
   /** How the run ends where `modelCalls`, `toolCalls` or `tokens` is used up. Default: a reject that says which. */
   readonly onLimit?: ((limit: LimitReached) => RejectAction | RespondAction) | undefined;
@@ -57,6 +61,7 @@ const NO_RESPONSE: ModelResponse = {
  */
 export function limits(options: LimitsOptions): AgentLifecycle {
   const { onLimit = rejectAt, perTool, ...max } = resolveLimits(options);
+  const guarded = perTool && guardedNames('limits({ perTool })', Object.keys(perTool));
   const runs = new WeakMap<RunContext, Used>();
   const usedBy = (run: RunContext): Used => {
     const used = runs.get(run) ?? { modelCalls: 0, toolCalls: 0, perTool: new Map() };
@@ -75,7 +80,11 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     name: 'limits',
     priority: 20,
     onFailure: 'block',
-    beforeModel: (_messages, run) => endOf(run),
+    ...(guarded && { onInit: guarded.onInit }),
+    beforeModel(_messages, run) {
+      guarded?.check(run);
+      return endOf(run);
+    },
     wrapModelCall(request, next) {
       const end = endOf(request.run);
       usedBy(request.run).modelCalls += 1;

@@ -1,8 +1,21 @@
-import { suspectNames } from '../internal/plain-data.js';
+import { misspeltHook, misspeltHooks } from '../internal/options/misspelt-hooks.js';
+import { unknownName } from '../internal/options/validate.js';
+import { isPlainObject } from '../internal/plain-data.js';
 import { PluginInvalidError } from './error.js';
 import type { Plugin } from './plugin.js';
 
 const HOOKS = ['onInit', 'onShutdown', 'beforeMessage', 'afterResponse', 'beforeToolExecute', 'afterToolExecute'];
+
+/** What other libraries call the hooks. */
+const NAMES = {
+  hooks: HOOKS,
+  foreign: [
+    ['beforeToolExecute', /^((before|wrap)tool(call|use)?|ontool(call|use|start))$/],
+    ['afterToolExecute', /^(aftertool(call|use)?|ontoolend)$/],
+    ['beforeMessage', /^(before(agent|model|run)|on(agent|run)?start)$/],
+    ['afterResponse', /^(after(agent|model|run)|on(agent|run)?end)$/],
+  ],
+} as const;
 
 /** Throws PluginInvalidError where a value is no plugin. */
 export function validatePlugin(value: unknown): asserts value is Plugin {
@@ -30,12 +43,19 @@ function problemsOfPlugin(value: unknown): string[] {
 function problemsOfHooks(hooks: unknown): string[] {
   if (!isObject(hooks)) return ['`hooks` is no object'];
   const members = hooks as Readonly<Record<string, unknown>>;
-  const unknown = suspectNames(hooks, /^(on|before|after)[A-Z_]/).filter((key) => !HOOKS.includes(key));
   const wrong = HOOKS.filter((key) => members[key] !== undefined && typeof members[key] !== 'function');
   return [
-    ...unknown.map((key) => `\`hooks.${key}\` is none of ${HOOKS.join(', ')}`),
+    ...unknownHooks(hooks).map((problem) => problem.replace('`', '`hooks.')),
     ...wrong.map((key) => `\`hooks.${key}\` is no function`),
   ];
+}
+
+/** A class may have members of its own; in a literal, an unknown one is most likely a misspelt hook. */
+function unknownHooks(hooks: object): string[] {
+  if (!isPlainObject(hooks)) return misspeltHooks(hooks, NAMES);
+  return Object.keys(hooks)
+    .filter((key) => !HOOKS.includes(key))
+    .map((key) => misspeltHook(key, NAMES) ?? unknownName('member', key, HOOKS));
 }
 
 function isName(name: unknown): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/agent/agent.js';
 import type { LifecycleInvalidError } from '../../src/errors.js';
 import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
+import { defineLifecycle } from '../../src/lifecycle/registered-lifecycle.js';
 import type { RunContext } from '../../src/lifecycle/run-context.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 import { add, addingModel } from '../support/lifecycle/sample-agent.js';
@@ -113,6 +114,47 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     expect(problemsOf(new Inherits())).toHaveLength(1);
     expect(problemsOf(new Field())).toEqual(['unknown member `wrap_tool_call`; did you mean `wrapToolCall`?']);
   });
+
+  it.each([
+    ['beforeToolCall', 'wrapToolCall'],
+    ['afterToolCall', 'wrapToolCall'],
+    ['wrapTool', 'wrapToolCall'],
+    ['onToolStart', 'wrapToolCall'],
+    ['onToolEnd', 'wrapToolCall'],
+    ['beforeModelCall', 'beforeModel'],
+    ['onModelStart', 'beforeModel'],
+    ['afterModelCall', 'afterModel'],
+    ['onAgentStart', 'beforeAgent'],
+    ['beforeRun', 'beforeAgent'],
+    ['onStart', 'beforeAgent'],
+    ['onAgentEnd', 'afterAgent'],
+    ['afterRun', 'afterAgent'],
+    ['onEnd', 'afterAgent'],
+    ['beforeModels_', 'beforeModel'],
+    ['onErrors', 'onError'],
+  ])('the function %s of a class is refused for %s, and so it is in a literal', (name, hook) => {
+    const ofClass = new (class {
+      [name]() {}
+    })();
+    const problem = `unknown member \`${name}\`; did you mean \`${hook}\`?`;
+
+    expect(problemsOf(ofClass)).toEqual([problem]);
+    expect(problemsOf({ [name]: noop })).toEqual([problem]);
+  });
+
+  it('helpers with an underscore, data, accessors and far names of a class are its own', () => {
+    class Own {
+      onErrors = [];
+      _wrapToolCall = noop;
+      get beforeModels(): never {
+        throw new TypeError('Nobody reads it.');
+      }
+      _onError(): void {}
+      onToolNames(): void {}
+    }
+
+    expect(problemsOf(new Own())).toEqual([]);
+  });
 });
 
 class Shouting implements AgentLifecycle {
@@ -195,5 +237,36 @@ describe('S4-TC3: lifecycles of every kind stand in one list', () => {
       ],
       { name: 'b', priority: 50, onFailure: 'block', hooks: [] },
     ]);
+  });
+});
+
+describe('defineLifecycle', () => {
+  it('gives back the very object, whose hooks can be called', () => {
+    const literal = { beforeAgent: (input: string) => `${input}?` };
+
+    expect(defineLifecycle(literal)).toBe(literal);
+    expect(defineLifecycle(literal).beforeAgent('Why')).toBe('Why?');
+  });
+
+  it('takes a class with a widened policy and actions written by hand, which take effect', async () => {
+    class Guard {
+      onFailure = 'block';
+      afterModel() {
+        return { type: 'reject', reason: 'not this' };
+      }
+    }
+    const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [defineLifecycle(new Guard())] });
+
+    await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'not this' });
+  });
+
+  it('refuses what an agent would refuse', () => {
+    class Guard {
+      onFailure = 'ignore';
+    }
+
+    expect(() => defineLifecycle(new Guard())).toThrow(
+      "Lifecycle \"Guard#1\" is not valid: `onFailure` must be 'throw', 'continue' or 'block', got \"ignore\"",
+    );
   });
 });

@@ -48,10 +48,18 @@ test('the tarball holds the build and the few files beside it', () => {
   expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
 });
 
-test('an empty project that installs it gets it and its five dependencies', () => {
+test('an empty project that installs it gets it and its six dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 
-  expect(installed.sort()).toEqual(['@cfworker', 'es-module-lexer', 'keelson', 'p-timeout', 'yaml', 'zod']);
+  expect(installed.sort()).toEqual([
+    '@cfworker',
+    'es-module-lexer',
+    'eventemitter3',
+    'keelson',
+    'p-timeout',
+    'yaml',
+    'zod',
+  ]);
 });
 
 test.each(withoutPeers)('%s gives the same names by import and by require, without any optional package', (name) => {

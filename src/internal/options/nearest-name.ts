@@ -2,13 +2,13 @@
 const FARTHEST = 3;
 
 /** Returns the name that was most likely meant: the nearest one, with at most a third of its letters wrong. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const far = (other: string) => Math.min(FARTHEST, Math.ceil(other.length / 3));
+export function nearestName(name: string, names: readonly string[], farthest = FARTHEST): string | undefined {
+  const far = (other: string) => Math.min(farthest, Math.ceil(other.length / 3));
   let nearest: string | undefined;
-  let least = FARTHEST + 1;
+  let least = farthest + 1;
   for (const other of names) {
-    // Comparing takes as long as both are.
-    if (Math.abs(other.length - name.length) > FARTHEST + 1) continue;
+    // Comparing takes as long as both are. Underscores do not count.
+    if (Math.abs(fold(other).length - fold(name).length) > farthest) continue;
     const wrong = distance(fold(name), fold(other));
     if (wrong >= least || wrong > far(other)) continue;
     nearest = other;
@@ -23,7 +23,7 @@ export function fold(name: string): string {
 }
 
 /** Levenshtein distance, by one row. */
-export function distance(a: string, b: string): number {
+function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -1,5 +1,6 @@
 import { HookResultInvalidError } from '../../errors.js';
-import { suspectNames } from '../../internal/plain-data.js';
+import { misspeltHooks } from '../../internal/options/misspelt-hooks.js';
+import { isPlainObject } from '../../internal/plain-data.js';
 import { adaptPlugin, type PluginPart } from '../hooks/part.js';
 import type { ModuleExports } from '../import-module.js';
 import type { Plugin } from '../plugin.js';
@@ -32,10 +33,21 @@ const CALLED = [
 /** Hooks and events of opencode that there are not here, and those to come. Nobody takes a misspelt gate for one of them. */
 const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+)+)$/;
 
+/** What other libraries, and other places of opencode, call the hooks. */
+const NAMES = {
+  hooks: CALLED,
+  foreign: [
+    ['tool.execute.before', /^(tool\.(exec|call|use|run)?\.?before|(before|wrap|on)tool(call|use|start|execute)?)$/],
+    ['tool.execute.after', /^(tool\.(exec|call|use|run)?\.?after|aftertool(call|use|execute)?|ontoolend)$/],
+  ],
+} as const;
+
 /** What is wrong with what a function gave as hooks. */
 export function problemOfHooks(hooks: unknown, isGuess: boolean): string | undefined {
   if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
-  const unknown = suspectNames(hooks, /\./).filter((key) => !isKnown(key));
+  const misspelt = isPlainObject(hooks) ? [] : misspeltHooks(hooks, NAMES);
+  if (misspelt.length > 0) return `gives hooks with an ${misspelt.join('; ')}`;
+  const unknown = isPlainObject(hooks) ? Object.keys(hooks).filter((key) => !isKnown(key)) : [];
   const hasHooks = Object.keys(hooks).some(isKnown) || CALLED.some((key) => key in hooks);
   // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
   const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));

@@ -173,7 +173,10 @@ test.each([
   [{ name: 'a\nb' }, '`name`'],
   [{ name: 'x'.repeat(129) }, '`name`'],
   [{ name: 'a', beforeToolExecute: () => null }, 'belongs into `hooks`'],
-  [{ name: 'a', hooks: { beforeToolExcute: () => null } }, '`hooks.beforeToolExcute` is none of'],
+  [
+    { name: 'a', hooks: { beforeToolExcute: () => null } },
+    'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
+  ],
   [
     {
       name: 'a',
@@ -181,7 +184,7 @@ test.each([
         beforeToolExcute() {}
       })(),
     },
-    '`hooks.beforeToolExcute` is none of',
+    'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
   ],
   [{ name: 'a', hooks: { onInit: 1 } }, 'no function'],
   [{ name: 'a', tools: {} }, '`tools`'],

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   Agent,
   type AgentLifecycle,
+  defineLifecycle,
   defineTool,
+  HookAction,
   type Message,
   type Model,
   type PendingCall,
@@ -10,7 +12,9 @@ import {
   type RunResult,
   type Session,
   type Tool,
+  type ToolCallRequest,
   type ToolContext,
+  type ToolInvoke,
   type ToolRun,
 } from '../../../src/index.js';
 import { approval } from '../../../src/lifecycles/lifecycles.js';
@@ -176,3 +180,49 @@ export function whatCompilesRuns(): void {
   );
 }
 export const tools: readonly Tool[] = [];
+
+class Guard {
+  onFailure = 'block';
+  readonly seen: string[] = [];
+  beforeModel(_messages: readonly Message[], run: RunContext) {
+    return run.turn > 3 ? { type: 'reject', reason: 'That is enough.' } : undefined;
+  }
+  async wrapToolCall(call: ToolCallRequest, next: ToolInvoke) {
+    this.seen.push(call.name);
+    return call.name === 'erase' ? { type: 'suspend', reason: 'Ask first.' } : next(call);
+  }
+}
+class ForCaller {
+  onFailure = 'continue';
+  beforeAgent(input: string, run: RunContext<Caller>) {
+    return `${input} ${run.context.user}`;
+  }
+}
+
+/** A lifecycle keeps its own type, and a class needs no cast. */
+export function lifecycles(model: Model, run: RunContext, forCaller: RunContext<Caller>): void {
+  const literal = defineLifecycle({
+    name: 'literal',
+    onFailure: 'block',
+    beforeAgent: (input, { agent }) => input + agent,
+    beforeModel: (messages) => messages.slice(1),
+    afterModel: (response) => (response.content.length > 0 ? HookAction.Continue : undefined),
+  });
+  claim<Same<ReturnType<typeof literal.beforeAgent>, string>>();
+  claim<Same<ReturnType<typeof literal.beforeModel>, Message[]>>();
+  use(literal.beforeAgent('x', run), literal.beforeModel([]));
+  const ofCaller = defineLifecycle<Caller>({ beforeAgent: (input, { context }) => input + context.user });
+  claim<Same<typeof ofCaller, AgentLifecycle<Caller>>>();
+  use(ofCaller.beforeAgent?.('x', forCaller));
+  const guard: AgentLifecycle = defineLifecycle(new Guard());
+  const caller: AgentLifecycle<Caller> = defineLifecycle(new ForCaller());
+  use(new Agent({ model, lifecycle: [guard, literal] }), new Agent<Caller>({ model, lifecycle: [caller, guard] }));
+  // @ts-expect-error The context of the class is not the agent's.
+  use(new Agent<Account>({ model, lifecycle: [defineLifecycle(new ForCaller())] }));
+  // @ts-expect-error An unknown policy.
+  use(defineLifecycle({ onFailure: 'ignore' }));
+  // @ts-expect-error An unknown policy, beside a hook.
+  use(defineLifecycle({ onFailure: 'ignore', beforeAgent: (input: string) => input }));
+  // @ts-expect-error A hook is a function.
+  use(defineLifecycle({ beforeModel: 'x' }));
+}

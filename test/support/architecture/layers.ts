@@ -59,6 +59,7 @@ const nodeAllowed = [
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema-check.ts'],
+  eventemitter3: ['agent/listeners.ts'],
   'p-timeout': [''],
   openai: ['providers/openai'],
   '@anthropic-ai/sdk': ['providers/anthropic'],
@@ -72,7 +73,7 @@ const clients: Record<string, readonly string[]> = {
   jiti: ['plugins'],
 };
 
-const rootMayReach = ['@cfworker/json-schema', 'p-timeout', 'zod'];
+const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];
 
 /** A file's part of the house: its top folder, or the folder below it that stands in a layer of its own. */
 function partOf(path: string): string {

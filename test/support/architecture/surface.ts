@@ -1,7 +1,7 @@
 import ts from 'typescript';
 import { descendants, parse, type SourceFile } from './source-file.js';
 
-const MAX_ROOT_VALUES = 20;
+const MAX_ROOT_VALUES = 21;
 const MAX_AGENT_MEMBERS = 16;
 const forbiddenNames = ['utils', 'util', 'helpers', 'helper', 'types', 'common', 'index'];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { Agent, type AgentEvent, HookAction } from '../../src/index.js';
-import { calls, scriptedModel, streams } from '../../src/testing/testing.js';
-import { toolOf } from '../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../support/agent/settle.js';
+import { Agent, type AgentEvent, HookAction } from '../../../src/index.js';
+import { calls, scriptedModel, streams } from '../../../src/testing/testing.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+import { pause, rejectionOf } from '../../support/agent/settle.js';
 
 const TYPES = [
   ...(['run-start', 'run-end', 'turn-end', 'text-delta', 'reasoning-delta', 'model-end'] as const),

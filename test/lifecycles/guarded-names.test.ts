@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, type Tool } from '../../src/index.js';
+import { approval, limits } from '../../src/lifecycles/lifecycles.js';
+import { scriptedModel } from '../../src/testing/testing.js';
+import { toolOf } from '../support/agent/sample-tools.js';
+
+async function warningsOf(lifecycle: AgentLifecycle, given: { tools: readonly Tool[]; late?: readonly Tool[] }) {
+  const warnings: string[] = [];
+  const quiet = () => {};
+  const agent = new Agent({
+    model: scriptedModel(['one', 'two']),
+    tools: given.tools,
+    lifecycle: [lifecycle],
+    loaders: [{ name: 'late', load: (host) => void host.use({ tools: given.late ?? [] }) }],
+    logger: { debug: quiet, info: quiet, error: quiet, warn: (message) => void warnings.push(message) },
+  });
+  await agent.run('go');
+  await agent.run('go');
+  return warnings;
+}
+
+const write = toolOf('write', () => '');
+const remote = toolOf('mcp__files__read', () => '');
+
+describe('a guard whose names match no tool', () => {
+  test.each([
+    ['approval({ tools })', approval({ tools: ['wriet', 'write'] })],
+    ['limits({ perTool })', limits({ perTool: { wriet: 1, write: 1 } })],
+  ])('%s warns once, with the nearest name', async (option, lifecycle) => {
+    expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
+      `${option}: no tool is named "wriet"; did you mean "write"?`,
+    ]);
+  });
+
+  test('names of tools that a loader brings are known', async () => {
+    expect(await warningsOf(approval({ tools: ['write'] }), { tools: [], late: [write] })).toEqual([]);
+  });
+
+  test('tools of a server that has none yet are not missed, those of one that has are', async () => {
+    const lifecycle = approval({ tools: ['mcp__files__raed', 'mcp__later__read', 'read'] });
+
+    expect(await warningsOf(lifecycle, { tools: [remote] })).toEqual([
+      'approval({ tools }): no tool is named "mcp__files__raed"; did you mean "mcp__files__read"?; ' +
+        'no tool is named "read"; did you mean "mcp__files__read"?',
+    ]);
+  });
+
+  test('without names nothing is called for it', () => {
+    expect(approval()).not.toHaveProperty('onInit');
+    expect(approval()).not.toHaveProperty('beforeModel');
+    expect(limits({ modelCalls: 1 })).not.toHaveProperty('onInit');
+  });
+});
