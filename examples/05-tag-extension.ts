@@ -1,7 +1,7 @@
 // Callback extensions: one hides what the model thinks, one counts it in the session's state, one adds to the prompt.
 import assert from 'node:assert/strict';
 import { Agent } from 'keelson';
-import { defineExtension, ExtensionRegistry, shortCircuit } from 'keelson/extension';
+import { defineExtension, extensions, shortCircuit } from 'keelson/extension';
 import { says, scriptedModel } from 'keelson/testing';
 
 // #region define
@@ -33,11 +33,9 @@ const manners = defineExtension({
 const model = scriptedModel(() => says('<think>rain falls, so yes</think>Take an umbrella.'));
 
 // #region register
-const extensions = new ExtensionRegistry();
-extensions.register(thoughts);
-extensions.register(manners);
+const registry = extensions([thoughts, manners]);
 
-const agent = new Agent({ model, instructions: 'You know the weather.', loaders: [extensions] });
+const agent = new Agent({ model, instructions: 'You know the weather.', loaders: [registry] });
 const session = await agent.session({ id: 'bergen' });
 const { text } = await session.run('Do I need an umbrella?', { context: { device: 'watch' } });
 // #endregion
@@ -48,6 +46,6 @@ assert.deepEqual(
   model.requests[0]?.messages.map(({ content }) => content),
   ['You know the weather.\n\nThink inside <think> tags.', 'Do I need an umbrella?\n\nAnswer in one line.'],
 );
-assert.deepEqual(await extensions.stats('bergen'), { bytes: 1, extensions: { thoughts: 1 } });
-await extensions.unregister('thoughts');
+assert.deepEqual(await registry.stats('bergen'), { bytes: 1, extensions: { thoughts: 1 } });
+await registry.unregister('thoughts');
 assert.match((await session.run('Really?')).text, /^<think>/);

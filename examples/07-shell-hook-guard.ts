@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, defineTool } from 'keelson';
-import { type Approver, shellHooks } from 'keelson/shell-hooks';
+import { shellHooks } from 'keelson/shell-hooks';
 import { calls, says, scriptedModel } from 'keelson/testing';
+import type { Approver } from 'keelson/trust';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-guard-'));

@@ -48,24 +48,24 @@ export type {
   SessionRunOptions,
   SessionStream,
 } from './agent/session.js';
-export { SessionConflictError, type SessionStoreError } from './agent/session-error.js';
+export { SessionConflictError, SessionStoreError } from './agent/session-error.js';
 export {
-  type AgentClosedError,
-  type HookResultInvalidError,
+  AgentClosedError,
+  HookResultInvalidError,
   KeelsonError,
   type KeelsonErrorOptions,
-  type LifecycleInvalidError,
-  type LoaderError,
-  type MessageInvalidError,
-  type NextExpiredError,
-  type OptionInvalidError,
+  LifecycleInvalidError,
+  LoaderError,
+  MessageInvalidError,
+  NextExpiredError,
+  OptionInvalidError,
   ResumeInvalidError,
-  type RunEndedError,
-  type SessionClosedError,
-  type SessionReentryError,
+  RunEndedError,
+  SessionClosedError,
+  SessionReentryError,
   TimeoutExceededError,
-  type ToolConflictError,
-  type ToolInvalidError,
+  ToolConflictError,
+  ToolInvalidError,
 } from './errors.js';
 export type { Clock } from './internal/clock.js';
 export type { Ids } from './internal/ids.js';
@@ -129,22 +129,12 @@ export type {
 export {
   ModelError,
   type ModelFailureHints,
-  type ResponseInvalidError,
+  ResponseInvalidError,
   RunError,
   type RunErrorState,
 } from './model/run-error.js';
 export { MemorySessionStore } from './state/memory-session-store.js';
 export type { SessionChange, SessionStore, StoredSession } from './state/session-store.js';
-export type {
-  EvictedState,
-  StateChange,
-  StateEntry,
-  StatePolicy,
-  StateScope,
-  StateStats,
-  StateStore,
-} from './state/state-store.js';
-export type { MetricLabels, MetricsSink } from './telemetry/metrics-sink.js';
 export { type ArgumentsSchema, defineTool, type ToolDefinition, type ToolInput } from './tools/define-tool.js';
 export type { InferOutput, StandardIssue, StandardResult, StandardSchema } from './tools/standard-schema.js';
 export type {

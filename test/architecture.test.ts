@@ -135,14 +135,14 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'the root names at most twenty-one values, each explicitly',
+    title: 'the root names at most twelve values beside its errors, each explicitly',
     check: rootViolations,
     bad: [
       [{ 'a.ts': '' }, ['src/index.ts is missing']],
       [{ 'index.ts': "export * from './a.js';" }, ['index.ts has an `export *`']],
       [
-        { 'index.ts': `export { ${Array.from({ length: 22 }, (_, i) => `a${i}`)}, type T } from './a.js';` },
-        ['index.ts exports 22 values, more than 21'],
+        { 'index.ts': `export { ${Array.from({ length: 13 }, (_, i) => `a${i}`)}, AError, type T } from './a.js';` },
+        ['index.ts exports 13 values beside its errors, more than 12'],
       ],
     ],
   },

@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as ShellHooks from '../../src/shell-hooks/shell-hooks.js';
+import type * as Trust from '../../src/trust/trust.js';
 import { digits, type Figure, figureOf } from '../driver/figure.js';
 import { median } from '../driver/race.js';
 import type { Setting } from './measurement.js';
+
+type Library = typeof ShellHooks & typeof Trust;
 
 const PAIRS = 20;
 const FILES = [1, 50, 1_000] as const;
@@ -23,8 +26,8 @@ export async function measureShellHooks(setting: Setting): Promise<Figure[]> {
   try {
     const place = { workspaceDir: join(folder, 'work'), stateDir: join(folder, 'state') };
     mkdirSync(place.workspaceDir);
-    const url = new URL('shell-hooks.js', setting.builds.shipped).href;
-    const library = (await import(url)) as typeof ShellHooks;
+    const load = (name: string) => import(new URL(name, setting.builds.shipped).href);
+    const library: Library = { ...(await load('shell-hooks.js')), ...(await load('trust.js')) };
     return [...(await measureSpawns(setting, library, place)), ...(await measureVerify(setting, library, place))];
   } finally {
     rmSync(folder, { recursive: true });
@@ -40,7 +43,7 @@ type Command = readonly [command: string, args: readonly string[]];
 
 const SH: Command = ['/bin/sh', ['-c', 'cat > /dev/null']];
 
-async function measureSpawns(setting: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
+async function measureSpawns(setting: Setting, library: Library, place: Place): Promise<Figure[]> {
   const script = join(place.stateDir, '..', 'hook.mjs');
   writeFileSync(script, HOOK);
   const node: Command = [process.execPath, [script]];
@@ -82,7 +85,7 @@ async function race(
   return figureOf(ratios, { ...figure, note: `${digits(second)} ms against ${digits(first)} of a bare spawn` });
 }
 
-function hookRunner(library: typeof ShellHooks, [command, args]: Command, place: Place): () => Promise<void> {
+function hookRunner(library: Library, [command, args]: Command, place: Place): () => Promise<void> {
   const registry = new library.HookRegistry();
   registry.register({ event: 'before_tool', name: 'hook', command, args, scope: 'user' });
   const gate = library.createTrustGate({ ...place, logger });
@@ -105,7 +108,7 @@ function bareSpawn([command, args]: Command, options: { readonly detached?: bool
   });
 }
 
-async function measureVerify({ race }: Setting, library: typeof ShellHooks, place: Place): Promise<Figure[]> {
+async function measureVerify({ race }: Setting, library: Library, place: Place): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const count of FILES) {
     const folder = join(place.workspaceDir, `files-${count}`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Agent, KeelsonError, TurnLimitError } from 'keelson';
+import { Agent, OptionInvalidError, TurnLimitError } from 'keelson';
 import { calls, faultyTool, says, scriptedModel } from 'keelson/testing';
 
 const model = scriptedModel([calls('throws'), calls('throws'), says('It fails each time.')]);
@@ -20,7 +20,7 @@ assert.equal(text, 'It fails each time.');
 
 // #region code
 const error = await agent.run('Hello', { maxTurns: 0 }).catch((reason: unknown) => reason);
-if (error instanceof KeelsonError && error.code === 'ERR_OPTION_INVALID') text = error.message;
+if (error instanceof OptionInvalidError) text = error.message;
 // #endregion
 
 assert.equal(text, '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got 0');

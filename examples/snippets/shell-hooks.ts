@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, defineTool } from 'keelson';
-import { shellHooks, terminalApprover } from 'keelson/shell-hooks';
+import { shellHooks } from 'keelson/shell-hooks';
 import { calls, says, scriptedModel } from 'keelson/testing';
+import { terminalApprover } from 'keelson/trust';
 import { z } from 'zod';
 
 const workspaceDir = mkdtempSync(join(tmpdir(), 'keelson-snippet-'));

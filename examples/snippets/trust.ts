@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
 import { plugins } from 'keelson/plugins';
-import { createTrustGate, shellHooks } from 'keelson/shell-hooks';
+import { shellHooks } from 'keelson/shell-hooks';
 import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-gate-'));
 const workspaceDir = join(folder, 'workspace');

@@ -5,6 +5,16 @@
  */
 export { MemoryStateStore, type MemoryStateStoreOptions } from '../state/memory-state-store.js';
 export { StateKeyError } from '../state/state-key.js';
+export type {
+  EvictedState,
+  StateChange,
+  StateEntry,
+  StatePolicy,
+  StateScope,
+  StateStats,
+  StateStore,
+} from '../state/state-store.js';
+export type { MetricLabels, MetricsSink } from '../telemetry/metrics-sink.js';
 export type { ExtensionContext, TagContext } from './context.js';
 export {
   type AdditionCondition,
@@ -32,6 +42,7 @@ export {
   StateStoreError,
   StateValueError,
 } from './error.js';
+export { extensions } from './extensions.js';
 export type { ExtensionRegistryOptions, StateLimits } from './options.js';
 export { ExtensionRegistry, type RegisterOptions } from './registry.js';
 export { type ShortCircuit, shortCircuit } from './short-circuit.js';

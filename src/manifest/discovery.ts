@@ -4,28 +4,27 @@ import { join } from 'node:path';
 import { mapConcurrent } from '../internal/map-concurrent.js';
 import type { ManifestDiagnostic } from '../internal/problem.js';
 import { isInside, realLocation } from '../process/files/location.js';
-import type { ExtensionScope } from '../skills/skill.js';
-import type { Extension } from './extension.js';
+import type { ExtensionPackage, ExtensionPackageScope } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
 
 /** Where extensions are looked for. */
 export interface DiscoveryOptions extends Pick<FolderReading, 'compat' | 'workspaceDir'> {
   /** The folders that hold extensions, the user's first. */
-  readonly roots: readonly { readonly scope: ExtensionScope; readonly folder: string }[];
+  readonly roots: readonly { readonly scope: ExtensionPackageScope; readonly folder: string }[];
   /** Whether a link in the user's folder may lead to an extension elsewhere. */
   readonly followLinks: boolean;
 }
 
 /** What was found, in the order of loading, and what was passed over. */
 export interface Discovery {
-  readonly extensions: readonly Extension[];
+  readonly extensions: readonly ExtensionPackage[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
 /** Finds the extensions of the user, then those of the workspace, each by the names of their folders. Never rejects. */
 export async function discoverExtensions(options: DiscoveryOptions): Promise<Discovery> {
   const diagnostics: ManifestDiagnostic[] = [];
-  const byName = new Map<string, Extension>();
+  const byName = new Map<string, ExtensionPackage>();
   const seen = new Set<string>();
   for (const root of options.roots) {
     const { folders, diagnostics: passedOver } = await listFolders(root, options);
@@ -46,7 +45,7 @@ export async function discoverExtensions(options: DiscoveryOptions): Promise<Dis
 
 interface Folder {
   readonly path: string;
-  readonly scope: ExtensionScope;
+  readonly scope: ExtensionPackageScope;
 }
 
 interface FolderList {
@@ -93,7 +92,7 @@ async function locate(folder: string, entry: Dirent): Promise<{ entry: Dirent; p
   return { entry, path: await realpath(path).catch(() => undefined) };
 }
 
-function nameTaken({ name, source }: Extension, taken: Extension): ManifestDiagnostic {
+function nameTaken({ name, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {
   const message = `Extension "${name}" (${source}) is left out: ${taken.source} of the ${taken.scope} has that name.`;
   return { level: 'error', message, extension: name, source, problems: [{ path: 'name', message: 'it is taken' }] };
 }

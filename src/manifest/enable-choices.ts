@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { realLocation } from '../process/files/location.js';
 import { type ChoiceOwner, EnableState, STATE_FILE } from './enable-state.js';
-import type { Extension } from './extension.js';
+import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
 
 /** Which extensions are on. A choice counts at once and is stored behind those before it. */
@@ -26,14 +26,14 @@ export class EnableChoices {
   }
 
   /** Whether an extension is on, whatever else it may lack. */
-  isWanted(extension: Extension): boolean {
+  isWanted(extension: ExtensionPackage): boolean {
     const { name } = extension;
     const choice = this.chosen.get(name) ?? this.state.choiceOf(this.ownerOf(extension), name);
     return choice ?? (this.settings.autoEnable && !this.state.isLost);
   }
 
   /** Turns an extension on or off. A choice that cannot be stored holds only if it turned the extension off. */
-  choose(extension: Extension, isOn: boolean): Promise<void> {
+  choose(extension: ExtensionPackage, isOn: boolean): Promise<void> {
     const { name } = extension;
     const before = this.chosen.get(name);
     this.chosen.set(name, isOn);
@@ -63,7 +63,7 @@ export class EnableChoices {
   }
 
   /** By whatever link one comes to a workspace, it is the same. */
-  private ownerOf({ scope }: Extension): ChoiceOwner {
+  private ownerOf({ scope }: ExtensionPackage): ChoiceOwner {
     return scope === 'user' ? 'user' : { workspace: realLocation(this.settings.workspaceDir) };
   }
 }

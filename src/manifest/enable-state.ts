@@ -4,7 +4,7 @@ import { describeError } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
 import { writeAtomic } from '../process/files/write-atomic.js';
-import { ExtensionStateError } from './error.js';
+import { ExtensionPackageStateError } from './error.js';
 
 /** The name of the file of choices in the user's folder. */
 export const STATE_FILE = 'extensions-enabled.json';
@@ -48,7 +48,7 @@ export class EnableState {
     return this.mapOf(this.choices, owner)?.get(name.toLowerCase());
   }
 
-  /** Stores a choice. Rejects with an ExtensionStateError where that fails. */
+  /** Stores a choice. Rejects with an ExtensionPackageStateError where that fails. */
   async choose(owner: ChoiceOwner, name: string, enabled: boolean): Promise<void> {
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -61,8 +61,8 @@ export class EnableState {
       };
       await withFileLock(this.path, act, lockFailure);
     } catch (cause) {
-      if (cause instanceof ExtensionStateError) throw cause;
-      throw new ExtensionStateError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
+      if (cause instanceof ExtensionPackageStateError) throw cause;
+      throw new ExtensionPackageStateError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
     }
   }
 
@@ -83,7 +83,7 @@ export class EnableState {
 }
 
 function lockFailure(folder: string, problem: LockProblem): Error {
-  return new ExtensionStateError(lockProblemText(folder, problem));
+  return new ExtensionPackageStateError(lockProblemText(folder, problem));
 }
 
 const LOST: Choices = { user: new Map(), workspaces: new Map(), lost: true };

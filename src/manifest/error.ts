@@ -1,7 +1,7 @@
 import { KeelsonError } from '../errors.js';
 
 /** There is no extension of that name. */
-export class ExtensionUnknownError extends KeelsonError {
+export class ExtensionPackageUnknownError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_UNKNOWN';
   readonly extension: string;
 
@@ -14,6 +14,6 @@ export class ExtensionUnknownError extends KeelsonError {
 }
 
 /** Which extensions are on could not be stored. */
-export class ExtensionStateError extends KeelsonError {
+export class ExtensionPackageStateError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_STATE';
 }

@@ -2,15 +2,14 @@ import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
 import { readBytes } from '../process/files/file-bytes.js';
 import { resolveInside } from '../process/files/relative-path.js';
-import type { ExtensionScope } from '../skills/skill.js';
-import type { Extension, ManifestFormat } from './extension.js';
+import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import type { ReadManifest } from './formats/format.js';
 import { FORMATS } from './formats/list.js';
 import { MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './formats/strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {
-  readonly scope: ExtensionScope;
+  readonly scope: ExtensionPackageScope;
   /** The formats of other programs that are read too. */
   readonly compat: readonly Exclude<ManifestFormat, 'native'>[];
   readonly workspaceDir: string;
@@ -18,14 +17,14 @@ export interface FolderReading {
 
 /** What was found in a folder; neither an extension nor a diagnostic where it is none. */
 export interface FolderResult {
-  readonly extension?: Extension;
+  readonly extension?: ExtensionPackage;
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
 /** Reads the extension in a folder without links in its path. Never rejects: what is wrong is told. */
 export async function readExtensionFolder(root: string, reading: FolderReading): Promise<FolderResult> {
   const diagnostics: ManifestDiagnostic[] = [];
-  let found: { readonly extension: Extension; readonly file: string } | undefined;
+  let found: { readonly extension: ExtensionPackage; readonly file: string } | undefined;
   const wanted = new Set<ManifestFormat>(reading.compat);
   for (const { id: format, file, isOptIn, read: readFormat } of FORMATS) {
     if (isOptIn && !wanted.has(format)) continue;

@@ -1,18 +1,18 @@
 import { OptionInvalidError } from '../errors.js';
-import { loadStandaloneSkills } from '../skills/standalone.js';
+import { loadSkills } from '../skills/load-skills.js';
 import type { ManifestParts } from './active/parts.js';
 import { type PreparedExtension, prepareExtension } from './active/preparation.js';
 import { discoverExtensions } from './discovery.js';
-import { ExtensionUnknownError } from './error.js';
-import type { Extension } from './extension.js';
+import { ExtensionPackageUnknownError } from './error.js';
+import type { ExtensionPackage } from './extension.js';
 import { extensionStatus } from './extension-status.js';
 import type { ManifestSettings } from './options.js';
 import { mergeConfiguration, type ResolvedSettings } from './settings/settings.js';
-import type { ExtensionStatus } from './status.js';
+import type { ExtensionPackageStatus } from './status.js';
 
 /** The extensions that were found, and what is known of those that are on. */
 export class ExtensionSet {
-  private found: readonly Extension[] = [];
+  private found: readonly ExtensionPackage[] = [];
   /** By name; blocked ones too. */
   private readonly prepared = new Map<string, PreparedExtension>();
   private hostConfig: Readonly<Record<string, unknown>>;
@@ -36,15 +36,15 @@ export class ExtensionSet {
     this.hostConfig = config;
   }
 
-  list(): readonly Extension[] {
+  list(): readonly ExtensionPackage[] {
     return this.found;
   }
 
-  /** Throws an `ExtensionUnknownError` if no extension has the name. */
-  require(name: string): Extension {
+  /** Throws an `ExtensionPackageUnknownError` if no extension has the name. */
+  require(name: string): ExtensionPackage {
     const found = this.find(name);
     if (found) return found;
-    throw new ExtensionUnknownError(
+    throw new ExtensionPackageUnknownError(
       name,
       this.found.map((extension) => extension.name),
     );
@@ -69,7 +69,7 @@ export class ExtensionSet {
     diagnostics.forEach(parts.report);
     const prepared = await this.prepareAll(extensions);
     const { workspaceDir, skillRoots: roots } = settings;
-    parts.standalone = await loadStandaloneSkills({ gate: parts.gate, workspaceDir, roots });
+    parts.standalone = await loadSkills({ gate: parts.gate, workspaceDir, roots });
     parts.standalone.diagnostics.forEach(parts.report);
     await this.install(prepared, extensions);
   }
@@ -95,14 +95,14 @@ export class ExtensionSet {
   }
 
   /** Takes an extension out at once; resolves when its servers have ended. */
-  async deactivate({ name }: Extension): Promise<void> {
+  async deactivate({ name }: ExtensionPackage): Promise<void> {
     const closed = this.parts.active.remove(name);
     this.prepared.delete(name);
     this.parts.publish();
     await closed;
   }
 
-  statuses(): readonly ExtensionStatus[] {
+  statuses(): readonly ExtensionPackageStatus[] {
     const { choices, active } = this.parts;
     const servers = active.servers.list();
     return this.found.map((extension) =>
@@ -120,7 +120,7 @@ export class ExtensionSet {
     this.isClosed = true;
   }
 
-  private async prepareAll(extensions: readonly Extension[]): Promise<readonly PreparedExtension[]> {
+  private async prepareAll(extensions: readonly ExtensionPackage[]): Promise<readonly PreparedExtension[]> {
     const prepared: PreparedExtension[] = [];
     for (const extension of extensions) {
       if (this.parts.choices.isWanted(extension)) prepared.push(await this.prepare(extension));
@@ -129,7 +129,7 @@ export class ExtensionSet {
   }
 
   /** What was turned off while somebody was asked stays off. */
-  private async install(prepared: readonly PreparedExtension[], found: readonly Extension[]): Promise<void> {
+  private async install(prepared: readonly PreparedExtension[], found: readonly ExtensionPackage[]): Promise<void> {
     if (this.isClosed) return;
     const wanted = prepared.filter(({ extension }) => this.parts.choices.isWanted(extension));
     this.found = found;
@@ -140,7 +140,7 @@ export class ExtensionSet {
     await installed;
   }
 
-  private async prepare(extension: Extension): Promise<PreparedExtension> {
+  private async prepare(extension: ExtensionPackage): Promise<PreparedExtension> {
     const { gate, redactor } = this.parts;
     const prepared = await prepareExtension(extension, {
       ...{ settings: this.settings, gate, redactor, config: this.hostConfig },
@@ -150,7 +150,7 @@ export class ExtensionSet {
     return prepared;
   }
 
-  private find(name: string): Extension | undefined {
+  private find(name: string): ExtensionPackage | undefined {
     return this.found.find((extension) => extension.name.toLowerCase() === String(name).toLowerCase());
   }
 }

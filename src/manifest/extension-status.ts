@@ -1,7 +1,7 @@
-import type { ExtensionServer } from './active/installed-servers.js';
+import type { ExtensionPackageServer } from './active/installed-servers.js';
 import type { PreparedExtension } from './active/preparation.js';
-import type { Extension } from './extension.js';
-import type { ExtensionStatus } from './status.js';
+import type { ExtensionPackage } from './extension.js';
+import type { ExtensionPackageStatus } from './status.js';
 
 /** What is known of an extension. */
 export interface ExtensionKnowledge {
@@ -10,11 +10,11 @@ export interface ExtensionKnowledge {
   readonly isLost: boolean;
   /** Absent where it is off. */
   readonly prepared: PreparedExtension | undefined;
-  readonly servers: readonly ExtensionServer[];
+  readonly servers: readonly ExtensionPackageServer[];
 }
 
 /** An extension as `status()` shows it. */
-export function extensionStatus(extension: Extension, known: ExtensionKnowledge): ExtensionStatus {
+export function extensionStatus(extension: ExtensionPackage, known: ExtensionKnowledge): ExtensionPackageStatus {
   const { name, version, description, scope, format, root } = extension;
   const { isWanted, prepared, servers } = known;
   const blocked = prepared?.blocked;
@@ -35,13 +35,13 @@ export function extensionStatus(extension: Extension, known: ExtensionKnowledge)
   };
 }
 
-function stateOf({ isWanted, isActive, isPending }: Record<string, boolean>): ExtensionStatus['state'] {
+function stateOf({ isWanted, isActive, isPending }: Record<string, boolean>): ExtensionPackageStatus['state'] {
   if (!isWanted) return 'disabled';
   if (!isActive) return 'blocked';
   return isPending ? 'pending' : 'active';
 }
 
-function waiting({ name, state }: ExtensionServer): string[] {
+function waiting({ name, state }: ExtensionPackageServer): string[] {
   return state === 'pending' || state === 'denied' ? [`The server "${name}" is not approved`] : [];
 }
 

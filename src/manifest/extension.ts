@@ -1,6 +1,6 @@
 import type { JsonValue } from '../internal/json.js';
 import type { HookDialect } from '../shell-hooks/hook/event.js';
-import type { ExtensionScope, SettingValue, SkillParameter } from '../skills/skill.js';
+import type { SettingValue, SkillParameter } from '../skills/skill.js';
 
 /** Whose manifest it is: our own, or one of another program that is read as it is. */
 export type ManifestFormat = 'native' | 'gemini' | 'claude';
@@ -71,9 +71,12 @@ export interface ManifestContent {
   readonly excludedTools: readonly string[];
 }
 
-/** An extension that was found, and whose manifest is valid. */
-export interface Extension extends ManifestContent {
-  readonly scope: ExtensionScope;
+/** In which of the two folders an extension package lies, with links followed; in doubt, in the workspace. */
+export type ExtensionPackageScope = 'user' | 'workspace';
+
+/** An extension package that was found, and whose manifest is valid. */
+export interface ExtensionPackage extends ManifestContent {
+  readonly scope: ExtensionPackageScope;
   readonly format: ManifestFormat;
   /** Its folder, absolute, without links. */
   readonly root: string;

@@ -7,7 +7,7 @@ import type { HookRegistry } from '../shell-hooks/hook/registry.js';
 import type { Skills } from '../skills/registry.js';
 import type { TrustGate } from '../trust/gate.js';
 import { ManifestParts } from './active/parts.js';
-import type { Extension } from './extension.js';
+import type { ExtensionPackage } from './extension.js';
 import { ExtensionSet } from './extension-set.js';
 import { type ManifestOptions, resolveManifestOptions } from './options.js';
 import type { ManifestsStatus } from './status.js';
@@ -68,7 +68,7 @@ export class ManifestLoader {
     await this.parts.close();
   }
 
-  extensions(): readonly Extension[] {
+  extensions(): readonly ExtensionPackage[] {
     return this.set.list();
   }
 

@@ -4,7 +4,7 @@ import type { McpServers } from '../mcp/mcp.js';
 import type { HookRegistry } from '../shell-hooks/hook/registry.js';
 import type { Skills } from '../skills/registry.js';
 import type { TrustGate } from '../trust/gate.js';
-import type { Extension } from './extension.js';
+import type { ExtensionPackage } from './extension.js';
 import { ManifestLoader } from './loader.js';
 import type { ManifestOptions } from './options.js';
 import type { ManifestsStatus } from './status.js';
@@ -23,14 +23,14 @@ export interface Manifests extends LifecycleLoader {
    */
   readonly config: Readonly<Record<string, unknown>>;
   /** The extensions with a valid manifest, on or off, in the order of loading. */
-  extensions(): readonly Extension[];
+  extensions(): readonly ExtensionPackage[];
   /** The names of those that are on and have the settings that they need. */
   enabledNames(): readonly string[];
   /** Whether an extension is on and has the settings that it needs. False where there is none of that name. */
   isEnabled(name: string): boolean;
   /**
    * Turns an extension on, for later processes too. Resolves when its hooks are registered and its servers are connected
-   * or have failed. Rejects with an ExtensionUnknownError, or an ExtensionStateError where the choice cannot be stored.
+   * or have failed. Rejects with an ExtensionPackageUnknownError, or an ExtensionPackageStateError where the choice cannot be stored.
    */
   enable(name: string): Promise<void>;
   /**

@@ -7,10 +7,9 @@ import { type OptionRule, type OptionTable, validateOptions } from '../internal/
 import type { McpServers } from '../mcp/mcp.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
-import type { ExtensionScope } from '../skills/skill.js';
 import type { TrustGate } from '../trust/gate.js';
 import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
-import type { Extension, ManifestFormat } from './extension.js';
+import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import { FORMATS } from './formats/list.js';
 
 /** What `manifests` takes. */
@@ -38,7 +37,7 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   /** Whether a link in the user's folder may lead to an extension elsewhere. Default false. */
   readonly followLinks?: boolean | undefined;
   /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
-  readonly mustApprove?: ((extension: Extension) => boolean) | undefined;
+  readonly mustApprove?: ((extension: ExtensionPackage) => boolean) | undefined;
   /** Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. */
   readonly hooks?: ShellHooks | undefined;
   /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
@@ -62,7 +61,7 @@ export interface ManifestSettings extends ManifestOptions {
 }
 
 interface Root {
-  readonly scope: ExtensionScope;
+  readonly scope: ExtensionPackageScope;
   readonly folder: string;
 }
 

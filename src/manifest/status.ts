@@ -1,14 +1,13 @@
 import type { ManifestDiagnostic } from '../internal/problem.js';
-import type { ExtensionScope } from '../skills/skill.js';
-import type { ExtensionServer } from './active/installed-servers.js';
-import type { ManifestFormat } from './extension.js';
+import type { ExtensionPackageServer } from './active/installed-servers.js';
+import type { ExtensionPackageScope, ManifestFormat } from './extension.js';
 
 /** An extension as it stands. */
-export interface ExtensionStatus {
+export interface ExtensionPackageStatus {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  readonly scope: ExtensionScope;
+  readonly scope: ExtensionPackageScope;
   readonly format: ManifestFormat;
   readonly root: string;
   /** Whether it is on, and has the settings that it needs. */
@@ -20,7 +19,7 @@ export interface ExtensionStatus {
   /** Why it is not active, or not all of it. */
   readonly reasons: readonly string[];
   readonly hooks: readonly { readonly event: string; readonly name: string; readonly command: string }[];
-  readonly servers: readonly ExtensionServer[];
+  readonly servers: readonly ExtensionPackageServer[];
   /** The settings, and whether each has a value. */
   readonly settings: readonly {
     readonly name: string;
@@ -33,7 +32,7 @@ export interface ExtensionStatus {
 
 /** What `status()` shows. */
 export interface ManifestsStatus {
-  readonly extensions: readonly ExtensionStatus[];
+  readonly extensions: readonly ExtensionPackageStatus[];
   /** The ids of all skills that can be used now. */
   readonly skills: readonly string[];
   /** Folders of skills that are not approved. */

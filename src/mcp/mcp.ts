@@ -15,11 +15,6 @@ import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
 export type { Spawn } from '../process/process-group.js';
-export { type TerminalApproverOptions, terminalApprover } from '../trust/approvals/terminal-approver.js';
-export type { ApprovalRequest, Approver } from '../trust/decision.js';
-export { createTrustGate, type TrustGate } from '../trust/gate.js';
-export type { TrustGateOptions } from '../trust/gate-options.js';
-export type { TrustScope } from '../trust/item.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';

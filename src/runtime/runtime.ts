@@ -20,10 +20,6 @@ import type { Approver } from '../trust/decision.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import { RelayHost } from './relay-host.js';
 
-export type { TerminalApproverOptions } from '../trust/approvals/terminal-approver.js';
-export { terminalApprover } from '../trust/approvals/terminal-approver.js';
-export type { ApprovalRequest, Approver } from '../trust/decision.js';
-
 /** What `loadRuntime` takes. All of it is optional. */
 export interface RuntimeOptions {
   /** Names the folders, files and variables of the application. Default `keelson`. */

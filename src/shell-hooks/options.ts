@@ -25,7 +25,7 @@ import { DIALECTS } from './dialects/list.js';
 import { parseNativeHooks } from './dialects/native.js';
 import { HookInvalidError } from './error.js';
 import type { ToolNames } from './events/hook-event-context.js';
-import type { Report } from './files/diagnostic.js';
+import type { HookDiagnostic } from './files/diagnostic.js';
 import type { HookFile } from './files/hook-file.js';
 import type { HookDefinition, HookRegistration } from './hook/definition.js';
 import type { HookDialect, HookEvent } from './hook/event.js';
@@ -74,7 +74,7 @@ export interface ShellHooksOptions {
   /** Whether hooks of the user's get the credentials of model providers too. Default false. */
   readonly inheritEnv?: boolean | undefined;
   /** Told of everything that somebody should know of. */
-  readonly onDiagnostic?: Report | undefined;
+  readonly onDiagnostic?: ((diagnostic: HookDiagnostic) => void) | undefined;
   /** Told what hooks say to the user. */
   readonly onNotice?: ((notice: HookNotice) => void) | undefined;
   /** What takes the place of the machine's own. The agent's logger takes over as it loads the hooks. */
@@ -138,7 +138,7 @@ function ownHooks(hooks: ShellHooksOptions['hooks'] = []): {
   if (Array.isArray(hooks)) return { hooks };
   const { timeout } = hooks as HookMap;
   validateOption('hooks.timeout', timeout, timerMs);
-  const report: Report = ({ message, hook = '(no name)' }) => {
+  const report = ({ message, hook = '(no name)' }: HookDiagnostic) => {
     throw new HookInvalidError(hook, [message]);
   };
   return parseNativeHooks({ hooks }, { dialect: 'native', scope: 'builtin', report });

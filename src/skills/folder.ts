@@ -8,7 +8,7 @@ import { isThere, resolveInside } from '../process/files/relative-path.js';
 import { SkillUnavailableError } from './error.js';
 import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './file.js';
 import type { GatedFolder, OpenedFolder } from './gated-folder.js';
-import type { ExtensionScope, SkillEntry } from './skill.js';
+import type { SkillEntry, SkillScope } from './skill.js';
 
 /** The variable in which a plugin of Claude Code finds its data folder. */
 export const DATA_VARIABLE = 'CLAUDE_PLUGIN_DATA';
@@ -33,7 +33,7 @@ export interface SkillPlace {
   readonly folder: string;
   /** The file, where it is a command, which has no folder of its own. */
   readonly command?: CommandFile | undefined;
-  readonly scope: ExtensionScope;
+  readonly scope: SkillScope;
   readonly extension?: string | undefined;
   /** The folder for what a plugin of Claude Code keeps. */
   readonly data?: string | undefined;

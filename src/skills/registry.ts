@@ -21,7 +21,14 @@ export interface Skills {
   invoke(nameOrId: string, parameters?: SkillArguments): Promise<UserMessage>;
 }
 
-/** Holds the skills of all extensions, and those that belong to none. */
+/**
+ * Holds skills, those of extension packages and others.
+ *
+ * @example
+ * const registry = new SkillRegistry();
+ * registry.replace(entries);
+ * await agent.run(await registry.invoke('review', { file: 'a.ts' }));
+ */
 export class SkillRegistry implements Skills {
   private entries: ReadonlyMap<string, SkillEntry> = new Map();
   /** Changes with the list. */

@@ -1,5 +1,5 @@
-/** In which of the two folders an extension lies, with links followed; in doubt, in the workspace. */
-export type ExtensionScope = 'user' | 'workspace';
+/** Who brings a skill along: the user, or the workspace, by where its folder lies with links followed. */
+export type SkillScope = 'user' | 'workspace';
 
 /** A value of a setting. */
 export type SettingValue = string | number | boolean;
@@ -26,7 +26,7 @@ export interface Skill {
   readonly parameters: readonly SkillParameter[];
   /** The extension that brings it along. */
   readonly extension?: string | undefined;
-  readonly scope: ExtensionScope;
+  readonly scope: SkillScope;
   /** The file that it stands in. */
   readonly source: string;
   readonly license?: string | undefined;

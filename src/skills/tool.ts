@@ -15,10 +15,10 @@ interface SkillCall {
 }
 
 /**
- * The model's way to the skills: one tool whose description is the catalogue, which gives the text of a skill, and the
- * files that lie with it. There is no tool while there is no skill.
+ * Offers skills to the model: one tool that lists them in its description, and returns the text of a skill or a file that
+ * lies beside it. An empty registry brings no tool.
  */
-export function skillLifecycle(registry: SkillRegistry, toolName: string): AgentLifecycle {
+export function skillLifecycle(registry: SkillRegistry, toolName = 'skill'): AgentLifecycle {
   const tools = new SkillToolSet(registry, toolName);
   return {
     name: 'skills',

@@ -1,5 +1,5 @@
-import { Agent, type MetricsSink } from 'keelson';
-import { type ExtensionInput, ExtensionRegistry } from 'keelson/extension';
+import { Agent } from 'keelson';
+import { type ExtensionInput, ExtensionRegistry, type MetricsSink } from 'keelson/extension';
 import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { fakeClock } from '../support/agent/fake-clock.js';

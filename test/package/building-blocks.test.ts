@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from 'keelson';
 import { manifests, parseManifest } from 'keelson/manifest';
 import { mcpServers, wrapMcpTool } from 'keelson/mcp';
-import { createTrustGate, HookRegistry, shellHooks } from 'keelson/shell-hooks';
+import { HookRegistry, shellHooks } from 'keelson/shell-hooks';
+import { loadSkills, SkillRegistry, skillLifecycle } from 'keelson/skills';
 import { calls, says, scriptedModel } from 'keelson/testing';
+import { createTrustGate } from 'keelson/trust';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 async function emptyFolder(): Promise<string> {
@@ -56,6 +58,24 @@ describe('each part can be used by itself', () => {
     const gate = createTrustGate({ workspaceDir: await emptyFolder(), stateDir: await emptyFolder() });
 
     expect(await gate.store.list()).toEqual([]);
+  });
+
+  test('the registry of skills', async () => {
+    const workspaceDir = await emptyFolder();
+    const folder = join(workspaceDir, 'skills');
+    await mkdir(join(folder, 'berth'), { recursive: true });
+    await writeFile(join(folder, 'berth/SKILL.md'), '---\nname: berth\ndescription: Finds a berth.\n---\nTake it.\n');
+    const gate = createTrustGate({ workspaceDir, stateDir: await emptyFolder(), approve: () => true });
+    const registry = new SkillRegistry();
+    const model = scriptedModel([calls('skill', { name: 'berth' }), says('Done.')]);
+
+    const { entries, denied } = await loadSkills({ gate, workspaceDir, roots: [{ scope: 'workspace', folder }] });
+    registry.replace(entries);
+    const { messages } = await new Agent({ model, lifecycle: [skillLifecycle(registry)] }).run('Moor.');
+
+    expect(denied).toEqual([]);
+    expect(registry.list()).toMatchObject([{ id: 'berth', scope: 'workspace' }]);
+    expect(messages[2]).toMatchObject({ content: [{ content: expect.stringContaining('Take it.') }] });
   });
 
   test('the parser of manifests', () => {

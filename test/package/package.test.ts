@@ -39,6 +39,22 @@ describe('the public surface is the one in test/package/api (`npm run api` write
   });
 });
 
+describe('every error class of an entry is exported as a value', () => {
+  test.each(entries)('of $specifier', async ({ name, source }) => {
+    const [exported = ''] = committedReport(name).split('## Referred to');
+    const classes = [...exported.matchAll(/^class (\w+Error) /gm)].map(([, error = '']) => error);
+    const module = await import(new URL(`../../${source}`, import.meta.url).href);
+
+    expect(classes.filter((error) => typeof module[error] !== 'function')).toEqual([]);
+  });
+
+  test('so the root lets `instanceof` tell a wrong option apart', async () => {
+    const { Agent, OptionInvalidError } = await import('keelson');
+
+    expect(() => new Agent({ model: {} as never })).toThrow(OptionInvalidError);
+  });
+});
+
 test('S4-VER: the one check has every stage, and ends with the tests', () => {
   const stages = readJson('package.json').scripts.check.split(' && ');
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createTrustGate, type HookDefinition, HookRegistry, shellHooks } from '../../src/shell-hooks/shell-hooks.js';
+import { type HookDefinition, HookRegistry, shellHooks } from '../../src/shell-hooks/shell-hooks.js';
+import { createTrustGate } from '../../src/trust/trust.js';
 import { soakCount } from '../support/soak/soak-count.js';
 
 setFlagsFromString('--expose-gc');

@@ -1,10 +1,10 @@
 import type { HookRegistration, ShellHook } from '../../shell-hooks/hook/definition.js';
 import type { HookRegistry } from '../../shell-hooks/hook/registry.js';
-import type { Extension } from '../extension.js';
+import type { ExtensionPackage } from '../extension.js';
 
 /** The hooks of one extension. */
 export interface ExtensionHooks {
-  readonly extension: Extension;
+  readonly extension: ExtensionPackage;
   readonly hooks: readonly HookRegistration[];
 }
 
@@ -52,7 +52,7 @@ export class InstalledHooks {
     this.registered = this.registered.filter((entry) => !left.has(entry));
   }
 
-  private register({ name }: Extension, registration: HookRegistration): Registered {
+  private register({ name }: ExtensionPackage, registration: HookRegistration): Registered {
     return { key: keyOf(registration), extension: name, hook: this.registry.register(registration) };
   }
 }

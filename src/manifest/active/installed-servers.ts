@@ -3,20 +3,19 @@ import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
 import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
-import type { ExtensionScope } from '../../skills/skill.js';
-import type { Extension } from '../extension.js';
+import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 import { formatOf } from '../formats/list.js';
 import type { ResolvedSettings } from '../settings/settings.js';
 
 /** The servers of one extension. */
 export interface ExtensionServers {
-  readonly extension: Extension;
-  readonly scope: ExtensionScope;
+  readonly extension: ExtensionPackage;
+  readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
 }
 
 /** A server of an extension as it stands. */
-export interface ExtensionServer {
+export interface ExtensionPackageServer {
   /** Its name in the manifest. */
   readonly name: string;
   /** The name that it goes by, another one where that was taken. */
@@ -65,9 +64,9 @@ export class InstalledServers {
   }
 
   /** The servers as they stand, by extension. */
-  list(): ReadonlyMap<string, readonly ExtensionServer[]> {
+  list(): ReadonlyMap<string, readonly ExtensionPackageServer[]> {
     const states = new Map(this.mcp.status().map(({ name, state }) => [name, state]));
-    const listed = new Map<string, ExtensionServer[]>();
+    const listed = new Map<string, ExtensionPackageServer[]>();
     for (const { extension, name, id } of this.added) {
       const servers = listed.get(extension) ?? [];
       servers.push({ name, id, state: states.get(id) ?? 'invalid' });

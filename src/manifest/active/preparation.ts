@@ -3,10 +3,9 @@ import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { DATA_VARIABLE } from '../../skills/folder.js';
-import type { ExtensionScope } from '../../skills/skill.js';
 import type { TrustGate } from '../../trust/gate.js';
 import type { TrustItem } from '../../trust/item.js';
-import type { Extension } from '../extension.js';
+import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 import type { ManifestSettings } from '../options.js';
 import type { Redactor } from '../settings/redactor.js';
 import { NO_SETTINGS, type ResolvedSettings, resolveSettings, storedFor } from '../settings/settings.js';
@@ -27,9 +26,9 @@ export interface PreparationContext {
 
 /** An extension that is ready to be put in its place. */
 export interface PreparedExtension {
-  readonly extension: Extension;
+  readonly extension: ExtensionPackage;
   /** As whose the gate judges it. */
-  readonly scope: ExtensionScope;
+  readonly scope: ExtensionPackageScope;
   readonly settings: ResolvedSettings;
   /** Why nothing of it is active: settings that it cannot do without. */
   readonly blocked: string | undefined;
@@ -41,7 +40,10 @@ export interface PreparedExtension {
 }
 
 /** Asks and reads everything that an extension needs, and changes nothing yet. */
-export async function prepareExtension(extension: Extension, context: PreparationContext): Promise<PreparedExtension> {
+export async function prepareExtension(
+  extension: ExtensionPackage,
+  context: PreparationContext,
+): Promise<PreparedExtension> {
   const { gate, settings: options } = context;
   const scope = mustApprove(extension, options) ? 'workspace' : extension.scope;
   const judged = { extension, scope };
@@ -70,7 +72,7 @@ export async function prepareExtension(extension: Extension, context: Preparatio
 }
 
 /** A choice that fails is no reason to ask less. */
-function mustApprove(extension: Extension, { mustApprove: choose }: ManifestSettings): boolean {
+function mustApprove(extension: ExtensionPackage, { mustApprove: choose }: ManifestSettings): boolean {
   try {
     return choose?.(extension) === true;
   } catch {
@@ -115,7 +117,7 @@ function problemOfHook(hook: HookRegistration): string | undefined {
   }
 }
 
-function hookDiagnostic({ name, source }: Extension, problem: string): ManifestDiagnostic {
+function hookDiagnostic({ name, source }: ExtensionPackage, problem: string): ManifestDiagnostic {
   const message = `Extension "${name}" (${source}): ${problem}`;
   return { level: 'error', message, extension: name, source, problems: [{ path: 'hooks', message: problem }] };
 }
@@ -125,7 +127,10 @@ async function denialOf(gate: TrustGate, item: TrustItem): Promise<string[]> {
   return decision.allowed ? [] : [decision.message];
 }
 
-function settingDiagnostics({ name, source, settings }: Extension, resolved: ResolvedSettings): ManifestDiagnostic[] {
+function settingDiagnostics(
+  { name, source, settings }: ExtensionPackage,
+  resolved: ResolvedSettings,
+): ManifestDiagnostic[] {
   const tell = (setting: string, message: string): ManifestDiagnostic => ({
     ...{ level: 'warning', extension: name, source, problems: [{ path: `settings.${setting}`, message }] },
     // No colon after the name: what follows one is taken for the value, and redacted.

@@ -7,7 +7,7 @@ import { findCommands, findSkillFolders, loadFolderSkill } from '../../skills/fo
 import { GatedFolder } from '../../skills/gated-folder.js';
 import type { SkillEntry } from '../../skills/skill.js';
 import type { TrustGate } from '../../trust/gate.js';
-import type { Extension } from '../extension.js';
+import type { ExtensionPackage } from '../extension.js';
 import { type FolderReading, readExtensionFolder } from '../extension-folder.js';
 import { createReferenceFinder } from '../settings/reference.js';
 import { dataFolder } from './plugin-data.js';
@@ -49,7 +49,13 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   };
 }
 
-async function hasTexts({ root, skills, skillFolders, commandPaths, contextFiles }: Extension): Promise<boolean> {
+async function hasTexts({
+  root,
+  skills,
+  skillFolders,
+  commandPaths,
+  contextFiles,
+}: ExtensionPackage): Promise<boolean> {
   if (skills.length > 0) return true;
   const paths = [...skillFolders, ...commandPaths, ...contextFiles];
   const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
@@ -79,7 +85,7 @@ class TextSource {
     return isSame ? opened : { problem: 'its manifest is not the one that was loaded: reload the extensions' };
   }
 
-  entryOf(skill: Extension['skills'][number]): SkillEntry {
+  entryOf(skill: ExtensionPackage['skills'][number]): SkillEntry {
     const { extension } = this.judged;
     const { name, scope, source } = extension;
     const id = `${name}:${skill.name}`;
@@ -95,7 +101,7 @@ class TextSource {
 }
 
 /** What a manifest says, without where it lies. */
-function contentText({ root: _root, source: _source, scope: _scope, ...content }: Extension): string {
+function contentText({ root: _root, source: _source, scope: _scope, ...content }: ExtensionPackage): string {
   return JSON.stringify(content);
 }
 
@@ -119,7 +125,7 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
 }
 
 /** Each once; folders come before commands. */
-async function findSkills({ skillFolders, commandPaths }: Extension, root: string) {
+async function findSkills({ skillFolders, commandPaths }: ExtensionPackage, root: string) {
   const folders = await Promise.all(skillFolders.map((path) => findSkillFolders(root, path)));
   const commands = await Promise.all(commandPaths.map((path) => findCommands(root, path)));
   return [
@@ -134,7 +140,7 @@ function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 
 }
 
 /** A file that is not there is no problem: programs name one by default. */
-async function readContext({ name, root: folder, contextFiles }: Extension, root: string) {
+async function readContext({ name, root: folder, contextFiles }: ExtensionPackage, root: string) {
   const texts: string[] = [];
   const diagnostics: ManifestDiagnostic[] = [];
   for (const path of contextFiles) {

@@ -2,14 +2,13 @@ import type { JsonValue } from '../../internal/json.js';
 import type { HookRegistration } from '../../shell-hooks/hook/definition.js';
 import { resolveHook } from '../../shell-hooks/hook/resolve-hook.js';
 import { trustItemOf } from '../../shell-hooks/hook/trust-item.js';
-import type { ExtensionScope } from '../../skills/skill.js';
 import type { TrustItem } from '../../trust/item.js';
-import type { Extension } from '../extension.js';
+import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 
 /** An extension as the gate sees it: in the user's folder it may count as one of the workspace. */
 export interface JudgedExtension {
-  readonly extension: Extension;
-  readonly scope: ExtensionScope;
+  readonly extension: ExtensionPackage;
+  readonly scope: ExtensionPackageScope;
 }
 
 type RootedItem = TrustItem & { readonly root: string };
@@ -37,7 +36,7 @@ export function hookItem(registration: HookRegistration, workspaceDir: string): 
   return trustItemOf(resolveHook(registration, 'unregistered'), workspaceDir);
 }
 
-function base({ name, source, root }: Extension, scope: ExtensionScope) {
+function base({ name, source, root }: ExtensionPackage, scope: ExtensionPackageScope) {
   return { scope, name, extension: name, source, root } as const;
 }
 

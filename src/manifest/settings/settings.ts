@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
 import type { SettingValue } from '../../skills/skill.js';
-import type { Extension, SettingDefinition } from '../extension.js';
+import type { ExtensionPackage, SettingDefinition } from '../extension.js';
 import { expectedOf, fitsSetting, valueOfText } from './type.js';
 
 /** From where values come: the variable first, then what is stored, then the default. */
@@ -32,7 +32,10 @@ interface SettingProblem {
 export const NO_SETTINGS: ResolvedSettings = { values: new Map(), variables: {}, missing: [], problems: [] };
 
 /** Finds and checks the value of each setting. One that is wrong counts as none: nothing else stands in for it. */
-export function resolveSettings(extension: Pick<Extension, 'settings'>, sources: SettingSources): ResolvedSettings {
+export function resolveSettings(
+  extension: Pick<ExtensionPackage, 'settings'>,
+  sources: SettingSources,
+): ResolvedSettings {
   const { settings } = extension;
   const found = settings.map((setting) => ({ setting, ...find(setting, sources) }));
   const values = new Map(

@@ -1,7 +1,7 @@
 import type { TrustScope } from '../../trust/item.js';
 import type { HookRegistration } from '../hook/definition.js';
 import type { HookDialect } from '../hook/event.js';
-import type { HookDiagnostic, Report } from './diagnostic.js';
+import type { HookDiagnostic } from './diagnostic.js';
 
 /** What a document of hooks is read with. None of it is ever taken from the document. */
 export interface HookSource {
@@ -13,7 +13,8 @@ export interface HookSource {
   readonly root?: string | undefined;
   /** Whether its hooks are given the folder that `CLAUDE_PLUGIN_DATA` names. */
   readonly hasData?: boolean | undefined;
-  readonly report: Report;
+  /** Told of each thing that is wrong with the document. */
+  readonly report: (diagnostic: HookDiagnostic) => void;
 }
 
 /** What a document of hooks holds. Nothing in it has been checked but its form. */

@@ -1,7 +1,6 @@
 import { MAX_TIMER_MS } from '../../internal/clock.js';
 import type { TrustScope } from '../../trust/item.js';
 import type { HookDialect, HookEvent } from './event.js';
-import type { Matcher } from './matcher.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -63,7 +62,8 @@ export interface ShellHook extends HookRegistration {
   readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
-  readonly matches: Matcher;
+  /** True if the hook is for something that has any of these names. */
+  readonly matches: (names: readonly string[]) => boolean;
   /** Whether `matcher` is a regular expression. */
   readonly isPattern: boolean;
 }

@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../internal/json.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { ToolResult } from '../../tools/tool.js';
-import type { JsonObject } from '../dialects/json-object.js';
 import type { ShellHook } from './definition.js';
 import type { HookDialect } from './event.js';
 import type { HookProblem } from './problem.js';
@@ -21,15 +21,15 @@ export interface HookEffects {
   readonly userText?: string | undefined;
   readonly prompt?: string | undefined;
   /** The arguments of the call, whole. */
-  readonly input?: JsonObject | undefined;
+  readonly input?: Readonly<Record<string, JsonValue>> | undefined;
   /** Changes single arguments of the call. */
-  readonly inputChanges?: JsonObject | undefined;
+  readonly inputChanges?: Readonly<Record<string, JsonValue>> | undefined;
   readonly result?: ToolResult | undefined;
   readonly tools?: ToolChoiceLimit | undefined;
   /** Replaces the text of the response; before the model call, the call itself. */
   readonly response?: string | undefined;
   /** Another request, in the words of Gemini. */
-  readonly geminiRequest?: JsonObject | undefined;
+  readonly geminiRequest?: Readonly<Record<string, JsonValue>> | undefined;
 }
 
 /** Which tools are left. */
@@ -52,9 +52,9 @@ export interface FinishedHook {
 /** What a finished hook said. */
 export interface HookReading {
   /** Its output as it wrote it. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: Readonly<Record<string, JsonValue>> | undefined;
   /** What later hooks of the event are told. */
-  readonly data: JsonObject;
+  readonly data: Readonly<Record<string, JsonValue>>;
   readonly effects: HookEffects;
   /** Fields of its output that mean something elsewhere, and nothing here. */
   readonly ignored?: readonly string[] | undefined;

@@ -1,9 +1,7 @@
-/** Whether a hook is for something that goes by any of these names. */
-export type Matcher = (names: readonly string[]) => boolean;
-
 /** A matcher as it was read. */
 export interface CompiledMatcher {
-  readonly matches: Matcher;
+  /** True if a hook is for something that has any of these names. */
+  readonly matches: (names: readonly string[]) => boolean;
   /** Whether it is a regular expression. One of the workspace is tried only as it was approved: it may never end. */
   readonly isPattern: boolean;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../dialects/json-object.js';
+import type { JsonValue } from '../../internal/json.js';
 import type { HookEventContext } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEffects, HookReading, ToolChoiceLimit } from '../hook/effects.js';
@@ -11,7 +11,7 @@ export interface HookOutcome {
   /** `skipped`: it may not run, and did not. */
   readonly status: 'completed' | 'failed' | 'skipped';
   /** Its output as it wrote it, without keys that would reach a prototype. */
-  readonly output?: JsonObject | undefined;
+  readonly output?: Readonly<Record<string, JsonValue>> | undefined;
   /** Why it failed or was skipped. */
   readonly problem?: HookProblem | undefined;
   readonly exitCode?: number | null | undefined;
@@ -35,9 +35,9 @@ export interface HookEventResult<Value = unknown> {
   /** Every hook that was reached, in order. */
   readonly outcomes: readonly HookOutcome[];
   /** The additional fields of all hooks; a later one wins. */
-  readonly data: JsonObject;
+  readonly data: Readonly<Record<string, JsonValue>>;
   /** The same, hook by hook. */
-  readonly outputs: JsonObject;
+  readonly outputs: Readonly<Record<string, JsonValue>>;
   /** The value, as the hooks rewrote it. */
   readonly value: Value;
   /** What the hooks tell the model, in order. */
@@ -57,8 +57,8 @@ export interface HookEventResult<Value = unknown> {
 /** What the hooks of one event have come to so far. */
 export class EventProgress<Value> {
   value: Value;
-  data: JsonObject = {};
-  outputs: JsonObject = {};
+  data: Readonly<Record<string, JsonValue>> = {};
+  outputs: Readonly<Record<string, JsonValue>> = {};
   private readonly outcomes: HookOutcome[] = [];
   private readonly modelTexts: { hook: string; text: string }[] = [];
   private readonly tools: ToolChoiceLimit[] = [];

@@ -68,7 +68,7 @@ export class HookRunner {
   }
 
   /** The hooks that would run, in order; also those whose pattern nobody has approved yet. */
-  matching(subject: HookMatchInput): readonly ShellHook[] {
+  matching(subject: Pick<HookEventContext, 'event' | 'tool' | 'args' | 'isError' | 'source'>): readonly ShellHook[] {
     const hooks = this.options.registry.hooksOf(subject.event);
     if (hooks.length === 0) return hooks;
     return hooks.filter((hook) => {

@@ -1,5 +1,5 @@
 import { runInNewContext } from 'node:vm';
-import { Agent, type StateStore } from 'keelson';
+import { Agent } from 'keelson';
 import {
   type ExtensionContext,
   type ExtensionInput,
@@ -8,6 +8,7 @@ import {
   MemoryStateStore,
   type StateAlert,
   type StateCodec,
+  type StateStore,
 } from 'keelson/extension';
 import { says, scriptedModel } from 'keelson/testing';
 import { describe, expect, test } from 'vitest';

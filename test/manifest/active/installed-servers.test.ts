@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Agent } from '../../../src/index.js';
-import { createTrustGate, manifests } from '../../../src/manifest/manifest.js';
+import { manifests } from '../../../src/manifest/manifest.js';
 import { mcpServers } from '../../../src/mcp/mcp.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { createTrustGate } from '../../../src/trust/trust.js';
 import { echoServer, makePlace, manifest } from '../../support/manifest/place.js';
 import { script } from '../../support/process/scratch.js';
 

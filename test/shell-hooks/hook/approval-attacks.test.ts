@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createTrustGate, HookRegistry, type Spawn, type TrustGate } from '../../../src/shell-hooks/shell-hooks.js';
+import { HookRegistry, type Spawn } from '../../../src/shell-hooks/shell-hooks.js';
 import { calls, says } from '../../../src/testing/testing.js';
+import { createTrustGate, type TrustGate } from '../../../src/trust/trust.js';
 import { agentWith, countingTool, hooksIn, useHookLab } from '../../support/shell-hooks/hook-lab.js';
 import { hookOfWorkspace, RUN, runsIn } from '../../support/shell-hooks/workspace-hook.js';
 

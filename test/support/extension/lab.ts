@@ -1,5 +1,11 @@
-import { Agent, type AgentOptions, type MetricLabels, type MetricsSink } from 'keelson';
-import { type ExtensionInput, ExtensionRegistry, type ExtensionRegistryOptions } from 'keelson/extension';
+import { Agent, type AgentOptions } from 'keelson';
+import {
+  type ExtensionInput,
+  ExtensionRegistry,
+  type ExtensionRegistryOptions,
+  type MetricLabels,
+  type MetricsSink,
+} from 'keelson/extension';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from 'keelson/testing';
 
 /** A line of log with what came beside it. */

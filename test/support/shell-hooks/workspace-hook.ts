@@ -1,10 +1,6 @@
 import { join } from 'node:path';
-import {
-  type ApprovalRequest,
-  type Approver,
-  type HookRegistration,
-  HookRegistry,
-} from '../../../src/shell-hooks/shell-hooks.js';
+import { type HookRegistration, HookRegistry } from '../../../src/shell-hooks/shell-hooks.js';
+import type { ApprovalRequest, Approver } from '../../../src/trust/trust.js';
 import { type HookLab, hooksIn } from './hook-lab.js';
 
 /** A script that says that it ran. */

@@ -7,26 +7,34 @@ import type { TrustGate } from '../trust/gate.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
 import { GatedFolder } from './gated-folder.js';
-import type { ExtensionScope, SkillEntry } from './skill.js';
+import type { SkillEntry, SkillScope } from './skill.js';
 
-/** Where skills that belong to no extension are looked for. */
-export interface StandaloneSkillOptions {
+/** Where skills that belong to no extension package are looked for. */
+export interface LoadSkillsOptions {
+  /** Asks the user about the folders of the workspace. */
   readonly gate: TrustGate;
   readonly workspaceDir: string;
   /** Folders that hold folders with a SKILL.md, the user's first. */
-  readonly roots: readonly { readonly scope: ExtensionScope; readonly folder: string }[];
+  readonly roots: readonly { readonly scope: SkillScope; readonly folder: string }[];
 }
 
-/** What was found. */
-export interface StandaloneSkills {
+/** The skills of the folders, and what is wrong with others. */
+export interface LoadedSkills {
   readonly entries: readonly SkillEntry[];
   /** Folders of skills that are not approved. */
   readonly denied: readonly string[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
-/** Loads the skills of the user and of the workspace. Of two with one name that of the workspace is taken, else the first. */
-export async function loadStandaloneSkills(options: StandaloneSkillOptions): Promise<StandaloneSkills> {
+/**
+ * Loads the skills of the user and of the workspace. If two have one name, that of the workspace is taken, else the first.
+ *
+ * @example
+ * const registry = new SkillRegistry();
+ * registry.replace((await loadSkills({ gate, workspaceDir, roots: [{ scope: 'user', folder }] })).entries);
+ * const agent = new Agent({ model, lifecycles: [skillLifecycle(registry)] });
+ */
+export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkills> {
   const byId = new Map<string, SkillEntry>();
   const denied: string[] = [];
   const { folders, diagnostics } = await findFolders(options);
@@ -54,11 +62,11 @@ export async function loadStandaloneSkills(options: StandaloneSkillOptions): Pro
 
 interface Folder {
   readonly folder: string;
-  readonly scope: ExtensionScope;
+  readonly scope: SkillScope;
 }
 
 /** Each folder once, by where it really is. A link of the workspace may lead to another place in there, and no further. */
-async function findFolders({ roots, workspaceDir }: StandaloneSkillOptions) {
+async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
   const workspace = realLocation(workspaceDir);
   const found = new Map<string, Folder>();
   const diagnostics: ManifestDiagnostic[] = [];

@@ -1,0 +1,26 @@
+/**
+ * The trust gate: it decides whether something from the workspace may run, be imported, be connected to or be read. One
+ * gate serves all loaders of an agent.
+ *
+ * @packageDocumentation
+ */
+export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
+export type { Approval } from './approvals/approval.js';
+export type { TrustStore } from './approvals/store.js';
+export { type TerminalApproverOptions, terminalApprover } from './approvals/terminal-approver.js';
+export type {
+  AllowedDecision,
+  AllowedReason,
+  ApprovalRequest,
+  Approver,
+  DeniedDecision,
+  DeniedReason,
+  TrustDecision,
+  VerifiedItem,
+} from './decision.js';
+export { TrustStoreError } from './error.js';
+export type { BoundFile } from './fingerprint/bound-file.js';
+export { createTrustGate, type TrustGate } from './gate.js';
+export type { TrustGateOptions, UserHooksChange } from './gate-options.js';
+export type { BindingLimits, TrustItem, TrustKind, TrustScope } from './item.js';
+export type { TrustedLaunch } from './launch.js';

@@ -1,0 +1,27 @@
+import { Agent } from 'keelson';
+import { defineExtension, ExtensionInvalidError, ExtensionRegistry, extensions } from 'keelson/extension';
+import { says, scriptedModel } from 'keelson/testing';
+import { expect, test } from 'vitest';
+
+const loud = defineExtension({ id: 'loud', onPlainText: (text) => text.toUpperCase() });
+const marked = defineExtension({ id: 'marked', onPlainText: (text) => `${text}!` });
+
+test('gives a registry in which the definitions are registered, in their order', async () => {
+  const registry = extensions([loud, marked]);
+  const agent = new Agent({ model: scriptedModel([says('hi')]), loaders: [registry] });
+
+  expect(registry).toBeInstanceOf(ExtensionRegistry);
+  expect(registry.list().map(({ id }) => id)).toEqual(['loud', 'marked']);
+  expect((await agent.run('Hello')).text).toBe('HI!');
+});
+
+test('passes its options to the registry', () => {
+  const named = { id: 'guide', toolConfig: { preferredTools: ['look'] } };
+
+  expect(extensions([named], { tools: ['look'] }).list()).toHaveLength(1);
+  expect(() => extensions([named])).toThrow(ExtensionInvalidError);
+});
+
+test('refuses two definitions of one id', () => {
+  expect(() => extensions([loud, loud])).toThrow(ExtensionInvalidError);
+});
