@@ -60,7 +60,16 @@ export interface AgentOptions<Context = unknown> {
   readonly ids?: Ids | undefined;
 }
 
-/** What one run may have of its own. */
+/**
+ * What one run may have of its own.
+ *
+ * @example
+ * const result = await agent.run('Who wrote it?', {
+ *   signal: AbortSignal.timeout(30_000),
+ *   settings: { temperature: 0 },
+ *   maxTurns: 5,
+ * });
+ */
 export interface RunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> {
   /** Aborts the run: it ends with RunAbortedError, its `cause` the signal's reason. */
   readonly signal?: AbortSignal | undefined;

@@ -26,7 +26,7 @@ import type { Session } from './session.js';
  * any number of runs at once; they share nothing that changes.
  *
  * @example
- * const agent = new Agent({ model, tools: [search], lifecycle: [audit] });
+ * const agent = new Agent({ model, tools: [search], lifecycle: [retryModelCalls()] });
  * const { text } = await agent.run('Which files mention the licence?');
  */
 export class Agent<Context = unknown> {
@@ -96,7 +96,14 @@ export class Agent<Context = unknown> {
     return new EventStream((sink, left) => this.engine.launch(input, given, { sink, left }));
   }
 
-  /** Opens a conversation that remembers its messages in a store, and calls `onSessionStart`. */
+  /**
+   * Opens a conversation that remembers its messages in a store, and calls `onSessionStart`.
+   *
+   * @example
+   * await using session = await agent.session({ id: 'ada' });
+   * await session.run('My name is Ada.');
+   * const { text } = await session.run('What is my name?');
+   */
   session(options: SessionOptions = {}): Promise<Session<Context>> {
     return this.engine.sessions.start(options) as Promise<unknown> as Promise<Session<Context>>;
   }
@@ -142,6 +149,10 @@ export class Agent<Context = unknown> {
   /**
    * This agent as a tool of another. It gets the calling run's signal and context, and its tokens count there. Its
    * failure is an error result.
+   *
+   * @example
+   * const librarian = agent.asTool({ name: 'librarian', description: 'Finds books.' });
+   * const desk = new Agent({ model, tools: [librarian] });
    */
   asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool<Context> {
     return agentTool(this.name, (input, given) => this.engine.launch(input, given), options);

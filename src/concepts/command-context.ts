@@ -37,6 +37,13 @@ const rules = {
 /**
  * Looks a concept up by running a program, which writes what it knows to its standard output. The text gets the heading
  * `## [[name]]` where it does not begin with it. Rejects with ConceptCommandUnavailableError where there is no program.
+ *
+ * @example
+ * const buildContext = commandContext({
+ *   command: '/usr/local/bin/glossary',
+ *   args: ({ conceptName }) => ['show', conceptName],
+ * });
+ * const agent = new Agent({ model, lifecycle: [conceptAugmentation({ buildContext })] });
  */
 export function commandContext(options: CommandContextOptions = {}): BuildContext {
   validateOptions(options, rules);

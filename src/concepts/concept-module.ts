@@ -34,6 +34,9 @@ export type ConceptModule = (context: {
 /**
  * Makes the same augmentation as a module for opencode: `export const Concepts = conceptModule()`. It changes the
  * arguments in place, logs through `client.app.log`, and never throws.
+ *
+ * @example
+ * export const Concepts = conceptModule({ profile: 'safe' });
  */
 export function conceptModule(options: ConceptOptions = {}): ConceptModule {
   const settings = resolveConceptOptions(options);

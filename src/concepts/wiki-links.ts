@@ -35,7 +35,12 @@ export function hasText(value: unknown): boolean {
   return textsIn(value).next().done !== true;
 }
 
-/** The concepts that the texts in a value link to: each once, in the order in which they come first. */
+/**
+ * The concepts that the texts in a value link to: each once, in the order in which they come first.
+ *
+ * @example
+ * conceptsIn({ prompt: 'Compare [[tides]] with [[wind]].' }); // ['tides', 'wind']
+ */
 export function conceptsIn(value: unknown): string[] {
   const found = new Set<string>();
   for (const text of textsIn(value)) addLinks(text, found);

@@ -127,7 +127,13 @@ export interface RegisteredExtension extends Extension {
   readonly session?: string | undefined;
 }
 
-/** Gives back the extension, checked by the compiler: a member that only looks like a callback is none, as in a registry. */
+/**
+ * Gives back the extension, checked by the compiler: a member that only looks like a callback is none, as in a registry.
+ *
+ * @example
+ * const shout = defineExtension({ id: 'shout', onPlainText: (text) => text.toUpperCase() });
+ * new ExtensionRegistry().register(shout);
+ */
 export function defineExtension<const Definition extends ExtensionInput>(
   extension: Definition & {
     readonly [Key in Exclude<keyof Definition, keyof ExtensionInput> & `on${Capitalize<string>}`]: never;

@@ -57,6 +57,10 @@ export class ExtensionRegistry implements LifecycleLoader {
   /**
    * Registers an extension from the next run on. Throws ExtensionInvalidError, and stores nothing of it, where anything
    * is wrong with it or its id is taken.
+   *
+   * @example
+   * const extensions = new ExtensionRegistry();
+   * extensions.register({ id: 'shout', onPlainText: (text) => text.toUpperCase() }, { session: 'ada' });
    */
   register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
     validateOptions(options, { session: fullText } satisfies OptionTable<RegisterOptions>);

@@ -16,6 +16,10 @@ export interface ShortCircuit {
  * Returned by a callback, has no later one of its type called. From `onInputMessages` and `onLlmOutput` the text is the
  * run's result: no model call and no tool call follows. From `onPlainText` and `onTag` it stands for that piece or
  * section, and the run goes on.
+ *
+ * @example
+ * const extensions = new ExtensionRegistry();
+ * extensions.register({ id: 'closed', onInputMessages: () => shortCircuit('We are closed.') });
  */
 export function shortCircuit(text: string): ShortCircuit {
   if (typeof text !== 'string') throw new HookResultInvalidError('shortCircuit takes a text', text);

@@ -34,7 +34,15 @@ export type HookAction = ContinueAction | ApproveAction | RejectAction | Respond
 /** What a hook before the model call may decide instead of giving a value. */
 export type EntryAction = ContinueAction | ApproveAction | RejectAction | RespondAction;
 
-/** Makes the plain objects of {@link HookAction}. */
+/**
+ * Makes the plain objects of {@link HookAction}.
+ *
+ * @example
+ * const guard: AgentLifecycle = {
+ *   name: 'closed',
+ *   beforeAgent: (input) => (input === '' ? HookAction.reject('Nothing was asked.') : HookAction.Continue),
+ * };
+ */
 export const HookAction = {
   /** Go on. */
   Continue: Object.freeze({ type: 'continue' }) as ContinueAction,

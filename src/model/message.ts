@@ -117,7 +117,12 @@ export function isContentPart(part: unknown): part is ContentPart {
   return type === 'file' && (typeof data === 'string' || data instanceof Uint8Array);
 }
 
-/** The text of a message: its text parts joined. Reasoning, pictures and files are left out; of tool results, the text is kept. */
+/**
+ * The text of a message: its text parts joined. Reasoning, pictures and files are left out; of tool results, the text is kept.
+ *
+ * @example
+ * for (const message of session.messages) console.log(message.role, textOf(message));
+ */
 export function textOf(message: Message): string {
   const { content } = message;
   if (typeof content === 'string') return content;
@@ -129,7 +134,12 @@ export function textOf(message: Message): string {
   return text;
 }
 
-/** The calls in a message that are this side's to run, in order. */
+/**
+ * The calls in a message that are this side's to run, in order.
+ *
+ * @example
+ * for (const { name, input } of toolCallsOf(message)) console.log(name, input);
+ */
 export function toolCallsOf(message: Message): readonly ToolCallPart[] {
   if (message.role !== 'assistant') return [];
   return message.content.filter((part): part is ToolCallPart => part.type === 'tool-call' && !part.providerExecuted);

@@ -64,6 +64,10 @@ const ENDS = ['.ts', '.mts', '.js', '.mjs', '.cjs', '.json'];
  * .mts, .js, .mjs, .cjs, .json) of the workspace. Gives nothing where there is none.
  *
  * Throws PluginConfigError where it cannot be used, and PluginUntrustedError where it was found and is not approved.
+ *
+ * @example
+ * const loaded = await loadPluginConfig({ config: './my-app.plugins.ts' });
+ * if (loaded) console.log((await loadPlugins(loaded)).failures);
  */
 export async function loadPluginConfig(options: PluginConfigOptions = {}): Promise<LoadedPluginConfig | undefined> {
   validateOptions(options, configRules);

@@ -70,6 +70,11 @@ export interface LoadedPart extends LoadedPlugin, Member {
 /**
  * Imports the plugins of a configuration one after another. One that cannot be used is refused whole, with an error that
  * names its file; the others load. Rejects where it is `required`. Calls none of their hooks.
+ *
+ * @example
+ * const loaded = await loadPluginConfig({ config: { plugins: [{ path: './guard.ts', required: true }] } });
+ * const hooks = createHookManager();
+ * if (loaded) for (const { plugin } of (await loadPlugins(loaded)).plugins) hooks.register(plugin);
  */
 export async function loadPlugins(
   loaded: LoadedPluginConfig,

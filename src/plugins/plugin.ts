@@ -102,14 +102,27 @@ export interface PluginConfig {
   readonly plugins: readonly PluginEntry[];
 }
 
-/** Gives back what it is given: for types in a module that is to export a plugin, or a factory. */
+/**
+ * Gives back what it is given: for types in a module that is to export a plugin, or a factory.
+ *
+ * @example
+ * export default definePlugin({
+ *   name: 'guard',
+ *   hooks: { beforeToolExecute: (name, input) => (name === 'erase' ? null : { name, input }) },
+ * });
+ */
 export function definePlugin<T extends PluginFactory>(factory: T): T;
 export function definePlugin(plugin: Plugin): Plugin;
 export function definePlugin(plugin: Plugin | PluginFactory): Plugin | PluginFactory {
   return plugin;
 }
 
-/** Gives back what it is given: for types in a configuration file. */
+/**
+ * Gives back what it is given: for types in a configuration file.
+ *
+ * @example
+ * export default definePluginConfig({ plugins: [{ path: './guard.ts', required: true }] });
+ */
 export function definePluginConfig(config: PluginConfig): PluginConfig {
   return config;
 }

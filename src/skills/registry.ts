@@ -16,6 +16,8 @@ export interface Skills {
    * missing, and with a SkillUnavailableError where it may not be used any more.
    *
    * @example
+   * const extensions = manifests({ workspaceDir: process.cwd() });
+   * const agent = new Agent({ model, loaders: [extensions] });
    * await agent.run(await extensions.skills.invoke('review', { file: 'a.ts' }));
    */
   invoke(nameOrId: string, parameters?: SkillArguments): Promise<UserMessage>;

@@ -1,7 +1,14 @@
 import type { Message } from '../model/message.js';
 import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from './session-store.js';
 
-/** Sessions in this process's memory, gone with it. */
+/**
+ * Sessions in this process's memory, gone with it.
+ *
+ * @example
+ * const store = new MemorySessionStore();
+ * const support = new Agent({ name: 'support', model, store });
+ * const sales = new Agent({ name: 'sales', model, store });
+ */
 export class MemorySessionStore implements SessionStore {
   private readonly sessions = new Map<string, { readonly messages: Message[]; revision: number }>();
 

@@ -13,7 +13,13 @@ export interface MemoryStateStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** State in this process's memory, gone with it. Has no timer: what expired is freed bit by bit, by the calls that follow. */
+/**
+ * State in this process's memory, gone with it. Has no timer: what expired is freed bit by bit, by the calls that follow.
+ *
+ * @example
+ * const state = new MemoryStateStore();
+ * const extensions = new ExtensionRegistry({ state });
+ */
 export class MemoryStateStore implements StateStore {
   private readonly clock: Clock;
   private readonly sessions: Map<string, SessionState> = new Map();

@@ -12,7 +12,12 @@ const WHOLE = Symbol.for('keelson.tool-result');
  * A whole result as `execute` may return it: content, data beside it, or an error that is not thrown.
  *
  * @example
- * return toolResult({ content: 'Not found.', isError: true });
+ * const find = defineTool({
+ *   name: 'find',
+ *   description: 'Finds a note.',
+ *   input: z.object({ id: z.string() }),
+ *   execute: ({ id }) => notes.get(id) ?? toolResult({ content: 'Not found.', isError: true }),
+ * });
  */
 export function toolResult(result: ToolResult): ToolResult {
   return { ...result, [WHOLE]: true } as ToolResult;

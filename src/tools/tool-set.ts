@@ -10,7 +10,15 @@ export interface ToolSet<Context = unknown> extends LiveToolSet<Context> {
   remove(name: string): boolean;
 }
 
-/** Makes a tool set that can change while the agent lives. */
+/**
+ * Makes a tool set that can change while the agent lives.
+ *
+ * @example
+ * const set = createToolSet([search]);
+ * const agent = new Agent({ model, tools: set });
+ * set.add(add);
+ * set.remove('search');
+ */
 export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[] = []): ToolSet<Context> {
   let list: readonly Tool<Context>[] = [];
   const set = {

@@ -45,7 +45,13 @@ export interface TrustGate {
   readonly store: TrustStore;
 }
 
-/** Makes a gate. Throws an `OptionInvalidError` where its state would lie in the workspace. */
+/**
+ * Makes a gate. Throws an `OptionInvalidError` where its state would lie in the workspace.
+ *
+ * @example
+ * const gate = createTrustGate({ appName: 'my-agent', workspaceDir: process.cwd(), approve: terminalApprover() });
+ * const agent = new Agent({ model, loaders: [shellHooks({ gate }), mcpServers({ gate })] });
+ */
 export function createTrustGate(options: TrustGateOptions): TrustGate {
   return new ContentGate(resolveGateOptions(options));
 }

@@ -154,7 +154,12 @@ export type ManifestFile = z.infer<typeof manifestSchema>;
 /** The keys that a manifest has. */
 export const MANIFEST_KEYS: readonly string[] = Object.keys(manifestSchema.shape);
 
-/** The JSON Schema of `manifest.json`, draft 2020-12, for editors and other checks. */
+/**
+ * The JSON Schema of `manifest.json`, draft 2020-12, for editors and other checks.
+ *
+ * @example
+ * await writeFile('manifest.schema.json', JSON.stringify(manifestJsonSchema(), null, 2));
+ */
 export function manifestJsonSchema(): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(manifestSchema, { io: 'input' });
   return { $schema, title: 'Extension manifest', ...schema };

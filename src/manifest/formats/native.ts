@@ -203,6 +203,10 @@ function droppedKeys({ mcpServers = {} }: ManifestFile): ManifestProblem[] {
 /**
  * Reads the text of a `manifest.json` as an extension's would be read, for a check before it is published: its content,
  * or all that is wrong with it. Never throws. Files that it names are not looked at.
+ *
+ * @example
+ * const read = parseManifest('{ "name": "notes", "version": "1.0.0" }');
+ * if ('problems' in read) for (const { path, message } of read.problems) console.error(path, message);
  */
 export function parseManifest(text: string): ReadManifest {
   const json = parseJsonObject(new TextEncoder().encode(text));

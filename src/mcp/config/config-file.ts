@@ -13,6 +13,10 @@ const MAX_BYTES = 1_048_576;
  * Reads the servers of a file such as `.mcp.json`: `{ "mcpServers": { … } }`, or the map alone. A missing file has no
  * servers. Rejects with a McpConfigError if the file cannot be read. Comments and trailing commas are accepted, as editors
  * write them.
+ *
+ * @example
+ * const entries = await readMcpConfig('.mcp.json', { scope: 'workspace' });
+ * console.log(entries.map(({ name }) => name));
  */
 export async function readConfigFile(
   path: string,

@@ -33,7 +33,13 @@ export interface McpToolOwner {
   readonly warn: (problem: string) => void;
 }
 
-/** Whether a tool is one of an MCP server's. */
+/**
+ * Whether a tool is one of an MCP server's.
+ *
+ * @example
+ * const askFirst = approval({ when: ({ tool }) => tool !== undefined && isMcpTool(tool) });
+ * const agent = new Agent({ model, lifecycle: [askFirst] });
+ */
 export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }

@@ -22,6 +22,12 @@ export interface McpToolSource {
 /**
  * A tool of an MCP server as one of an agent, for those who have a client of their own: `definition` is an entry of its
  * `tools/list`. A call that fails gives an error result. Throws a ToolInvalidError where the tool cannot be used.
+ *
+ * @example
+ * const { tools } = await client.listTools();
+ * const call: McpToolSource['call'] = (name, input) =>
+ *   client.callTool({ name, arguments: input as Record<string, unknown> });
+ * const agent = new Agent({ model, tools: tools.map((tool) => wrapMcpTool(tool, { server: 'files', call })) });
  */
 export function wrapMcpTool(definition: unknown, { server, call, logger = consoleLogger }: McpToolSource): McpTool {
   const spec = readToolSpec(definition, defaultLimits);

@@ -65,7 +65,14 @@ const SHUTDOWN_MS = 5_000;
 /** The rules of how plugins are called. */
 export const callingRules = { timeoutMs: timerMs, logger, clock } satisfies OptionTable<HookManagerOptions>;
 
-/** Makes a hook manager without plugins. */
+/**
+ * Makes a hook manager without plugins.
+ *
+ * @example
+ * const hooks = createHookManager();
+ * hooks.register({ name: 'trim', hooks: { beforeMessage: (message) => message.trim() } });
+ * const agent = new Agent({ model, lifecycle: hooks.lifecycles() });
+ */
 export function createHookManager(options: HookManagerOptions = {}): HookManager {
   validateOptions(options, callingRules);
   return new PluginHookManager(resolveCalling(options));

@@ -44,7 +44,9 @@ export interface AiSdkOptions {
  * models. Streams where somebody listens.
  *
  * @example
- * const model = aiSdk(anthropic('claude-sonnet-4-5'));
+ * import { openai } from '@ai-sdk/openai';
+ *
+ * const model = aiSdk(openai('gpt-5'));
  */
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);

@@ -128,7 +128,13 @@ async function expand(path: string): Promise<readonly string[]> {
     .map((name) => join(folder, name));
 }
 
-/** Reads the `hooks` of a document by the rules of its dialect. Reports what cannot be read and leaves it out. */
+/**
+ * Reads the `hooks` of a document by the rules of its dialect. Reports what cannot be read and leaves it out.
+ *
+ * @example
+ * const document = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './guard.sh' }] }] } };
+ * const content = parseHooks(document, { dialect: 'claude', scope: 'user', report: console.warn });
+ */
 export function parseHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   return dialectOf(source.dialect).parse(document, source);
 }

@@ -1,4 +1,9 @@
-/** The events that a hook can stand at, in the order of a run. */
+/**
+ * The events that a hook can stand at, in the order of a run.
+ *
+ * @example
+ * const isHookEvent = (name: string) => HOOK_EVENTS.some((event) => event === name);
+ */
 export const HOOK_EVENTS = [
   'session_start',
   'before_agent',

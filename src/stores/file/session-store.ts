@@ -30,6 +30,11 @@ interface SessionLog {
 /**
  * Sessions on disk. What a save acknowledged is there after a kill at any moment, and any number of processes may use the
  * folder at once. A save writes what it adds, not what is there. A damaged file is a StoreCorruptError, and stays as it is.
+ *
+ * @example
+ * const store = new FileSessionStore({ folder: './sessions', ttlMs: 7 * 24 * 3600 * 1000 });
+ * const agent = new Agent({ model, store });
+ * await using session = await agent.session({ id: 'ada' });
  */
 export class FileSessionStore implements SessionStore {
   private readonly vault: FileVault<SessionLog>;

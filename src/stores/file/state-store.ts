@@ -27,6 +27,10 @@ const rules = { ...fileRules, logger } satisfies OptionTable<FileStateStoreOptio
 /**
  * State on disk. What a call acknowledged is there after a kill at any moment, and any number of processes may use the
  * folder at once. A damaged file is put aside with a warning, and its session begins anew.
+ *
+ * @example
+ * const state = new FileStateStore({ folder: './state' });
+ * const extensions = new ExtensionRegistry({ state });
  */
 export class FileStateStore implements StateStore {
   private readonly vault: FileVault<SessionState>;

@@ -37,7 +37,7 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
  * Resolves with the checks that were made. Rejects with LifecycleFaultyError, which lists everything that is broken.
  *
  * @example
- * test('audit keeps the contract', () => assertLifecycle(() => new AuditLifecycle(), { passive: true }));
+ * test('the limits keep the contract', () => assertLifecycle(() => limits({ modelCalls: 100 }), { passive: true }));
  */
 export async function assertLifecycle<Context = unknown>(
   lifecycle: AgentLifecycle<Context> | (() => AgentLifecycle<Context>),

@@ -7,7 +7,14 @@ import { ScriptedFailureError } from './error.js';
  */
 export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-nothing';
 
-/** Makes a tool that takes any arguments and is faulty in one way. It is named after its fault by default. */
+/**
+ * Makes a tool that takes any arguments and is faulty in one way. It is named after its fault by default.
+ *
+ * @example
+ * const agent = new Agent({ model: scriptedModel([calls('throws'), says('sorry')]), tools: [faultyTool('throws')] });
+ * const { text } = await agent.run('Go');
+ * expect(text).toBe('sorry');
+ */
 export function faultyTool(fault: ToolFault, name: string = fault): Tool {
   return {
     name,

@@ -48,7 +48,12 @@ export interface AnswerOptions {
   readonly finishReason?: FinishReason | undefined;
 }
 
-/** The model answers with this text. Where somebody listens, it comes in up to three deltas first. */
+/**
+ * The model answers with this text. Where somebody listens, it comes in up to three deltas first.
+ *
+ * @example
+ * const model = scriptedModel([says('Hello.'), says('42', { reasoning: 'Six times seven.' })]);
+ */
 export function says(text: string, options: AnswerOptions = {}): ScriptStep {
   return {
     label: `says(${quote(text)})`,
@@ -80,13 +85,22 @@ export function calls(first: string | ScriptedCall, ...rest: readonly unknown[])
 /**
  * The call rejects with this value: a text becomes the message of a ScriptedFailureError. An error with a `status` and a
  * `retryAfterMs` is what a provider's client would throw.
+ *
+ * @example
+ * const model = scriptedModel([fails('overloaded'), says('Hello.')]);
+ * const agent = new Agent({ model, lifecycle: [retryModelCalls()] });
  */
 export function fails(error: unknown = new ScriptedFailureError()): ScriptStep {
   const reason = typeof error === 'string' ? new ScriptedFailureError(error) : error;
   return { label: 'fails()', play: () => Promise.reject(reason) };
 }
 
-/** Waits by the script's clock, then plays the step. An abort of the request ends the wait and rejects. */
+/**
+ * Waits by the script's clock, then plays the step. An abort of the request ends the wait and rejects.
+ *
+ * @example
+ * const model = scriptedModel([delays(50, says('Late.'))]);
+ */
 export function delays(ms: number, entry: ScriptEntry): ScriptStep {
   return {
     label: `delays(${ms}, ${labelOf(entry)})`,
@@ -100,6 +114,9 @@ export function delays(ms: number, entry: ScriptEntry): ScriptStep {
 /**
  * Pushes exactly these parts, texts as text deltas, then answers with what they add up to. With a step, that is what
  * happens after the parts instead, and pushes none itself: `streams(['Hel'], fails())` is a stream that breaks off.
+ *
+ * @example
+ * const model = scriptedModel([streams(['Hel', 'lo.']), streams(['Hel'], fails())]);
  */
 export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEntry): ScriptStep {
   const deltas = parts.map((part): ModelPart => (typeof part === 'string' ? { type: 'text-delta', text: part } : part));
@@ -115,7 +132,13 @@ export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEn
   };
 }
 
-/** Never answers. Rejects when the request is aborted, unless it is deaf to that. */
+/**
+ * Never answers. Rejects when the request is aborted, unless it is deaf to that.
+ *
+ * @example
+ * const agent = new Agent({ model: scriptedModel([hangs()]) });
+ * await expect(agent.run('Hello', { signal: AbortSignal.timeout(20) })).rejects.toThrow(RunAbortedError);
+ */
 export function hangs(options: { readonly deaf?: boolean } = {}): ScriptStep {
   return {
     label: 'hangs()',
@@ -129,7 +152,13 @@ export function hangs(options: { readonly deaf?: boolean } = {}): ScriptStep {
   };
 }
 
-/** Resolves with exactly this value, also where it is no response: for tests of what a bad model does to a run. */
+/**
+ * Resolves with exactly this value, also where it is no response: for tests of what a bad model does to a run.
+ *
+ * @example
+ * const agent = new Agent({ model: scriptedModel([responds({ content: 'no response' })]) });
+ * await expect(agent.run('Hello')).rejects.toThrow(ModelError);
+ */
 export function responds(response: unknown): ScriptStep {
   return { label: 'responds()', play: () => Promise.resolve(response as ModelResponse) };
 }

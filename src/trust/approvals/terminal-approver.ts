@@ -13,6 +13,9 @@ export interface TerminalApproverOptions {
 /**
  * Asks on the terminal, one question after another. Only `y` and `yes` are a yes: Enter is a no, and so is whatever is
  * no terminal, or was typed before. Shows the whole command line, and no character that could change what is seen of it.
+ *
+ * @example
+ * const agent = new Agent({ model, loaders: [shellHooks({ approve: terminalApprover() })] });
  */
 export function terminalApprover({
   input = process.stdin,

@@ -1,0 +1,27 @@
+// The names that the examples in doc comments take for granted.
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Agent, Message, Model, RunContext, Session, Tool } from 'keelson';
+import type { AgentTool, HookManager } from 'keelson/plugins';
+
+export { writeFile } from 'node:fs/promises';
+export { createClient } from '@redis/client';
+export { expect, test } from 'vitest';
+export { z } from 'zod';
+
+export declare const agent: Agent;
+export declare const model: Model;
+export declare const smallerModel: Model;
+export declare const otherVendor: Model;
+export declare const tools: readonly Tool[];
+export declare const add: Tool;
+export declare const search: Tool;
+export declare const session: Session;
+export declare const message: Message;
+export declare const run: RunContext;
+export declare const hookManager: HookManager;
+export declare const weather: AgentTool;
+export declare const notes: ReadonlyMap<string, string>;
+export declare const client: Client;
+export declare const url: string;
+export declare const workspaceDir: string;
+export declare const stateDir: string;
