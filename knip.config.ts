@@ -6,6 +6,6 @@ export default {
   entry: [...readEntries().map(({ source }) => source), ...others],
   project: ['src/**/*.ts', ...others],
   ignore: ['test/fixtures/opencode/**'],
-  ignoreDependencies: ['@modelcontextprotocol/server-memory'],
+  ignoreDependencies: ['@modelcontextprotocol/server-memory', 'typescript-oldest'],
   ignoreBinaries: ['kubectl', 'redis-server', 'setsid', 'sha256sum', 'mkfifo'],
 };
