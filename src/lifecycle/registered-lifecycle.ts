@@ -80,7 +80,7 @@ type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle
  *   name: 'polite',
  *   beforeAgent: (input) => `${input} Please keep it short.`,
  * });
- * assert.equal(polite.beforeAgent('Hello.'), 'Hello. Please keep it short.');
+ * expect(polite.beforeAgent('Hello.')).toBe('Hello. Please keep it short.');
  */
 export function defineLifecycle<Lifecycle extends AgentLifecycle>(lifecycle: Lifecycle): Lifecycle;
 /** For hooks that use the context of a run: `defineLifecycle<Caller>({ … })`. */

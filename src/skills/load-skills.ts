@@ -30,9 +30,12 @@ export interface LoadedSkills {
  * Loads the skills of the user and of the workspace. If two have one name, that of the workspace is taken, else the first.
  *
  * @example
+ * const workspaceDir = process.cwd();
+ * const gate = createTrustGate({ workspaceDir, approve: terminalApprover() });
+ * const roots = [{ scope: 'workspace', folder: `${workspaceDir}/.agents/skills` }] as const;
  * const registry = new SkillRegistry();
- * registry.replace((await loadSkills({ gate, workspaceDir, roots: [{ scope: 'user', folder }] })).entries);
- * const agent = new Agent({ model, lifecycles: [skillLifecycle(registry)] });
+ * registry.replace((await loadSkills({ gate, workspaceDir, roots })).entries);
+ * const agent = new Agent({ model, lifecycle: [skillLifecycle(registry)] });
  */
 export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkills> {
   const byId = new Map<string, SkillEntry>();

@@ -27,8 +27,14 @@ export interface Skills {
  * Holds skills, those of extension packages and others.
  *
  * @example
+ * const review = { id: 'review', name: 'review', description: 'Reviews a file.', parameters: [{ name: 'file' }] };
  * const registry = new SkillRegistry();
- * registry.replace(entries);
+ * registry.replace([
+ *   {
+ *     skill: { ...review, scope: 'user', source: 'host' },
+ *     open: async () => ({ prompt: 'Review {{file}}.' }),
+ *   },
+ * ]);
  * await agent.run(await registry.invoke('review', { file: 'a.ts' }));
  */
 export class SkillRegistry implements Skills {

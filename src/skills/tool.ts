@@ -17,6 +17,10 @@ interface SkillCall {
 /**
  * Offers skills to the model: one tool that lists them in its description, and returns the text of a skill or a file that
  * lies beside it. An empty registry brings no tool.
+ *
+ * @example
+ * const registry = new SkillRegistry();
+ * const agent = new Agent({ model, lifecycle: [skillLifecycle(registry)] });
  */
 export function skillLifecycle(registry: SkillRegistry, toolName = 'skill'): AgentLifecycle {
   const tools = new SkillToolSet(registry, toolName);
