@@ -1,4 +1,5 @@
 import { isPromise } from '../../internal/promise.js';
+import type { Step } from '../../lifecycle/compose.js';
 import type { ToolCallRequest } from '../../lifecycle/lifecycle.js';
 import type { ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -20,10 +21,10 @@ interface StartedCall {
  * goes to `settleSingle` or `failSingle`. Starts none when the run has its verdict already.
  */
 export function executeCalls(calls: TurnCalls): PromiseLike<unknown> | undefined {
-  const { end, config } = calls.run;
+  const { end } = calls.run;
   if (end.verdict !== undefined) return undefined;
   end.calls = calls;
-  if (calls.parts.length === 1 && end.stop === undefined && config.chain.wrapToolCall === undefined) {
+  if (calls.parts.length === 1 && end.stop === undefined) {
     const output = startSingle(calls);
     if (output !== undefined) return output;
   } else {
@@ -39,8 +40,8 @@ function untilDone(calls: TurnCalls): Promise<void> {
 }
 
 /**
- * Starts the one call of a turn that has no wraps and that nothing can abort: the loop awaits the tool's own promise,
- * which makes a turn a tenth cheaper.
+ * Starts the one call of a turn when nothing can abort the run: the loop awaits the promise of the tool, or of its wraps,
+ * itself, which makes a turn a tenth cheaper.
  */
 function startSingle(calls: TurnCalls): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
@@ -48,6 +49,8 @@ function startSingle(calls: TurnCalls): PromiseLike<unknown> | undefined {
   calls.begun = 1;
   if (prior?.results.has(part.id)) return undefined;
   if (run.listeners.active) announceCall(run, part);
+  const { wrapToolCall } = run.config.chain;
+  if (wrapToolCall !== undefined) return startSingleWrapped(calls, part, wrapToolCall);
   const call = new ToolCall(run, inputOf(part), calls);
   const output = beginTool(call);
   if (!isPromise(output)) {
@@ -61,13 +64,38 @@ function startSingle(calls: TurnCalls): PromiseLike<unknown> | undefined {
   return undefined;
 }
 
-/** Takes the output of the call that the loop awaited itself; does nothing after any other wait. */
-export function settleSingle(calls: TurnCalls, output: unknown): void {
-  if (calls.single !== undefined) settleCall(calls, 0, finalise(calls.single, output));
+function startSingleWrapped(
+  calls: TurnCalls,
+  part: ToolCallPart,
+  wrapToolCall: Step<ToolCallRequest, ToolResult>,
+): PromiseLike<unknown> | undefined {
+  const { run, prior } = calls;
+  try {
+    const result = wrapToolCall(requestOf(run, part, prior?.approved), run);
+    if (!isPromise(result)) {
+      settleCall(calls, 0, result);
+    } else if (run.end.stop === undefined && !calls.halted) {
+      calls.single = 'wrapped';
+      return result;
+    } else {
+      followWrapped(calls, 0, result);
+    }
+  } catch (error) {
+    failCall(calls, 0, error);
+  }
+  return undefined;
+}
+
+/** Takes the outcome of the call that the loop awaited itself; does nothing after any other wait. */
+export function settleSingle(calls: TurnCalls, outcome: unknown): void {
+  const { single } = calls;
+  if (single === undefined) return;
+  settleCall(calls, 0, single === 'wrapped' ? (outcome as ToolResult) : finalise(single, outcome));
 }
 
 /** As `settleSingle`, for what the tool threw. */
 export function failSingle(calls: TurnCalls, error: unknown): void {
+  if (calls.single === 'wrapped') return failCall(calls, 0, error);
   try {
     settleCall(calls, 0, finaliseFailed(calls.single as ToolCall, error));
   } catch (abort) {

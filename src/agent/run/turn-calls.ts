@@ -27,8 +27,8 @@ export class TurnCalls implements CallsInFlight {
   running = 0;
   /** What ended the turn before its time. */
   failure: { readonly error: unknown } | undefined = undefined;
-  /** The call whose output the loop awaits itself. */
-  single: ToolCall | undefined = undefined;
+  /** The call, with or without wraps, whose promise the loop awaits itself. */
+  single: ToolCall | 'wrapped' | undefined = undefined;
   /** Ends the loop's wait. */
   release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;
