@@ -131,8 +131,8 @@ export interface LiveToolSet<Context = unknown> {
 }
 
 /**
- * Tools for one run. The compiler checks their context less strictly than an agent's, and that of a live set not at all:
- * an `Agent` of no context stands in for one that is given a context, and so do the tools of its runs.
+ * Tools for one run. The compiler checks their context less strictly than for the tools of an agent, and does not check
+ * the context of a live set. Otherwise `Agent` would not be assignable to `Agent<Caller>`.
  */
 export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | LiveToolSet<never>;
 

@@ -86,7 +86,7 @@ function startSingleWrapped(
   return undefined;
 }
 
-/** Takes the outcome of the call that the loop awaited itself; does nothing after any other wait. */
+/** Stores the result of the call that the loop awaited directly. Does nothing when it awaited several calls. */
 export function settleSingle(calls: TurnCalls, outcome: unknown): void {
   const { single } = calls;
   if (single === undefined) return;

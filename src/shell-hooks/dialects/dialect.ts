@@ -51,7 +51,7 @@ export interface Dialect {
   readonly places: { readonly user: readonly string[]; readonly workspace: readonly string[] };
   /** Variables that hold the folder of the project, and of the extension. */
   readonly folders: { readonly project: readonly string[]; readonly extension: readonly string[] };
-  /** Variables with the same value everywhere, which count as that value in an approval. */
+  /** Variables with a fixed value. They are replaced before an approval reads the command line. */
   readonly constants?: Readonly<Record<string, string>> | undefined;
   /** Default folder of a hook of an extension. */
   readonly worksIn: 'extension' | 'workspace';
