@@ -33,7 +33,7 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
 /** The input of `execute`: the schema's output type, or `unknown` for a plain JSON Schema. */
 export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
-/** Fails to compile, with a reason, when a schema cannot describe the arguments of a tool. */
+/** A type error with a message when a schema cannot describe the arguments of a tool, such as a schema of a string. */
 export type ArgumentsSchema<Schema> =
   Schema extends StandardSchema<infer Input>
     ? unknown extends Input
