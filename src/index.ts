@@ -79,8 +79,6 @@ export {
   type EntryAction,
   HookAction,
   type ModifyAction,
-  type RejectAction,
-  type RespondAction,
   type SuspendAction,
 } from './lifecycle/hook-action.js';
 export type {
@@ -94,7 +92,7 @@ export type {
   ToolInvoke,
 } from './lifecycle/lifecycle.js';
 export { defineLifecycle } from './lifecycle/registered-lifecycle.js';
-export type { RunContext, SessionInfo } from './lifecycle/run-context.js';
+export type { RunContext } from './lifecycle/run-context.js';
 export { LifecycleError, RejectedError, RunAbortedError } from './lifecycle/run-failure.js';
 export type {
   AssistantMessage,
@@ -141,8 +139,11 @@ export type {
   JsonData,
   LiveToolSet,
   PlainObject,
+  RejectAction,
+  RespondAction,
   RunTool,
   RunToolSource,
+  SessionInfo,
   Tool,
   ToolAnnotations,
   ToolContext,

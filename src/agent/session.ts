@@ -1,8 +1,8 @@
 import { SessionClosedError, SessionReentryError } from '../errors.js';
 import { createDeferred } from '../internal/promise.js';
-import type { SessionInfo } from '../lifecycle/run-context.js';
 import type { Message, UserMessage } from '../model/message.js';
 import type { SessionStore } from '../state/session-store.js';
+import type { SessionInfo } from '../tools/tool.js';
 import type { AgentLife } from './agent-life.js';
 import type { AnyRunOptions, RunOptions } from './agent-options.js';
 import type { OutputOf, OutputSchema } from './run/output.js';

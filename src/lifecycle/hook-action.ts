@@ -2,8 +2,6 @@ import { HookResultInvalidError } from '../errors.js';
 import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 
-export type { RejectAction, RespondAction } from '../tools/tool.js';
-
 /** Go on: the same as returning nothing. */
 export interface ContinueAction {
   readonly type: 'continue';

@@ -2,9 +2,9 @@ import { TimeoutExceededError } from '../errors.js';
 import { type Clock, withinTime } from '../internal/clock.js';
 import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
+import type { SessionInfo } from '../tools/tool.js';
 import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
-import type { SessionInfo } from './run-context.js';
 import { LifecycleError } from './run-failure.js';
 
 /** What a hook outside of any run is called with. */

@@ -2,9 +2,9 @@ import type { Logger } from '../internal/logger.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
 import type { Model, ModelRequest, ModelResponse } from '../model/model.js';
-import type { Tool, ToolResult, ToolSource } from '../tools/tool.js';
+import type { SessionInfo, Tool, ToolResult, ToolSource } from '../tools/tool.js';
 import type { EntryAction, HookAction, SuspendAction } from './hook-action.js';
-import type { RunContext, SessionInfo } from './run-context.js';
+import type { RunContext } from './run-context.js';
 
 /**
  * Everything that can take part in a run. A class, an object literal and `{}` all serve: every member is optional, and

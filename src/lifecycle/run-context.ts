@@ -5,8 +5,6 @@ import type { Message } from '../model/message.js';
 import type { Model, Usage } from '../model/model.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 
-export type { SessionInfo } from '../tools/tool.js';
-
 /** One run, as every hook of it sees it: one object from `beforeAgent` to `afterAgent`. */
 export interface RunContext<Context = unknown> extends ToolRun<Context> {
   /** The model of this run. */

@@ -2,10 +2,11 @@ import { HookResultInvalidError, OptionInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
 import { callable, mapOf, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
-import { HookAction, type RejectAction, type RespondAction } from '../lifecycle/hook-action.js';
+import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { ModelResponse } from '../model/model.js';
+import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
 

@@ -1,8 +1,9 @@
 import { safeText } from '../../internal/safe-text.js';
-import type { EntryAction, RejectAction } from '../../lifecycle/hook-action.js';
+import type { EntryAction } from '../../lifecycle/hook-action.js';
 import { hookRunOf } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { RejectedError } from '../../lifecycle/run-failure.js';
+import type { RejectAction } from '../../tools/tool.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';

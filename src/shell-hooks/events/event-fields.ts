@@ -1,7 +1,7 @@
-import type { RunContext, SessionInfo } from '../../lifecycle/run-context.js';
+import type { RunContext } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
-import type { ToolResult } from '../../tools/tool.js';
+import type { SessionInfo, ToolResult } from '../../tools/tool.js';
 import type { EventFields } from './hook-event-context.js';
 
 /** A tool call as the events show it. */

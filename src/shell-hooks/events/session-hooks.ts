@@ -1,5 +1,5 @@
 import { safeText } from '../../internal/safe-text.js';
-import type { SessionInfo } from '../../lifecycle/run-context.js';
+import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
 import { sessionEndFields, sessionStartFields } from './event-fields.js';
 import type { HookParts } from './parts.js';
