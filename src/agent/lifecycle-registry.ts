@@ -5,8 +5,8 @@ import { type RegisteredLifecycle, registerLifecycle } from '../lifecycle/regist
 import type { ToolSource } from '../tools/tool.js';
 import { ToolCatalog } from '../tools/tool-catalog.js';
 import { assertDistinct, toolsOf } from '../tools/tool-set.js';
-import { callModel } from './run/model-call.js';
-import { callTool } from './run/tool-call.js';
+import { callModel } from './run/calls/model-call.js';
+import { callTool } from './run/calls/tool-call.js';
 
 /** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
 export class LifecycleRegistry {

@@ -7,11 +7,11 @@ import type { RegisteredLifecycle } from '../../lifecycle/registered-lifecycle.j
 import { type ToolMessage, toolCallsOf } from '../../model/message.js';
 import { RunError, type RunErrorState } from '../../model/run-error.js';
 import { errorResult } from '../../tools/tool-result.js';
-import { modelFailure } from './model-call.js';
+import { modelFailure } from './calls/model-call.js';
+import { finaliseCalls, resultPartOf } from './calls/tool-calls.js';
+import { resumedCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceTurnEnd } from './run-events.js';
-import { finaliseCalls, resultPartOf } from './tool-calls.js';
-import { resumedCalls } from './turn-calls.js';
 
 const ON_ERROR_MS = 5_000;
 /** A run that failed waits for no decision: what is open gets an error result. */

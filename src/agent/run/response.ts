@@ -1,9 +1,9 @@
 import { type AssistantMessage, type AssistantPart, type ToolCallPart, textOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import { errorResult } from '../../tools/tool-result.js';
+import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
-import { type PriorResults, TurnCalls } from './turn-calls.js';
 
 /** Adds the response to the conversation. Returns the calls that are to run now. */
 export function takeResponse(run: Run, response: ModelResponse): TurnCalls | undefined {

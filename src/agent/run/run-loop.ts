@@ -1,21 +1,16 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
-import { RejectedError } from '../../lifecycle/run-failure.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import { textOf, type UserMessage } from '../../model/message.js';
-import {
-  type CompletedRun,
-  type PendingCall,
-  type RunResult,
-  type SuspendedRun,
-  TurnLimitError,
-} from '../run-result.js';
+import { type RunResult, TurnLimitError } from '../run-result.js';
+import { acceptResponse, isPlainCall } from './calls/model-call.js';
+import { executeCalls, failSingle, finaliseCalls, settleSingle } from './calls/tool-calls.js';
+import { resumedCalls, type TurnCalls } from './calls/turn-calls.js';
+import { complete, conclude } from './conclude.js';
 import { failRun } from './fail-run.js';
-import { acceptResponse, isPlainCall } from './model-call.js';
-import { checkOutput, weighAnswer } from './output.js';
+import { weighAnswer } from './output.js';
 import { takeResponse } from './response.js';
 import type { Run } from './run.js';
 import { announceRun, announceTurn } from './run-events.js';
-import { executeCalls, failSingle, finaliseCalls, settleSingle } from './tool-calls.js';
 import {
   askModel,
   beginModelCall,
@@ -23,14 +18,11 @@ import {
   judgeResponse,
   modelRequestOf,
   prepareTurn,
-  saveRun,
   selectTools,
 } from './turn.js';
-import { resumedCalls, type TurnCalls } from './turn-calls.js';
 
 /** More parts than any agent has: a whole number, which costs less than Infinity. */
 const ALL = 2 ** 30;
-const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
 /**
  * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only promises, and no
@@ -132,57 +124,4 @@ function isOver({ end, pending }: Run): boolean {
 function checkTurnLimit(run: Run): void {
   const { maxTurns, atLimit } = run.config;
   if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));
-}
-
-/** The text that the run ends with, through afterAgent. Throws when the run was rejected. */
-function conclude(run: Run): Awaitable<string> {
-  const { verdict, answer = '' } = run.end;
-  if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, answer);
-  const { action, by, point } = verdict;
-  if (action.type === 'reject') throw run.end.own(new RejectedError(action.reason, by, point));
-  return respond(run, (action as { text: string }).text);
-}
-
-/** A part gave the answer: it is held against the output schema, and saved, as the model's would be. */
-async function respond(run: Run, text: string): Promise<string> {
-  run.conversation.flush();
-  run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
-  run.output = await checkOutput(run, text);
-  await saveRun(run);
-  return afterAgent(run, text);
-}
-
-function afterAgent(run: Run, text: string): Awaitable<string> {
-  run.end.closing = true;
-  const waterfall = run.config.chain.afterAgent;
-  return waterfall === undefined ? text : runWaterfall(waterfall, text, run);
-}
-
-function complete(run: Run, text: string): RunResult<unknown> {
-  run.end.finish();
-  run.config.life.endRun();
-  const { pending, conversation, asked, response, usage, decisions } = run;
-  // One literal, spelt out: to spread a record of the common fields costs a tenth of a run.
-  const completed = {
-    status: 'completed',
-    text,
-    output: run.config.output === undefined ? text : run.output,
-    messages: conversation.added,
-    history: conversation.history,
-    pending: NOTHING_PENDING,
-    usage,
-    turns: asked,
-    finishReason: response?.finishReason ?? 'other',
-    annotations: response?.annotations,
-    decisions,
-  } as const;
-  const result = pending === undefined ? completed : suspendedResult(completed, pending);
-  if (run.listeners.active) run.listeners.emit({ type: 'run-end', runId: run.context.id, result });
-  return result;
-}
-
-/** The same record without an output, which a suspended run does not have. */
-function suspendedResult(completed: CompletedRun<unknown>, pending: readonly PendingCall[]): SuspendedRun {
-  const { output: _output, ...record } = completed;
-  return { ...record, status: 'suspended', pending };
 }

@@ -16,7 +16,7 @@ import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingCall } from '../run-result.js';
 import { Conversation } from './conversation.js';
-import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
+import type { RunConfig, RunOrigin } from './run-config.js';
 
 /** What a run is attached to beside its options. */
 export interface Attached {
@@ -37,7 +37,7 @@ export class Run implements HookRun {
   readonly origin: RunOrigin;
   readonly attached: Attached;
   readonly listeners: RunListeners;
-  readonly context: RunView;
+  private view: RunView | undefined = undefined;
   readonly end: RunEnd;
   readonly conversation: Conversation;
   readonly usage: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -54,7 +54,6 @@ export class Run implements HookRun {
   /** Set while an event waits for its end. */
   inTurn = false;
   inModel = false;
-  handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;
   /** The last response that counted. */
@@ -75,7 +74,12 @@ export class Run implements HookRun {
     this.listeners = attached.sink === undefined ? config.hub : new StreamListeners(attached.sink, config.hub);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
-    this.context = new RunView(this);
+  }
+
+  /** Made on first use: most runs have nobody to see it. */
+  get context(): RunView {
+    this.view ??= new RunView(this);
+    return this.view;
   }
 
   record(decision: Omit<Decision, 'turn'>): void {

@@ -1,14 +1,13 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
-import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { Message } from '../../model/message.js';
-import type { ModelResponse } from '../../model/model.js';
+import type { ModelRequest, ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { ToolSnapshot } from '../../tools/tool-catalog.js';
-import { callModel } from './model-call.js';
+import { callModel } from './calls/model-call.js';
+import type { TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-events.js';
-import type { TurnCalls } from './turn-calls.js';
 
 const NO_TOOLS = new ToolSnapshot([]);
 
@@ -75,12 +74,12 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
   run.streamed = 0;
-  const request = modelRequestOf(run);
+  const request = { ...modelRequestOf(run), model: run.config.model, run: run.context };
   return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
 }
 
 /** The model's request of this turn. */
-export function modelRequestOf(run: Run): ModelCallRequest {
+export function modelRequestOf(run: Run): ModelRequest {
   const { config } = run;
   return {
     messages: run.conversation.outgoing,
@@ -90,8 +89,6 @@ export function modelRequestOf(run: Run): ModelCallRequest {
     settings: config.settings,
     signal: run.end.stop?.signal,
     onPart: run.listeners.active ? partSink(run) : undefined,
-    model: config.model,
-    run: run.context,
   };
 }
 

@@ -7,11 +7,11 @@ import {
   type RunContext,
   type RunError,
   type ToolResult,
-} from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import { echo, toolOf } from '../../support/agent/sample-tools.js';
-import { pause, rejectionOf } from '../../support/agent/settle.js';
-import { resultsIn, transcript } from '../../support/agent/transcript.js';
+} from '../../../../src/index.js';
+import { calls, scriptedModel } from '../../../../src/testing/testing.js';
+import { echo, toolOf } from '../../../support/agent/sample-tools.js';
+import { pause, rejectionOf } from '../../../support/agent/settle.js';
+import { resultsIn, transcript } from '../../../support/agent/transcript.js';
 
 const three = [calls({ name: 'a' }, { name: 'b' }, { name: 'c' }), 'done'];
 const slow = (name: string, ms: number) =>

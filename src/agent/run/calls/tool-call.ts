@@ -1,15 +1,15 @@
-import { describeError, TimeoutExceededError } from '../../errors.js';
-import { withinTime } from '../../internal/clock.js';
-import type { Logger } from '../../internal/logger.js';
-import { type Awaitable, isPromise } from '../../internal/promise.js';
-import { Stop } from '../../internal/stop.js';
-import type { CallsInFlight, HookRun } from '../../lifecycle/hook-run.js';
-import type { ToolCallRequest } from '../../lifecycle/lifecycle.js';
-import { withAdditions } from '../../tools/additions.js';
-import { describeIssues, type StandardResult } from '../../tools/standard-schema.js';
-import type { Tool, ToolContext, ToolResult, ToolRun } from '../../tools/tool.js';
-import { errorResult, toolResult, toToolResult } from '../../tools/tool-result.js';
-import type { Run } from './run.js';
+import { describeError, TimeoutExceededError } from '../../../errors.js';
+import { withinTime } from '../../../internal/clock.js';
+import type { Logger } from '../../../internal/logger.js';
+import { type Awaitable, isPromise } from '../../../internal/promise.js';
+import { Stop } from '../../../internal/stop.js';
+import type { CallsInFlight, HookRun } from '../../../lifecycle/hook-run.js';
+import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import { withAdditions } from '../../../tools/additions.js';
+import { describeIssues, type StandardResult } from '../../../tools/standard-schema.js';
+import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool.js';
+import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
+import type { Run } from '../run.js';
 
 /** One call: a hook's request, or the model's own part when no hook stands around it. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;

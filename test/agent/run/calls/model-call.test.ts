@@ -6,11 +6,11 @@ import {
   type Model,
   type ModelResponse,
   type RunOptions,
-} from '../../../src/index.js';
-import { calls, fails, responds, says, scriptedModel } from '../../../src/testing/testing.js';
-import { toolOf } from '../../support/agent/sample-tools.js';
-import { rejectionOf, unhandledDuring } from '../../support/agent/settle.js';
-import { resultsIn, transcript } from '../../support/agent/transcript.js';
+} from '../../../../src/index.js';
+import { calls, fails, responds, says, scriptedModel } from '../../../../src/testing/testing.js';
+import { toolOf } from '../../../support/agent/sample-tools.js';
+import { rejectionOf, unhandledDuring } from '../../../support/agent/settle.js';
+import { resultsIn, transcript } from '../../../support/agent/transcript.js';
 
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 const saying = (text: string): ModelResponse => ({ content: [{ type: 'text', text }], finishReason: 'stop', usage });

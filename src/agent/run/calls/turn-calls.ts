@@ -1,11 +1,11 @@
-import { describeError } from '../../errors.js';
-import { Stop } from '../../internal/stop.js';
-import type { CallsInFlight } from '../../lifecycle/hook-run.js';
-import type { Message, ToolCallPart, ToolResultPart } from '../../model/message.js';
-import type { ToolResult } from '../../tools/tool.js';
-import { errorResult } from '../../tools/tool-result.js';
-import type { ResumeDecision, ResumedCalls } from './continuation.js';
-import type { Run } from './run.js';
+import { describeError } from '../../../errors.js';
+import { Stop } from '../../../internal/stop.js';
+import type { CallsInFlight } from '../../../lifecycle/hook-run.js';
+import type { Message, ToolCallPart, ToolResultPart } from '../../../model/message.js';
+import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult } from '../../../tools/tool-result.js';
+import type { ResumeDecision, ResumedCalls } from '../continuation.js';
+import type { Run } from '../run.js';
 import type { ToolCall } from './tool-call.js';
 
 /** What is known of a turn's calls before they run. */
@@ -14,6 +14,15 @@ export interface PriorResults {
   readonly results: ReadonlyMap<string, ToolResult>;
   /** Set when the calls without a result were approved as the run was resumed. */
   readonly approved: boolean;
+}
+
+/** A call that takes time. */
+export interface StartedCall {
+  /** Its place among the calls of the turn. */
+  readonly index: number;
+  /** Undefined when hooks stand around the call: then `output` is its result. */
+  readonly call: ToolCall | undefined;
+  readonly output: PromiseLike<unknown>;
 }
 
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
@@ -27,8 +36,8 @@ export class TurnCalls implements CallsInFlight {
   running = 0;
   /** What ended the turn before its time. */
   failure: { readonly error: unknown } | undefined = undefined;
-  /** The call, with or without wraps, whose promise the loop awaits itself. */
-  single: ToolCall | 'wrapped' | undefined = undefined;
+  /** The call whose promise the loop awaits itself. */
+  single: StartedCall | undefined = undefined;
   /** Ends the loop's wait. */
   release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from '../../../src/index.js';
-import { calls, scriptedModel } from '../../../src/testing/testing.js';
-import { toolOf } from '../../support/agent/sample-tools.js';
-import { resultsIn } from '../../support/agent/transcript.js';
+import { Agent, type AgentLifecycle, defineTool, type JsonSchema, type ToolCallPart } from '../../../../src/index.js';
+import { calls, scriptedModel } from '../../../../src/testing/testing.js';
+import { toolOf } from '../../../support/agent/sample-tools.js';
+import { resultsIn } from '../../../support/agent/transcript.js';
 
 /** A tool that counts its checks and notes the arguments that it was run with. */
 function watched() {

@@ -1,20 +1,14 @@
-import { isPromise } from '../../internal/promise.js';
-import type { Step } from '../../lifecycle/compose.js';
-import type { ToolCallRequest } from '../../lifecycle/lifecycle.js';
-import type { ToolCallPart, ToolResultPart } from '../../model/message.js';
-import type { ToolResult } from '../../tools/tool.js';
-import { errorResult } from '../../tools/tool-result.js';
-import type { PendingCall } from '../run-result.js';
-import type { Run } from './run.js';
-import { announceCall, announceCallEnd } from './run-events.js';
+import { isPromise } from '../../../internal/promise.js';
+import type { Step } from '../../../lifecycle/compose.js';
+import type { ToolCallRequest } from '../../../lifecycle/lifecycle.js';
+import type { ToolCallPart, ToolResultPart } from '../../../model/message.js';
+import type { ToolResult } from '../../../tools/tool.js';
+import { errorResult } from '../../../tools/tool-result.js';
+import type { PendingCall } from '../../run-result.js';
+import type { Run } from '../run.js';
+import { announceCall, announceCallEnd } from '../run-events.js';
 import { beginTool, type CallInput, finalise, finaliseFailed, ToolCall } from './tool-call.js';
-import type { TurnCalls } from './turn-calls.js';
-
-/** A call without wraps, whose tool takes time. */
-interface StartedCall {
-  readonly call: ToolCall;
-  readonly output: PromiseLike<unknown>;
-}
+import type { StartedCall, TurnCalls } from './turn-calls.js';
 
 /**
  * Starts the calls of a turn, as many at once as the run allows. Returns a promise while any of them runs: its outcome
@@ -44,126 +38,93 @@ function untilDone(calls: TurnCalls): Promise<void> {
  * itself, which makes a turn a tenth cheaper.
  */
 function startSingle(calls: TurnCalls): PromiseLike<unknown> | undefined {
-  const { run, prior } = calls;
-  const part = calls.parts[0] as ToolCallPart;
-  calls.begun = 1;
-  if (prior?.results.has(part.id)) return undefined;
-  if (run.listeners.active) announceCall(run, part);
-  const { wrapToolCall } = run.config.chain;
-  if (wrapToolCall !== undefined) return startSingleWrapped(calls, part, wrapToolCall);
-  const call = new ToolCall(run, inputOf(part), calls);
-  const output = beginTool(call);
-  if (!isPromise(output)) {
-    settleCall(calls, 0, finalise(call, output));
-  } else if (run.end.stop === undefined && !calls.halted) {
-    calls.single = call;
-    return output;
-  } else {
-    followDirect(calls, 0, { call, output });
+  const started = startCall(calls, calls.begun++);
+  if (started === undefined) return undefined;
+  if (calls.run.end.stop !== undefined || calls.halted) {
+    follow(calls, started);
+    return undefined;
   }
-  return undefined;
-}
-
-function startSingleWrapped(
-  calls: TurnCalls,
-  part: ToolCallPart,
-  wrapToolCall: Step<ToolCallRequest, ToolResult>,
-): PromiseLike<unknown> | undefined {
-  const { run, prior } = calls;
-  try {
-    const result = wrapToolCall(requestOf(run, part, prior?.approved), run);
-    if (!isPromise(result)) {
-      settleCall(calls, 0, result);
-    } else if (run.end.stop === undefined && !calls.halted) {
-      calls.single = 'wrapped';
-      return result;
-    } else {
-      followWrapped(calls, 0, result);
-    }
-  } catch (error) {
-    failCall(calls, 0, error);
-  }
-  return undefined;
+  calls.single = started;
+  return started.output;
 }
 
 /** Stores the result of the call that the loop awaited directly. Does nothing when it awaited several calls. */
 export function settleSingle(calls: TurnCalls, outcome: unknown): void {
-  const { single } = calls;
-  if (single === undefined) return;
-  settleCall(calls, 0, single === 'wrapped' ? (outcome as ToolResult) : finalise(single, outcome));
+  if (calls.single !== undefined) settleStarted(calls, calls.single, outcome);
 }
 
-/** As `settleSingle`, for what the tool threw. */
+/** As `settleSingle`, for an error. */
 export function failSingle(calls: TurnCalls, error: unknown): void {
-  if (calls.single === 'wrapped') return failCall(calls, 0, error);
-  try {
-    settleCall(calls, 0, finaliseFailed(calls.single as ToolCall, error));
-  } catch (abort) {
-    failCall(calls, 0, abort);
+  if (calls.single !== undefined) failStarted(calls, calls.single, error);
+}
+
+/** Starts as many calls as may run now. */
+function startCalls(calls: TurnCalls): void {
+  const limit = calls.run.config.parallelToolCalls;
+  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) {
+    const started = startCall(calls, calls.begun++);
+    if (started !== undefined) follow(calls, started);
   }
 }
 
-/** Starts what may run by now. */
-function startCalls(calls: TurnCalls): void {
-  const limit = calls.run.config.parallelToolCalls;
-  while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) startCall(calls, calls.begun++);
-}
-
-/** Starts one call: through its wraps, or directly. */
-function startCall(calls: TurnCalls, index: number): void {
+/** Starts one call: through its wraps, or directly. Stores the result of a call that takes no time. */
+function startCall(calls: TurnCalls, index: number): StartedCall | undefined {
   const { run, prior } = calls;
   const part = calls.parts[index] as ToolCallPart;
-  // Its result is known: it joins the others in `finaliseCalls`.
-  if (prior?.results.has(part.id)) return;
+  // A result that is known already joins the others in `finaliseCalls`.
+  if (prior?.results.has(part.id)) return undefined;
   if (run.listeners.active) announceCall(run, part);
   const { wrapToolCall } = run.config.chain;
-  if (wrapToolCall === undefined) return startDirect(calls, index, new ToolCall(run, inputOf(part), calls));
+  if (wrapToolCall !== undefined) return startWrapped(calls, index, wrapToolCall);
+  const call = new ToolCall(run, inputOf(part), calls);
+  const output = beginTool(call);
+  if (isPromise(output)) return { index, call, output };
+  settleCall(calls, index, finalise(call, output));
+  return undefined;
+}
+
+function startWrapped(
+  calls: TurnCalls,
+  index: number,
+  wrapToolCall: Step<ToolCallRequest, ToolResult>,
+): StartedCall | undefined {
+  const { run, prior } = calls;
   try {
-    const result = wrapToolCall(requestOf(run, part, prior?.approved), run);
-    if (isPromise(result)) return followWrapped(calls, index, result);
-    settleCall(calls, index, result);
+    const output = wrapToolCall(requestOf(run, calls.parts[index] as ToolCallPart, prior?.approved), run);
+    if (isPromise(output)) return { index, call: undefined, output };
+    settleCall(calls, index, output);
   } catch (error) {
     failCall(calls, index, error);
   }
+  return undefined;
 }
 
-function startDirect(calls: TurnCalls, index: number, call: ToolCall): void {
-  const output = beginTool(call);
-  if (isPromise(output)) followDirect(calls, index, { call, output });
-  else settleCall(calls, index, finalise(call, output));
-}
-
-// Functions of their own: closures in those above would cost every call a context.
-function followDirect(calls: TurnCalls, index: number, { call, output }: StartedCall): void {
+function follow(calls: TurnCalls, started: StartedCall): void {
   calls.running += 1;
-  output.then(
-    (value) => {
-      settleCall(calls, index, finalise(call, value));
+  started.output.then(
+    (outcome) => {
+      settleStarted(calls, started, outcome);
       proceed(calls);
     },
     (error) => {
-      try {
-        settleCall(calls, index, finaliseFailed(call, error));
-      } catch (abort) {
-        failCall(calls, index, abort);
-      }
+      failStarted(calls, started, error);
       proceed(calls);
     },
   );
 }
 
-function followWrapped(calls: TurnCalls, index: number, result: PromiseLike<ToolResult>): void {
-  calls.running += 1;
-  result.then(
-    (settled) => {
-      settleCall(calls, index, settled);
-      proceed(calls);
-    },
-    (error) => {
-      failCall(calls, index, error);
-      proceed(calls);
-    },
-  );
+function settleStarted(calls: TurnCalls, { index, call }: StartedCall, outcome: unknown): void {
+  settleCall(calls, index, call === undefined ? (outcome as ToolResult) : finalise(call, outcome));
+}
+
+/** An error of a tool becomes its result; an abort, and an error of a wrap, end the turn. */
+function failStarted(calls: TurnCalls, { index, call }: StartedCall, error: unknown): void {
+  if (call === undefined) return failCall(calls, index, error);
+  try {
+    settleCall(calls, index, finaliseFailed(call, error));
+  } catch (abort) {
+    failCall(calls, index, abort);
+  }
 }
 
 function proceed(calls: TurnCalls): void {

@@ -1,0 +1,114 @@
+import { RunEndedError, TimeoutExceededError } from '../../../errors.js';
+import type { Awaitable } from '../../../internal/promise.js';
+import { Stop } from '../../../internal/stop.js';
+import type { HookRun } from '../../../lifecycle/hook-run.js';
+import type { ModelCallRequest } from '../../../lifecycle/lifecycle.js';
+import { checkResponse } from '../../../model/check-response.js';
+import type { ModelPart, ModelResponse } from '../../../model/model.js';
+import { ModelError } from '../../../model/run-error.js';
+import { addUsage } from '../../../model/usage.js';
+import type { Run } from '../run.js';
+import type { Timeouts } from '../run-config.js';
+
+/** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
+export async function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
+  const run = hookRun as Run;
+  if (run.end.over) throw run.end.abortError ?? new RunEndedError('next');
+  run.attempt += 1;
+  const gate = request.onPart === undefined ? undefined : { attempt: run.attempt, turn: run.turn, open: true };
+  try {
+    run.end.throwIfAborted();
+    return acceptResponse(run, await generate(run, gate === undefined ? request : gateParts(run, request, gate)));
+  } catch (error) {
+    throw modelFailure(run, request.model.id, error);
+  } finally {
+    if (gate !== undefined) gate.open = false;
+  }
+}
+
+/** True when the model can be called directly: no hook, no listener, no signal and no time limit. */
+export function isPlainCall(run: Run): boolean {
+  return run.config.isPlain && run.end.stop === undefined && !run.listeners.active;
+}
+
+/** Counts a response's usage and checks its shape. */
+export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
+  run.end.throwIfAborted();
+  checkResponse(response);
+  // Once the run is over, the sum belongs to its result.
+  if (!run.end.over) addUsage(run.usage, response.usage);
+  return response;
+}
+
+/** The error that a failed model call ends with: the abort, an error that names its source already, or a ModelError. */
+export function modelFailure(run: Run, model: string, error: unknown): unknown {
+  if (run.end.abortError !== undefined) return run.end.abortError;
+  if (run.end.owns(error)) return error;
+  return run.end.own(
+    error instanceof ModelError ? new ModelError(error.model, error.cause) : new ModelError(model, error),
+  );
+}
+
+interface PartGate {
+  readonly attempt: number;
+  readonly turn: number;
+  readonly open: boolean;
+}
+
+/** Drops the parts that come after the response, or that belong to an attempt which a hook gave up. */
+function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCallRequest {
+  return {
+    ...request,
+    onPart(part) {
+      if (
+        gate.open &&
+        run.asking &&
+        run.turn === gate.turn &&
+        run.attempt === gate.attempt &&
+        run.end.abortError === undefined
+      ) {
+        request.onPart?.(part);
+      }
+    },
+  };
+}
+
+function generate(run: Run, request: ModelCallRequest): Awaitable<ModelResponse> {
+  const { modelMs, firstPartMs } = run.config.timeouts;
+  // A hook may have given the request a signal of its own: it counts beside the run's.
+  const isLimited = modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.end.stop?.signal;
+  return isLimited ? generateInTime(run, request) : run.end.race(request.model.generate(request));
+}
+
+async function generateInTime(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
+  const stop = new Stop();
+  stop.follow(request.signal);
+  if (run.end.stop !== undefined) stop.followStop(run.end.stop);
+  const gotPart = startTimers(run, stop);
+  const onPart = (part: ModelPart) => {
+    gotPart();
+    request.onPart?.(part);
+  };
+  // Without a part to wait for, the first part is the response itself.
+  const watched = run.config.timeouts.firstPartMs === undefined ? {} : { onPart };
+  try {
+    if (stop.stopped) throw stop.reason;
+    return await stop.race(request.model.generate({ ...request, ...watched, signal: stop.signal }));
+  } finally {
+    stop.release();
+  }
+}
+
+/** Starts the timers of one model call; the function that it returns ends the wait for the first part. */
+function startTimers(run: Run, stop: Stop): () => void {
+  const { clock, timeouts } = run.config;
+  const start = (ms: Timeouts['modelMs'], what: string) => {
+    if (ms === undefined) return () => {};
+    const handle = clock.setTimeout(() => stop.stop(new TimeoutExceededError(what, ms)), ms);
+    const clear = () => clock.clearTimeout(handle);
+    stop.whenReleased(clear);
+    return clear;
+  };
+  start(timeouts.modelMs, 'model call');
+  return start(timeouts.firstPartMs, "model call's first part");
+}
