@@ -2,8 +2,11 @@ export { Agent } from './agent/agent.js';
 export type {
   AgentEvent,
   AgentEventOf,
+  CompactionEndEvent,
+  CompactionStartEvent,
   DecisionEvent,
   ModelEndEvent,
+  ModelErrorEvent,
   ModelStartEvent,
   ReasoningDeltaEvent,
   RunEndEvent,
@@ -12,6 +15,7 @@ export type {
   TextDeltaEvent,
   ToolDeltaEvent,
   ToolEndEvent,
+  ToolInputDeltaEvent,
   ToolStartEvent,
   TurnEndEvent,
   TurnStartEvent,
@@ -25,6 +29,7 @@ export type {
 } from './agent/agent-options.js';
 export type { AgentStatus, LifecycleStatus } from './agent/agent-status.js';
 export type { AsToolOptions, PromptSchema } from './agent/as-tool.js';
+export { formatRun } from './agent/format-run.js';
 export type { LoaderStatus } from './agent/loader-runner.js';
 export type { ResumeDecision, ResumeDecisions } from './agent/run/continuation.js';
 export type { OutputOf, OutputSchema } from './agent/run/output.js';

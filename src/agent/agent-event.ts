@@ -1,4 +1,5 @@
 import type { Decision } from '../lifecycle/decision.js';
+import type { CompactionEndReport, CompactionStartReport, ModelErrorReport } from '../lifecycle/run-report.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';
@@ -63,6 +64,31 @@ export interface ReasoningDeltaEvent extends EventBase {
   readonly text: string;
 }
 
+/** A piece of a call's arguments, as the model writes them: JSON text. Provisional: `tool-start` has them whole. */
+export interface ToolInputDeltaEvent extends EventBase {
+  readonly type: 'tool-input-delta';
+  readonly turn: number;
+  readonly attempt: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** A model call failed, and a lifecycle makes another: `retryModelCalls` the same one, `fallbackModels` one of another model. */
+export interface ModelErrorEvent extends EventBase, ModelErrorReport {
+  readonly turn: number;
+}
+
+/** `compaction` is about to summarise the conversation. */
+export interface CompactionStartEvent extends EventBase, CompactionStartReport {
+  readonly turn: number;
+}
+
+/** `compaction` has summarised the conversation, or left it as it is. */
+export interface CompactionEndEvent extends EventBase, CompactionEndReport {
+  readonly turn: number;
+}
+
 /** The response as the hooks left it, after `afterModel`; absent where the call failed or a hook withheld it. */
 export interface ModelEndEvent extends EventBase {
   readonly type: 'model-end';
@@ -113,6 +139,10 @@ export type AgentEvent =
   | ModelStartEvent
   | TextDeltaEvent
   | ReasoningDeltaEvent
+  | ToolInputDeltaEvent
+  | ModelErrorEvent
+  | CompactionStartEvent
+  | CompactionEndEvent
   | ModelEndEvent
   | ToolStartEvent
   | ToolDeltaEvent

@@ -3,6 +3,7 @@ import { type Ids, randomIds } from '../internal/ids.js';
 import { isObject } from '../internal/json.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import {
+  alsoCalled,
   anything,
   array,
   clock,
@@ -155,19 +156,19 @@ const maxTurns: OptionRule = {
 
 /** What an agent and one of its runs may have. `tools` are checked as they are read. */
 const sharedRules = {
-  tools: anything,
-  maxTurns,
-  settings: group(settingsRules),
-  timeouts: group(timeoutRules),
+  tools: alsoCalled(anything, 'toolkit', 'functions'),
+  maxTurns: alsoCalled(maxTurns, 'maxSteps', 'maxIterations', 'stopWhen', 'recursionLimit'),
+  settings: alsoCalled(group(settingsRules), 'modelSettings'),
+  timeouts: alsoCalled(group(timeoutRules), 'timeout', 'timeoutMs'),
 } satisfies Partial<OptionTable<AgentOptions>>;
 
 const agentRules = {
   ...sharedRules,
   model: required(model),
   name: fullText,
-  instructions: text,
-  lifecycle: array,
-  loaders: listOf(withMethods('load')),
+  instructions: alsoCalled(text, 'system', 'systemPrompt', 'system_prompt', 'prompt'),
+  lifecycle: alsoCalled(array, 'lifecycles', 'middleware', 'middlewares', 'hooks', 'callbacks'),
+  loaders: alsoCalled(listOf(withMethods('load')), 'plugins', 'extensions', 'mcpServers'),
   parallelToolCalls: {
     expected: 'a boolean or a whole number of 1 or more',
     accepts: (value) => typeof value === 'boolean' || turns.accepts(value),
@@ -182,10 +183,10 @@ const agentRules = {
 const runRules = {
   ...sharedRules,
   model,
-  signal: withMethods('addEventListener', 'removeEventListener'),
+  signal: alsoCalled(withMethods('addEventListener', 'removeEventListener'), 'abortSignal', 'abort'),
   context: anything,
-  messages: anything,
-  output: anything,
+  messages: alsoCalled(anything, 'history'),
+  output: alsoCalled(anything, 'schema', 'outputType', 'responseFormat', 'response_format'),
   resume: anything,
   parent: anything,
 } satisfies OptionTable<RunOptions>;

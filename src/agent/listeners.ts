@@ -8,13 +8,16 @@ import type { AgentEvent } from './agent-event.js';
 /** Hears the events of a run. An event is made only while somebody listens. */
 export interface RunListeners {
   readonly active: boolean;
+  /** True while somebody listens to this type of event. */
+  hears(type: AgentEvent['type']): boolean;
   emit(event: AgentEvent): void;
 }
 
 type Listener = (event: never) => unknown;
 type GuardedListener = (event: AgentEvent) => void;
 
-const TYPES = /^((run|turn|model|tool)-(start|end)|(text|reasoning|tool)-delta|run-error|decision)$/;
+const TYPES =
+  /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model)-error|decision)$/;
 
 /** The listeners of an agent, in the order in which they came. An event goes to those who listened when it happened. */
 export class AgentListeners implements RunListeners {
@@ -43,7 +46,6 @@ export class AgentListeners implements RunListeners {
     this.refresh();
   }
 
-  /** True while somebody listens to this type of event. */
   hears(type: AgentEvent['type']): boolean {
     return this.emitter.listenerCount(type) > 0;
   }
@@ -79,6 +81,11 @@ export class StreamListeners implements RunListeners {
     private readonly sink: (event: AgentEvent) => void,
     private readonly hub: AgentListeners,
   ) {}
+
+  /** The consumer of a stream is given every event. */
+  hears(): boolean {
+    return true;
+  }
 
   emit(event: AgentEvent): void {
     this.sink(event);

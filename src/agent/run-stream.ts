@@ -1,3 +1,4 @@
+import { OptionInvalidError } from '../errors.js';
 import { createDeferred, type Deferred } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
 import type { RunResult } from './run-result.js';
@@ -7,6 +8,15 @@ import type { RunResult } from './run-result.js';
  * early aborts it. Where the run fails the iteration ends by throwing its error, after the last event.
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
+  /**
+   * The text of the answer, and what the model says before it calls tools. Read this or the events, not both: they come
+   * from one queue. Text of a model call that failed and is retried stands before that of the next attempt; to show only
+   * the last, read the events and start over when `attempt` changes.
+   *
+   * @example
+   * for await (const text of agent.stream('Hello').text) process.stdout.write(text);
+   */
+  readonly text: AsyncIterable<string>;
   /** The run's result or error. Ignoring it is no unhandled rejection. */
   readonly result: Promise<RunResult<Output>>;
 }
@@ -37,6 +47,15 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  get text(): AsyncIterable<string> {
+    return textOfEvents(this);
+  }
+
+  /** Other libraries call `text` so. */
+  get textStream(): never {
+    throw new OptionInvalidError('textStream', 'unknown member `textStream` of a stream; use `text`');
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
@@ -86,4 +105,8 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     this.failure = undefined;
     return failure === undefined ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(failure.error);
   }
+}
+
+async function* textOfEvents(events: AsyncIterable<AgentEvent>): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) if (event.type === 'text-delta') yield event.text;
 }

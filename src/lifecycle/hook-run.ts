@@ -5,6 +5,7 @@ import type { EndAction } from './hook-action.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RunAbortedError } from './run-failure.js';
+import type { RunReport } from './run-report.js';
 
 /** A run as the dispatch of hooks sees it: what it hands to them, and what they do to it. */
 export interface HookRun {
@@ -15,6 +16,8 @@ export interface HookRun {
   suspended: Map<string, Verdict> | undefined;
   /** Takes note of a decision, for the result and for listeners. */
   record(decision: Omit<Decision, 'turn'>): void;
+  /** Tells the listeners. Returns false when nobody listens to this type of event. */
+  report(news: RunReport): boolean;
 }
 
 /** Where a context keeps its run, out of reach of hooks. */

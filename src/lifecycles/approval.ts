@@ -1,11 +1,12 @@
 import { HookResultInvalidError } from '../errors.js';
 import { isObject } from '../internal/json.js';
-import { callable, texts } from '../internal/options/rules.js';
+import { boolean, callable, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { HookAction } from '../lifecycle/hook-action.js';
 import type { AgentLifecycle, ToolCallRequest } from '../lifecycle/lifecycle.js';
-import type { Tool } from '../tools/tool.js';
+import type { RunContext } from '../lifecycle/run-context.js';
+import type { Tool, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
 
@@ -21,8 +22,9 @@ export interface ApprovalOptions<Context = unknown> {
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
    * Decides at once, with the arguments that the tool will get. `undefined` leaves the call open; without `ask` every call
-   * is left open. Called for the calls of one turn at the same time. Any string compiles, because an `async` function
-   * without parameters loses its literal types; the call is not run unless the answer is 'approve'.
+   * is left open. Called for one call after another within a run and the agents that it uses as tools. Any string
+   * compiles, because an `async` function without parameters loses its literal types; the call is not run unless the
+   * answer is 'approve'.
    */
   readonly ask?:
     | ((
@@ -30,6 +32,8 @@ export interface ApprovalOptions<Context = unknown> {
         reason: string,
       ) => Awaitable<ApprovalAnswer | (string & Record<never, never>) | undefined>)
     | undefined;
+  /** Calls `ask` for all calls of a turn at once, such as for cards on a page. Default: false. */
+  readonly askInParallel?: boolean | undefined;
 }
 
 /** What `ask` decides: the same words as in `resume`. */
@@ -50,7 +54,8 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay', 'erase'] })] });
  */
 export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
-  const { ask, ...rule } = resolveApprovalOptions(options);
+  const { ask, askInParallel, ...rule } = resolveApprovalOptions(options);
+  const queues = new WeakMap<object, Promise<unknown>>();
   const guarded = rule.tools && guardedNames('approval({ tools })', rule.tools);
   return {
     name: 'approval',
@@ -62,12 +67,30 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
       const need = await needOf(call, rule);
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      const answer = (await ask?.(call, reason)) as ApprovalAnswer | undefined;
+      const asking = askInParallel ? ask?.(call, reason) : inTurn(queues, call as { readonly run: RunContext }, () => ask?.(call, reason));
+      const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
       if (answer === 'approve') return next(call);
       return errorResult(`The call was denied${reasonOf(answer)}`);
     },
   };
+}
+
+/** Two questions on one terminal would lose one of the answers. A run that is aborted meanwhile asks no more. */
+function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, { run }: { readonly run: RunContext }, ask: () => T) {
+  const root = rootOf(run);
+  const { signal } = run;
+  const asked = (queues.get(root) ?? Promise.resolve()).then(() => (signal.aborted ? undefined : ask()));
+  queues.set(
+    root,
+    asked.catch(() => {}),
+  );
+  return asked;
+}
+
+/** The outermost run: an agent that is a tool of another one has a run of its own. */
+function rootOf(run: ToolRun): object {
+  return run.parent === undefined ? run : rootOf(run.parent);
 }
 
 async function needOf<Context>(
@@ -93,10 +116,15 @@ function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
   throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
 }
 
-const rules = { tools: texts, when: callable, ask: callable } satisfies OptionTable<ApprovalOptions>;
+const rules = {
+  tools: texts,
+  when: callable,
+  ask: callable,
+  askInParallel: boolean,
+} satisfies OptionTable<ApprovalOptions>;
 
 function resolveApprovalOptions<Context>(options: ApprovalOptions<Context>): ApprovalOptions<Context> {
   validateOptions(options, rules);
-  const { tools, when, ask } = options;
-  return { tools: tools && [...tools], when, ask };
+  const { tools, when, ask, askInParallel } = options;
+  return { tools: tools && [...tools], when, ask, askInParallel };
 }

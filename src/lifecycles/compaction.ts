@@ -4,9 +4,10 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
+import { report } from '../lifecycle/run-report.js';
 import type { Message } from '../model/message.js';
 import type { Model } from '../model/model.js';
-import { type CutRule, cutConversation } from './conversation-cut.js';
+import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
@@ -48,6 +49,12 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
   const compact = async (messages: readonly Message[], run: RunContext, size: number) => {
     const cut = cutConversation(messages, { ...rule, limit: rule.limit / scaleOf(messages, size, rule.weigh) });
     if (cut === undefined) return undefined;
+    report(run, { type: 'compaction-start', messages: messages.length });
+    const compacted = await compactTo(cut, messages, run);
+    report(run, { type: 'compaction-end', messages: compacted?.length });
+    return compacted;
+  };
+  const compactTo = async (cut: Cut, messages: readonly Message[], run: RunContext) => {
     const summary = await tryToSummarise(() => summarize(cut.head, run), run);
     if (summary === undefined) return undefined;
     const compacted = [...cut.kept, summaryMessage(summary), ...cut.tail];

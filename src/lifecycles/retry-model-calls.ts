@@ -2,6 +2,7 @@ import { MAX_TIMER_MS } from '../internal/clock.js';
 import { callable, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
+import { report } from '../lifecycle/run-report.js';
 import { ModelError } from '../model/run-error.js';
 
 /** How often, and when, a failed model call is made again. Every option has a default. */
@@ -22,6 +23,8 @@ export interface RetryOptions {
  * Makes a lifecycle that repeats model calls which failed in a way that may pass: 408, 409, 429, 5xx, lost connections
  * and time-outs. It waits as long as the provider asked, else by exponential backoff with jitter, on the run's clock. An
  * abort ends the wait. What does not pass, or has failed too often, is rethrown as the ModelError that it is.
+ *
+ * Each retry is a `model-error` event; a line in the log when nobody listens to it.
  *
  * Also where a listener has seen text of the failed attempt: deltas carry their `attempt`, and `model-end` counts. Give
  * the provider's client no retries of its own, or the two multiply.
@@ -44,7 +47,14 @@ export function retryModelCalls(options: RetryOptions = {}): AgentLifecycle {
           if (!(error instanceof ModelError)) throw error;
           const waitMs = waitAfter(error, attempt);
           if (waitMs === undefined) throw error;
-          request.run.logger.warn(`${error.message}; attempt ${attempt + 1} follows in ${Math.round(waitMs)} ms`);
+          const news = {
+            type: 'model-error',
+            error,
+            action: 'retry',
+            model: request.model.id,
+            delayMs: waitMs,
+          } as const;
+          report(request.run, news, `${error.message}; attempt ${attempt + 1} follows in ${Math.round(waitMs)} ms`);
           if (!(await waited(waitMs, request))) throw error;
         }
       }

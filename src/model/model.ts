@@ -30,8 +30,8 @@ export type ToolChoice = 'auto' | 'required' | 'none' | { readonly tool: string 
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** A piece of a call's arguments, as JSON text: shows that the model is at work, and is passed on to nobody. */
-  | { readonly type: 'tool-call-delta'; readonly text: string };
+  /** A piece of the arguments of a call, as JSON text. */
+  | { readonly type: 'tool-input-delta'; readonly id: string; readonly name: string; readonly text: string };
 
 /** One call of a model. */
 export interface ModelRequest {

@@ -1,6 +1,6 @@
 import { ToolInvalidError } from '../errors.js';
 import { isObject, type JsonSchema } from '../internal/json.js';
-import { anything, callable, object, required, text, timerMs } from '../internal/options/rules.js';
+import { alsoCalled, anything, callable, object, required, text, timerMs } from '../internal/options/rules.js';
 import { type OptionTable, optionProblem } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import { jsonSchemaChecker, jsonSchemaOf } from './json-schema.js';
@@ -49,15 +49,21 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const rules = {
   name: required({ expected: '1 to 64 letters, digits, `_` or `-`', accepts: (value) => NAME.test(String(value)) }),
   description: required(text),
-  input: required({
-    expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
-    accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
-  }),
+  input: alsoCalled(
+    required({
+      expected: 'a Standard Schema or a JSON Schema; wrap a map of schemas in `z.object(…)`',
+      accepts: (value) => isStandardSchema(value) || (isObject(value) && !Object.values(value).some(isStandardSchema)),
+    }),
+    'parameters',
+    'schema',
+    'args',
+    'input_schema',
+  ),
   inputSchema: object,
   timeoutMs: timerMs,
   annotations: anything,
   origin: anything,
-  execute: required(callable),
+  execute: alsoCalled(required(callable), 'handler', 'func', 'fn', 'run', 'call', 'invoke', 'callback'),
 } satisfies OptionTable<ToolDefinition<JsonSchema>>;
 
 /**

@@ -1,4 +1,5 @@
 import { ToolConflictError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
@@ -42,6 +43,8 @@ export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[]
   return set;
 }
 
+const LIST_OF_TOOLS = 'an array of tools, or a live set with `list()` and `revision`';
+
 /** Whether a value has what the loop needs of a tool. */
 export function isTool(value: unknown): value is Tool {
   const tool = value as Tool | null | undefined;
@@ -52,7 +55,9 @@ export function isTool(value: unknown): value is Tool {
 export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Context>[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
   if (!Array.isArray(list)) {
-    throw invalidOption('tools', 'an array of tools, or a live set with `list()` and `revision`', source);
+    const byName = isObject(source) && Object.values(source).some(isTool);
+    const advice = byName ? 'an array of tools; pass `Object.values(tools)`' : LIST_OF_TOOLS;
+    throw invalidOption('tools', advice, source);
   }
   const wrong = list.findIndex((tool) => !isTool(tool));
   if (wrong >= 0) throw invalidOption(`tools[${wrong}]`, 'a tool made by `defineTool`', list[wrong]);

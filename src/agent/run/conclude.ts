@@ -4,6 +4,7 @@ import { runWaterfall } from '../../lifecycle/waterfall.js';
 import type { CompletedRun, PendingCall, RunResult, SuspendedRun } from '../run-result.js';
 import { checkOutput } from './output.js';
 import type { Run } from './run.js';
+import { announceText } from './run-events.js';
 import { saveRun } from './turn.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
@@ -19,6 +20,7 @@ export function conclude(run: Run): Awaitable<string> {
 
 /** Ends with the answer of a lifecycle: it is checked against the output schema and saved, as the model's would be. */
 async function respond(run: Run, text: string): Promise<string> {
+  if (run.listeners.active) announceText(run, text);
   run.conversation.flush();
   run.conversation.push({ role: 'assistant', content: [{ type: 'text', text }] });
   run.output = await checkOutput(run, text);

@@ -33,6 +33,13 @@ export function announceModelEnd(run: Run, response: ModelResponse | undefined):
   run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
+/** Shows the text that a lifecycle ends the run with. It begins a new attempt, since it replaces what the model said. */
+export function announceText(run: Run, text: string): void {
+  if (text === '' || !wantsParts(run)) return;
+  run.attempt += 1;
+  emitPart(run, { type: 'text-delta', text });
+}
+
 /** Closes every event of the turn that is still open. */
 export function announceTurnEnd(run: Run): void {
   announceModelEnd(run, undefined);
@@ -68,8 +75,8 @@ function isHeld(run: Run): boolean {
   return run.config.chain.holdStream;
 }
 
-function wantsParts({ attached, config }: Run): boolean {
-  return attached.sink !== undefined || config.hub.hears('text-delta') || config.hub.hears('reasoning-delta');
+function wantsParts({ listeners }: Run): boolean {
+  return listeners.hears('text-delta') || listeners.hears('reasoning-delta') || listeners.hears('tool-input-delta');
 }
 
 function emitWhole(run: Run, response: ModelResponse): void {
@@ -79,9 +86,13 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
-/** A listener is told of text and reasoning. */
-function emitPart(run: Run, { type, text }: ModelPart): void {
-  if (type !== 'text-delta' && type !== 'reasoning-delta') return;
-  run.streamed = run.attempt;
-  run.listeners.emit({ type, runId: run.context.id, turn: run.turn, attempt: run.attempt, text });
+function emitPart(run: Run, part: ModelPart): void {
+  const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
+  if (part.type === 'tool-input-delta') {
+    const { type, id, name, text } = part;
+    run.listeners.emit({ type, ...place, callId: id, name, text });
+  } else {
+    run.streamed = run.attempt;
+    run.listeners.emit({ type: part.type, ...place, text: part.text });
+  }
 }

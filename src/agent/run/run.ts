@@ -6,6 +6,7 @@ import type { Decision } from '../../lifecycle/decision.js';
 import { wordsOfEarlyEnd } from '../../lifecycle/hook-action.js';
 import { type HookRun, RUN, RunEnd, type Verdict } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
+import type { RunReport } from '../../lifecycle/run-report.js';
 import { checkAddition } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
 import type { Model, ModelResponse, Usage } from '../../model/model.js';
@@ -88,6 +89,12 @@ export class Run implements HookRun {
     if (this.decisions === NO_DECISIONS) this.decisions = [entry];
     else (this.decisions as Decision[]).push(entry);
     if (this.listeners.active) this.listeners.emit({ type: 'decision', runId: this.context.id, decision: entry });
+  }
+
+  report(news: RunReport): boolean {
+    if (this.end.over || !this.listeners.hears(news.type)) return false;
+    this.listeners.emit({ ...news, runId: this.context.id, turn: this.turn });
+    return true;
   }
 }
 

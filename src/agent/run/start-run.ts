@@ -1,4 +1,4 @@
-import { MessageInvalidError } from '../../errors.js';
+import { describeValue, MessageInvalidError } from '../../errors.js';
 import { invalidOption } from '../../internal/options/validate.js';
 import { RUN } from '../../lifecycle/hook-run.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
@@ -41,12 +41,19 @@ function messageOf(input: string | UserMessage, messages: readonly Message[] | u
   if (typeof input === 'string') {
     return input === '' && messages?.length ? undefined : { role: 'user', content: input };
   }
+  if (input?.role !== 'user') throw new MessageInvalidError(`The input must be ${expectedInput(input)}.`);
   checkAddition(input);
-  if (input.role !== 'user')
-    throw new MessageInvalidError(
-      `The input is a text or a user message, not one of role "${String((input as Message).role)}".`,
-    );
   return input;
+}
+
+/** Other libraries take the messages, or one object with all options, in this place. */
+function expectedInput(input: unknown): string {
+  const got = `got ${describeValue(input)}`;
+  if (Array.isArray(input)) return `a string or a user message, ${got}; pass messages as \`run('', { messages })\``;
+  const meant = Object.keys(Object(input)).find((key) => ['messages', 'prompt', 'input'].includes(key));
+  if (meant === undefined) return `a string, or a message of role "user", ${got}`;
+  const call = meant === 'messages' ? "run('', { messages })" : `run(${meant}, options)`;
+  return `a string or a user message, got an object with \`${meant}\`; call \`${call}\``;
 }
 
 /** Ends the run when the signal aborts, and lets go of the signal when the run ends. */

@@ -68,6 +68,11 @@ export function required(rule: OptionRule): OptionRule & { readonly isRequired: 
   return { ...rule, isRequired: true };
 }
 
+/** The same rule, with the names that other libraries have for the option. */
+export function alsoCalled<Rule extends OptionRule>(rule: Rule, ...aliases: readonly string[]): Rule {
+  return { ...rule, aliases };
+}
+
 export const logger: OptionRule = withMethods('debug', 'info', 'warn', 'error');
 export const clock: OptionRule = withMethods('now', 'setTimeout', 'clearTimeout');
 export const model: OptionRule = having('a model with `id` and `generate`', {

@@ -13,6 +13,8 @@ export interface OptionRule {
   readonly members?: OptionRules;
   /** Members without a rule are fine. */
   readonly isOpen?: boolean;
+  /** Names that other libraries have for the option: a message about one of them names the right one. */
+  readonly aliases?: readonly string[];
   /** The rule of each item of an array, and of each value of an object. */
   readonly items?: OptionRule;
 }
@@ -96,7 +98,7 @@ function problemIn(values: Values, members: OptionRules, isOpen = false): Proble
   if (!isOpen) {
     for (const name in values) {
       if (Object.hasOwn(members, name) || !Object.hasOwn(values, name)) continue;
-      return { at: `.${name}`, say: (path) => unknownName('option', path, Object.keys(members)) };
+      return { at: `.${name}`, say: (path) => unknownOption(path, name, members) };
     }
   }
   for (const name in members) {
@@ -104,6 +106,14 @@ function problemIn(values: Values, members: OptionRules, isOpen = false): Proble
     if (problem !== undefined) return { ...problem, at: `.${name}${problem.at}` };
   }
   return undefined;
+}
+
+function unknownOption(path: string, name: string, members: OptionRules): string {
+  for (const [member, rule] of Object.entries(members)) {
+    if (rule.aliases?.includes(name)) return `unknown option \`${path}\`; use \`${member}\``;
+    if (rule.members?.[name] !== undefined) return `unknown option \`${path}\`; use \`${member}.${name}\``;
+  }
+  return unknownName('option', path, Object.keys(members));
 }
 
 function problemOfItems(values: Values, rule: OptionRule): Problem | undefined {

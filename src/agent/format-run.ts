@@ -1,0 +1,91 @@
+import type { Decision } from '../lifecycle/decision.js';
+import { type Message, type ToolCallPart, type ToolResultPart, textOf, toolCallsOf } from '../model/message.js';
+import type { RunResult } from './run-result.js';
+
+const SHOWN_CHARACTERS = 60;
+
+/** The calls that one model response asked for, or its answer. */
+interface Turn {
+  readonly number: number;
+  readonly calls: readonly ToolCallPart[];
+  readonly text: string;
+  readonly results: ToolResultPart[];
+}
+
+/**
+ * Draws a run for a person: the sums, then a line per turn with its tool calls and the decisions of the lifecycles. Long
+ * texts are cut. Characters that would steer a terminal are removed.
+ *
+ * @example
+ * const result = await agent.run('Which files mention the licence?');
+ * console.log(formatRun(result));
+ * // completed: 2 turns, 1 tool call, 310 + 42 tokens
+ * // ├─ turn 1  search {"text":"licence"} ✓
+ * // └─ turn 2  "README.md and LICENSE."
+ */
+export function formatRun(result: RunResult<unknown>): string {
+  const turns = turnsOf(result.messages);
+  const branches = turns.flatMap((turn, index) => drawTurn(turn, result, index === turns.length - 1));
+  return [drawSums(result, turns), ...branches].join('\n');
+}
+
+function turnsOf(messages: readonly Message[]): readonly Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      const number = (turns.at(-1)?.number ?? 0) + 1;
+      turns.push({ number, calls: toolCallsOf(message), text: textOf(message), results: [] });
+    } else if (message.role === 'tool') {
+      // The results of a resumed run come before its first model call.
+      if (turns.length === 0) turns.push({ number: 0, calls: [], text: '', results: [] });
+      turns.at(-1)?.results.push(...message.content);
+    }
+  }
+  return turns;
+}
+
+function drawSums({ status, usage }: RunResult<unknown>, turns: readonly Turn[]): string {
+  const calls = turns.reduce((sum, turn) => sum + callsOf(turn).length, 0);
+  const models = turns.filter(({ number }) => number > 0).length;
+  return `${status}: ${counted(models, 'turn')}, ${counted(calls, 'tool call')}, ${usage.inputTokens} + ${usage.outputTokens} tokens`;
+}
+
+function drawTurn(turn: Turn, result: RunResult<unknown>, isLast: boolean): string[] {
+  const calls = callsOf(turn).map((call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`);
+  const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
+  const decisions = result.decisions.filter((decision) => decision.turn === turn.number).map(drawDecision);
+  const indent = isLast ? '   ' : '│  ';
+  return [
+    `${isLast ? '└─' : '├─'} turn ${turn.number}  ${said}`,
+    ...decisions.map((line) => `${indent}         ${line}`),
+  ];
+}
+
+function callsOf({ calls, results }: Turn): readonly { readonly id: string; readonly name: string; input?: unknown }[] {
+  return calls.length > 0 ? calls : results;
+}
+
+function argumentsOf({ input }: { readonly input?: unknown }): string {
+  return input === undefined ? '' : ` ${shortened(JSON.stringify(input))}`;
+}
+
+function markOf(id: string, { results }: Turn, { pending }: RunResult<unknown>): string {
+  if (pending.some((call) => call.id === id)) return '… waits for a decision';
+  const result = results.find((part) => part.id === id);
+  return result === undefined || result.isError ? '✗' : '✓';
+}
+
+function drawDecision({ type, by, point, reason, call }: Decision): string {
+  const about = call === undefined ? point : shortened(call.name);
+  return `${shortened(by)}: ${type} ${about}${reason === undefined ? '' : ` (${shortened(reason)})`}`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The text on one line, without control and formatting characters. */
+function shortened(text: string): string {
+  const line = text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}
