@@ -50,8 +50,10 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay', 'erase'] })] });
  */
 export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
-  const { ask, ...rule } = resolveApprovalOptions(options);
-  const guarded = rule.tools && guardedNames('approval({ tools })', rule.tools);
+  validateOptions(options, rules);
+  const { when, ask } = options;
+  const tools = options.tools && [...options.tools];
+  const guarded = tools && guardedNames('approval({ tools })', tools);
   return {
     name: 'approval',
     priority: 5,
@@ -59,7 +61,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
     ...(guarded && { onInit: guarded.onInit, beforeModel: (_messages, run) => guarded.check(run) }),
     async wrapToolCall(call, next) {
       if (call.approved || call.tool === undefined) return next(call);
-      const need = await needOf(call, rule);
+      const need = await needOf(call, { tools, when });
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
       const answer = (await ask?.(call, reason)) as ApprovalAnswer | undefined;
@@ -94,9 +96,3 @@ function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
 }
 
 const rules = { tools: texts, when: callable, ask: callable } satisfies OptionTable<ApprovalOptions>;
-
-function resolveApprovalOptions<Context>(options: ApprovalOptions<Context>): ApprovalOptions<Context> {
-  validateOptions(options, rules);
-  const { tools, when, ask } = options;
-  return { tools: tools && [...tools], when, ask };
-}
