@@ -12,7 +12,7 @@ export interface LostKey extends JsonPlace {
 }
 
 /** Why a document is refused, and where. */
-export interface JsonFault extends JsonPlace {
+interface JsonFault extends JsonPlace {
   /** A whole sentence that includes the place. */
   readonly problem: string;
 }
