@@ -1,8 +1,7 @@
 import { describeError } from '../errors.js';
 import { systemClock } from '../internal/clock.js';
 import { isObject } from '../internal/json.js';
-import type { Awaitable } from '../internal/promise.js';
-import { isPromise } from '../internal/promise.js';
+import { type Awaitable, isPromise } from '../internal/promise.js';
 import { safeText } from '../internal/safe-text.js';
 import type { ToolAnnotations } from '../tools/tool.js';
 import { buildContexts } from './build-contexts.js';

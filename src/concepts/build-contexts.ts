@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { HookResultInvalidError, TimeoutExceededError } from '../errors.js';
 import type { Clock } from '../internal/clock.js';
 import { mapConcurrent } from '../internal/map-concurrent.js';
+import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ConceptSettings } from './concept-options.js';
 
@@ -26,8 +27,6 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
   const { totalMs, parallel } = build.settings;
   const stop = new Stop();
   stop.follow(build.signal);
-  const expire = () => stop.stop(new TimeoutExceededError('lookup of concepts', totalMs));
-  const timer = build.clock.setTimeout(expire, totalMs);
   let freeAt = performance.now();
   const look = async (concept: string) => {
     if (stop.stopped) return '';
@@ -37,13 +36,10 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
     freeAt = performance.now();
     return part;
   };
-  try {
-    const parts = await stop.race(mapConcurrent(concepts, look, Math.min(parallel, concepts.length)));
-    return parts.filter((part) => part !== '');
-  } finally {
-    build.clock.clearTimeout(timer);
-    stop.release();
-  }
+  const late = new TimeoutExceededError('lookup of concepts', totalMs);
+  const atOnce = Math.min(parallel, concepts.length);
+  const parts = await raceTime(stop, { late, clock: build.clock }, () => mapConcurrent(concepts, look, atOnce));
+  return parts.filter((part) => part !== '');
 }
 
 /** The text about one concept, or nothing where it fails. */
@@ -51,17 +47,30 @@ async function buildOne(concept: string, { settings, clock, onFailure }: Context
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
   stop.followStop(whole);
-  const expire = () => stop.stop(new TimeoutExceededError(`lookup of [[${concept}]]`, conceptMs));
-  const timer = clock.setTimeout(expire, conceptMs);
+  const late = new TimeoutExceededError(`lookup of [[${concept}]]`, conceptMs);
+  const look = () => buildContext({ conceptName: concept, ...request }, { signal: stop.signal });
   try {
-    const text: unknown = await stop.race(buildContext({ conceptName: concept, ...request }, { signal: stop.signal }));
+    const text: unknown = await raceTime(stop, { late, clock }, look);
     if (typeof text === 'string') return text;
     if (text) throw new HookResultInvalidError('buildContext gives a text', text);
   } catch (error) {
     if (!whole.stopped) onFailure(concept, error);
+  }
+  return '';
+}
+
+interface Limit {
+  readonly late: TimeoutExceededError;
+  readonly clock: Clock;
+}
+
+/** Does the work until it stops, or stops it with `late` when its time is up. */
+async function raceTime<T>(stop: Stop, { late, clock }: Limit, work: () => Awaitable<T>): Promise<T> {
+  const timer = clock.setTimeout(() => stop.stop(late), late.timeoutMs);
+  try {
+    return await stop.race(work());
   } finally {
     clock.clearTimeout(timer);
     stop.release();
   }
-  return '';
 }

@@ -2,7 +2,7 @@ import { type Clock, MAX_TIMER_MS } from '../internal/clock.js';
 import { boolean, callable, clock, group, oneOf, texts, whole } from '../internal/options/rules.js';
 import { type OptionRule, type OptionRules, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { commandContext } from './command-context.js';
-import type { BuildContext, ConceptRequest } from './concept-request.js';
+import type { BuildContext } from './concept-request.js';
 
 /** How tool calls are augmented. Every option has a default. */
 export interface ConceptOptions {
@@ -35,18 +35,7 @@ export interface ConceptOptions {
 }
 
 /** The options with their defaults. */
-export interface ConceptSettings {
-  readonly buildContext: BuildContext;
-  readonly isSafe: boolean;
-  readonly request: Omit<ConceptRequest, 'conceptName'>;
-  readonly textFields: readonly string[];
-  readonly label: string;
-  readonly contextKey: string;
-  readonly conceptMs: number;
-  readonly totalMs: number;
-  readonly parallel: number;
-  readonly clock: Clock | undefined;
-}
+export type ConceptSettings = ReturnType<typeof resolveConceptOptions>;
 
 const TEXT_FIELDS = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
 
@@ -80,7 +69,7 @@ export const conceptRules = {
 } satisfies OptionTable<ConceptOptions>;
 
 /** Checks the options and fills their defaults. Throws OptionInvalidError. */
-export function resolveConceptOptions(options: ConceptOptions, rules: OptionRules = conceptRules): ConceptSettings {
+export function resolveConceptOptions(options: ConceptOptions, rules: OptionRules = conceptRules) {
   validateOptions(options, rules);
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;
   const { profile = 'literal', textFields = TEXT_FIELDS, contextKey = `_${label}_context` } = options;

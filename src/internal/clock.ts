@@ -34,22 +34,12 @@ export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTi
   };
 }
 
-/** What a promise gives, or a rejection with `late` once its time is up. The promise itself goes on. A value is given back. */
-export function withinTime<T>(
-  promise: PromiseLike<T>,
-  late: Error & { readonly timeoutMs: number },
-  clock: Clock,
-): ClearablePromise<T>;
-export function withinTime<T>(
-  value: Awaitable<T>,
-  late: Error & { readonly timeoutMs: number },
-  clock: Clock,
-): Awaitable<T>;
-export function withinTime<T>(
-  value: Awaitable<T>,
-  late: Error & { readonly timeoutMs: number },
-  clock: Clock,
-): Awaitable<T> {
+type Late = Error & { readonly timeoutMs: number };
+
+/** A promise's outcome, or a rejection with `late` when its time is up: the promise itself goes on. Returns other values. */
+export function withinTime<T>(promise: PromiseLike<T>, late: Late, clock: Clock): ClearablePromise<T>;
+export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Awaitable<T>;
+export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Awaitable<T> {
   if (!isPromise(value)) return value;
   return pTimeout(value, { milliseconds: late.timeoutMs, message: late, customTimers: timersOf(clock) });
 }

@@ -19,15 +19,11 @@ export interface ManifestDiagnostic {
 
 const MAX_TEXT = 20_000;
 
-/** Problems as one text, cut where that would fill a log: a file of a megabyte may be wrong all over. */
+/** Problems as one string, cut so that a large file that is wrong all over does not fill a log. */
 export function problemsText(problems: readonly ManifestProblem[]): string {
-  const text = problems.map(problemText).join('; ');
+  const lines = problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  const text = lines.join('; ');
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)} … (${problems.length} in all)`;
-}
-
-/** A problem as a line: where, and what. */
-function problemText({ path, message }: ManifestProblem): string {
-  return path === '' ? message : `${path}: ${message}`;
 }
 
 /** Where a value stands, such as `hooks[0].command`; a key with other characters is quoted. */

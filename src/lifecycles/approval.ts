@@ -54,9 +54,11 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay', 'erase'] })] });
  */
 export function approval<Context = unknown>(options: ApprovalOptions<Context> = {}): AgentLifecycle<Context> {
-  const { ask, askInParallel, ...rule } = resolveApprovalOptions(options);
+  validateOptions(options, rules);
+  const { when, ask, askInParallel } = options;
+  const tools = options.tools && [...options.tools];
   const queues = new WeakMap<object, Promise<unknown>>();
-  const guarded = rule.tools && guardedNames('approval({ tools })', rule.tools);
+  const guarded = tools && guardedNames('approval({ tools })', tools);
   return {
     name: 'approval',
     priority: 5,
@@ -64,10 +66,11 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
     ...(guarded && { onInit: guarded.onInit, beforeModel: (_messages, run) => guarded.check(run) }),
     async wrapToolCall(call, next) {
       if (call.approved || call.tool === undefined) return next(call);
-      const need = await needOf(call, rule);
+      const need = await needOf(call, { tools, when });
       if (need === false) return next(call);
       const reason = typeof need === 'string' ? need : `"${call.name}" needs approval.`;
-      const asking = askInParallel ? ask?.(call, reason) : inTurn(queues, call as { readonly run: RunContext }, () => ask?.(call, reason));
+      const question = () => ask?.(call, reason);
+      const asking = askInParallel ? question() : inTurn(queues, call.run as RunContext, question);
       const answer = (await asking) as ApprovalAnswer | undefined;
       if (answer === undefined) return HookAction.suspend(reason);
       if (answer === 'approve') return next(call);
@@ -77,7 +80,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
 }
 
 /** Two questions on one terminal would lose one of the answers. A run that is aborted meanwhile asks no more. */
-function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, { run }: { readonly run: RunContext }, ask: () => T) {
+function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, ask: () => T) {
   const root = rootOf(run);
   const { signal } = run;
   const asked = (queues.get(root) ?? Promise.resolve()).then(() => (signal.aborted ? undefined : ask()));
@@ -116,15 +119,4 @@ function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
   throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
 }
 
-const rules = {
-  tools: texts,
-  when: callable,
-  ask: callable,
-  askInParallel: boolean,
-} satisfies OptionTable<ApprovalOptions>;
-
-function resolveApprovalOptions<Context>(options: ApprovalOptions<Context>): ApprovalOptions<Context> {
-  validateOptions(options, rules);
-  const { tools, when, ask, askInParallel } = options;
-  return { tools: tools && [...tools], when, ask, askInParallel };
-}
+const rules = { tools: texts, when: callable, ask: callable, askInParallel: boolean } satisfies OptionTable<ApprovalOptions>;

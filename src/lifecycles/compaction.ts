@@ -98,12 +98,6 @@ async function tryToSummarise(summarise: () => Awaitable<string>, run: RunContex
   return undefined;
 }
 
-interface CompactionSettings {
-  readonly rule: CutRule;
-  readonly isByTokens: boolean;
-  readonly summarize: (messages: readonly Message[], run: RunContext) => Awaitable<string>;
-}
-
 const rules = {
   maxTokens: whole(1),
   maxMessages: whole(1),
@@ -112,7 +106,7 @@ const rules = {
   summarize: callable,
 } satisfies OptionTable<CompactionOptions>;
 
-function resolveCompactionOptions(options: CompactionOptions): CompactionSettings {
+function resolveCompactionOptions(options: CompactionOptions) {
   validateOptions(options, rules);
   const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
   const limit = maxTokens ?? maxMessages;
@@ -123,9 +117,7 @@ function resolveCompactionOptions(options: CompactionOptions): CompactionSetting
     throw new OptionInvalidError('model', '`model` and `summarize` exclude each other: give one of them');
   }
   const isByTokens = maxTokens !== undefined;
-  return {
-    rule: { limit, keep, weigh: isByTokens ? tokensIn : () => 1 },
-    isByTokens,
-    summarize: summarize ?? ((messages, run) => summariseBy(model ?? run.model, messages, run)),
-  };
+  const byModel = (messages: readonly Message[], run: RunContext) => summariseBy(model ?? run.model, messages, run);
+  const rule: CutRule = { limit, keep, weigh: isByTokens ? tokensIn : () => 1 };
+  return { rule, isByTokens, summarize: summarize ?? byModel };
 }

@@ -40,7 +40,7 @@ export function createTokenMeter(): TokenMeter {
 }
 
 /** A rough count: a quarter of the characters, and a fixed number for each picture or file. */
-export function tokensIn({ content }: Message): number {
+export function tokensIn({ content }: { readonly content: string | readonly Part[] }): number {
   if (typeof content === 'string') return Math.ceil(content.length / CHARS_PER_TOKEN);
   return content.reduce((tokens, part) => tokens + tokensOf(part), 0);
 }
@@ -61,9 +61,7 @@ function tokensOf(part: Part): number {
       return Math.ceil((part.name.length + input.length) / CHARS_PER_TOKEN);
     }
     case 'tool-result':
-      return typeof part.content === 'string'
-        ? Math.ceil(part.content.length / CHARS_PER_TOKEN)
-        : part.content.reduce((tokens, inner) => tokens + tokensOf(inner), 0);
+      return tokensIn(part);
     case 'image':
     case 'file':
       return TOKENS_OF_MEDIA;

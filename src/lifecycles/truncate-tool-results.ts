@@ -38,7 +38,7 @@ function truncated(result: ToolResult, maxChars: number): ToolResult {
   if (typeof content === 'string') {
     return content.length <= maxChars ? result : { ...result, content: shorten(content, maxChars) };
   }
-  const length = content.reduce((sum, part) => sum + textLength(part), 0);
+  const length = content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
   if (length <= maxChars) return result;
   // Each text is cut to its share.
   const cut = (part: ContentPart): ContentPart =>
@@ -46,8 +46,4 @@ function truncated(result: ToolResult, maxChars: number): ToolResult {
       ? { ...part, text: shorten(part.text, Math.floor((maxChars * part.text.length) / length)) }
       : part;
   return { ...result, content: content.map(cut) };
-}
-
-function textLength(part: ContentPart): number {
-  return part.type === 'text' ? part.text.length : 0;
 }

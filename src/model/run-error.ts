@@ -11,17 +11,11 @@ export interface RunErrorState {
   readonly usage: Usage;
 }
 
-const NOTHING: RunErrorState = {
-  messages: [],
-  history: [],
-  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
-};
-
 /** A failure that ended a run. Carries what was done until then, so that nothing is lost. */
 export abstract class RunError extends KeelsonError implements RunErrorState {
-  messages: readonly Message[] = NOTHING.messages;
-  history: readonly Message[] = NOTHING.history;
-  usage: Usage = NOTHING.usage;
+  messages: readonly Message[] = [];
+  history: readonly Message[] = [];
+  usage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
   /** Called by the run as it ends, once its messages are whole. */
   attach(state: RunErrorState): this {

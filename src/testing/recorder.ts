@@ -1,6 +1,7 @@
 import type { AgentEvent, AgentEventOf } from '../agent/agent-event.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
+import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import type { HookName } from './hook-name.js';
 
 /** The settings of a recorded lifecycle, and what its hooks do once they are logged; a hook that is absent passes through. */
@@ -57,11 +58,7 @@ export function recorder(): Recorder {
     log,
     events,
     listen,
-    lifecycle(name, behaviour = {}) {
-      const whole = recordHooks(log, name, behaviour);
-      const { only } = behaviour;
-      return only === undefined ? whole : keepHooks(whole, only);
-    },
+    lifecycle: (name, behaviour = {}) => recordHooks(log, name, behaviour),
     listenTo(agent, { deltas = false } = {}) {
       for (const type of EVENT_TYPES) if (deltas || !type.endsWith('-delta')) agent.on(type, listen);
     },
@@ -92,38 +89,26 @@ const EVENT_TYPES = Object.keys({
   decision: true,
 } satisfies Record<AgentEvent['type'], true>) as readonly AgentEvent['type'][];
 
-function recordHooks<Context>(
-  log: string[],
-  name: string,
-  own: RecordedLifecycle<Context>,
-): Required<AgentLifecycle<Context>> {
-  const { priority, onFailure, timeoutMs, holdStream, tools } = own;
-  const noted = <Args extends unknown[], Result>(hook: HookName, act: Hook<Args, Result> | undefined) => {
-    return (...args: Args): Result | undefined => {
-      log.push(`${name}.${hook}`);
-      return act?.apply(own, args);
-    };
-  };
-  return {
-    ...{ name, priority, onFailure, timeoutMs, holdStream, tools },
-    onInit: noted('onInit', own.onInit),
-    onSessionStart: noted('onSessionStart', own.onSessionStart),
-    beforeAgent: noted('beforeAgent', own.beforeAgent),
-    beforeModel: noted('beforeModel', own.beforeModel),
-    beforeToolSelection: noted('beforeToolSelection', own.beforeToolSelection),
-    wrapModelCall: (request, next) =>
-      around(log, `${name}.wrapModelCall`, () => (own.wrapModelCall ? own.wrapModelCall(request, next) : next())),
-    afterModel: noted('afterModel', own.afterModel),
-    wrapToolCall: (call, next) =>
-      around(log, `${name}.wrapToolCall`, () => (own.wrapToolCall ? own.wrapToolCall(call, next) : next())),
-    afterAgent: noted('afterAgent', own.afterAgent),
-    onError: noted('onError', own.onError),
-    onSessionEnd: noted('onSessionEnd', own.onSessionEnd),
-    onShutdown: noted('onShutdown', own.onShutdown),
-  };
+function recordHooks<Context>(log: string[], name: string, own: RecordedLifecycle<Context>): AgentLifecycle<Context> {
+  const { priority, onFailure, timeoutMs, holdStream, tools, only = HOOKS } = own;
+  const lifecycle: Record<string, unknown> = { name, priority, onFailure, timeoutMs, holdStream, tools };
+  for (const hook of only) {
+    const at = `${name}.${hook}`;
+    const act = own[hook] as Hook | undefined;
+    if (hook === 'wrapModelCall' || hook === 'wrapToolCall') {
+      lifecycle[hook] = (given: unknown, next: Hook) =>
+        around(log, at, () => (act ? act.call(own, given, next) : next()));
+    } else {
+      lifecycle[hook] = (...args: unknown[]) => {
+        log.push(at);
+        return act?.apply(own, args);
+      };
+    }
+  }
+  return lifecycle as AgentLifecycle<Context>;
 }
 
-type Hook<Args extends unknown[], Result> = (...args: Args) => Result;
+type Hook = (...args: unknown[]) => unknown;
 
 async function around<T>(log: string[], at: string, hook: () => Awaitable<T>): Promise<T> {
   log.push(`${at}>`);
@@ -135,14 +120,4 @@ async function around<T>(log: string[], at: string, hook: () => Awaitable<T>): P
     log.push(`<${at} threw`);
     throw error;
   }
-}
-
-function keepHooks<Context>(
-  lifecycle: Required<AgentLifecycle<Context>>,
-  only: readonly HookName[],
-): AgentLifecycle<Context> {
-  const kept = Object.entries(lifecycle).filter(
-    ([key, member]) => typeof member !== 'function' || (only as readonly string[]).includes(key),
-  );
-  return Object.fromEntries(kept) as AgentLifecycle<Context>;
 }

@@ -95,13 +95,12 @@ export function defineTool<Schema extends object, Context = unknown, Input = unk
   definition: ToolDefinition<Schema & ArgumentsSchema<Schema>, Context, Input>,
 ): Tool<Context>;
 export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchema, never, never>): Tool<never> {
-  validateDefinition(definition);
+  const problem = optionProblem(definition, rules);
+  if (problem !== undefined) throw new ToolInvalidError(String(Object(definition).name), problem.message);
   const { name, description, input, timeoutMs, annotations, origin } = definition;
-  const invalid = (problem: string) => new ToolInvalidError(name, `${problem}; pass one as \`inputSchema\``);
+  const invalid = (what: string) => new ToolInvalidError(name, `${what}; pass one as \`inputSchema\``);
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);
-  if (inputSchema === undefined) {
-    throw invalid('its schema cannot give a JSON Schema');
-  }
+  if (inputSchema === undefined) throw invalid('its schema cannot give a JSON Schema');
   const tool: { -readonly [Key in keyof Tool]: Tool<never>[Key] } = {
     name,
     description,
@@ -127,9 +126,4 @@ function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
   if (type === undefined) return { ...inputSchema, type: 'object' };
   if ([type].flat().includes('object')) return inputSchema;
   throw new ToolInvalidError(name, `its schema is of type ${JSON.stringify(type)}; arguments are always an object`);
-}
-
-function validateDefinition(definition: ToolDefinition<StandardSchema | JsonSchema, never, never>): void {
-  const problem = optionProblem(definition, rules);
-  if (problem !== undefined) throw new ToolInvalidError(String(Object(definition).name), problem.message);
 }

@@ -1,4 +1,5 @@
-import { fold, nearestName } from './nearest-name.js';
+import { fold } from '../fold.js';
+import { nearestName } from './nearest-name.js';
 
 /** The hooks that an object may have, and the names that other libraries have for them, without case and underscores. */
 export interface HookNames {

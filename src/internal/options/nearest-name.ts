@@ -1,3 +1,5 @@
+import { fold } from '../fold.js';
+
 /** The most letters in which a misspelt name differs from the one that was meant. */
 const FARTHEST = 3;
 
@@ -7,7 +9,7 @@ export function nearestName(name: string, names: readonly string[], farthest = F
   let nearest: string | undefined;
   let least = farthest + 1;
   for (const other of names) {
-    // Comparing takes as long as both are. Underscores do not count.
+    // Comparing takes as long as both are.
     if (Math.abs(fold(other).length - fold(name).length) > farthest) continue;
     const wrong = distance(fold(name), fold(other));
     if (wrong >= least || wrong > far(other)) continue;
@@ -15,11 +17,6 @@ export function nearestName(name: string, names: readonly string[], farthest = F
     least = wrong;
   }
   return nearest;
-}
-
-/** The letters of a name without case and underscores. */
-export function fold(name: string): string {
-  return name.replaceAll('_', '').toLowerCase();
 }
 
 /** Levenshtein distance, by one row. */

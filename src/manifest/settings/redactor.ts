@@ -1,7 +1,7 @@
+import { fold } from '../../internal/fold.js';
 import type { Logger } from '../../internal/logger.js';
 import type { SettingValue } from '../../skills/skill.js';
 import type { SettingDefinition } from '../extension.js';
-import { plain } from './reference.js';
 import { MIN_LENGTH, secretForms } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
@@ -16,7 +16,7 @@ export class Redactor {
   /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
   learn(setting: SettingDefinition, value: SettingValue | undefined): void {
     for (const name of [setting.name, setting.envVar]) {
-      const key = plain(name ?? '');
+      const key = fold(name ?? '');
       if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
     }
     if (value === undefined || typeof value === 'boolean') return;
@@ -29,7 +29,7 @@ export class Redactor {
   /** A string without sensitive values, also without those that follow the name of their setting. */
   text(text: string): string {
     let shown = this.values(text);
-    const folded = this.keys.size === 0 ? '' : plain(shown);
+    const folded = this.keys.size === 0 ? '' : fold(shown);
     for (const [key, pattern] of this.keys) {
       if (folded.includes(key)) shown = shown.replace(pattern, `$1${REDACTED}`);
     }
@@ -118,7 +118,7 @@ export class Redactor {
   }
 
   private member(key: unknown, item: unknown, walk: Walk): unknown {
-    const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(plain(key));
+    const isNamed = walk.byKey && typeof key === 'string' && this.keys.has(fold(key));
     return isNamed && item !== undefined && typeof item !== 'object' ? REDACTED : this.walk(item, walk);
   }
 }

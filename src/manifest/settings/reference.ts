@@ -1,3 +1,4 @@
+import { fold } from '../../internal/fold.js';
 import type { SettingDefinition } from '../extension.js';
 
 const REFERENCE = /\$\{([^{}]{1,200})\}|\{\{([^{}]{1,200})\}\}/g;
@@ -22,20 +23,12 @@ export type ReferenceFinder = (text: string) => readonly SettingReference[];
 export function createReferenceFinder(settings: readonly SettingDefinition[]): ReferenceFinder {
   const known = new Map(
     settings.flatMap((setting) =>
-      [setting.name, setting.envVar].flatMap((name) => (name === undefined ? [] : [[plain(name), setting] as const])),
+      [setting.name, setting.envVar].flatMap((name) => (name === undefined ? [] : [[fold(name), setting] as const])),
     ),
   );
   return (text) =>
     [...text.matchAll(REFERENCE)].flatMap(([whole, inner, otherInner]) => {
-      const setting = known.get(plain((inner ?? otherInner ?? '').replace(PREFIX, '')));
+      const setting = known.get(fold((inner ?? otherInner ?? '').replace(PREFIX, '')));
       return setting === undefined ? [] : [{ text: whole, setting, isVariable: /^\$\{\w+\}$/.test(whole) }];
     });
-}
-
-/** A name without case and separators. */
-export function plain(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]/gu, '');
 }

@@ -1,9 +1,10 @@
+import { fold } from '../../internal/fold.js';
 import { dialectOf, eventNameOf } from '../dialects/list.js';
 import type { EventFields, ToolNames } from '../events/hook-event-context.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { EventProgress } from './event-progress.js';
 import { shownToolName } from './matching.js';
-import { fold, redact } from './plain-json.js';
+import { redact } from './plain-json.js';
 
 /** The part of an input that does not come from the hook or the event's progress. */
 export interface HookInputSource {

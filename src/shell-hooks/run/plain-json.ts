@@ -1,3 +1,5 @@
+import { fold } from '../../internal/fold.js';
+
 const DEEPEST = 200;
 
 /** The JSON text of any value: what JSON has no word for is written as a text, or left out as JSON does. Never throws. */
@@ -46,9 +48,4 @@ export function redact(value: unknown, names: readonly string[]): unknown {
   // As it is written, and not in a walk of our own: what nests as deep as a text can be written would be too deep for it.
   const hide = (key: string, inner: unknown) => (folded.has(fold(key)) ? REDACTED : replace(key, inner));
   return JSON.parse(jsonText(value, hide));
-}
-
-/** One spelling of a name. */
-export function fold(name: string): string {
-  return name.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }

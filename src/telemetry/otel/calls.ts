@@ -14,35 +14,30 @@ import {
   usageBetween,
 } from './attributes.js';
 import type { Backend } from './backend.js';
-import { answerJson, boundedJson, contentText, cut, instructionsJson, messagesJson, toolsJson } from './content.js';
+import { answerJson, boundedJson, contentText, cut, messagesJson, textPart, toolsJson } from './content.js';
 import { ATTRIBUTE, MODEL_DURATION, OPERATION, TOKEN_USAGE, TOOL_DURATION } from './conventions.js';
-import type { Operation, OperationEnd } from './operation.js';
+import type { OperationEnd } from './operation.js';
 import type { TracedRun } from './run.js';
 
-/** A call on its way inwards. */
-export interface TracedCall<Result> {
-  readonly backend: Backend;
-  readonly traced: TracedRun;
-  readonly next: () => Promise<Result>;
-}
-
-/** What a tool call that made an error result failed with. What it said is content. */
+/** The error type of a call whose result is an error. */
 const TOOL_ERROR = 'tool_error';
 
-/** Makes the model call inside its span. Gives the very promise of `next`. */
+/** Makes the model call inside its span. Returns the promise of `next` itself. */
 export function traceModelCall(
-  { backend, traced, next }: TracedCall<ModelResponse>,
+  traced: TracedRun,
   request: ModelCallRequest,
+  next: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
+  const { backend } = traced;
   const { model, run } = request;
   const before = run.usage;
-  const chat = traced.beginChat({
+  const chat = traced.begin({
     name: `${OPERATION.chat} ${model.id}`,
     kind: SpanKind.CLIENT,
     attributes: () => chatAttributes(request),
     duration: { spec: MODEL_DURATION, attributes: () => chatLabels(request) },
   });
-  const settle = (end: OperationEnd, response: ModelResponse | undefined) => {
+  const settle = (end: OperationEnd, response?: ModelResponse) => {
     const usage = usageBetween(before, run.usage);
     traced.leave(chat);
     chat.end({
@@ -51,21 +46,26 @@ export function traceModelCall(
     });
     recordTokens(backend, request, usage);
   };
-  return watch(chat, next, {
-    onResult(response) {
+  const promise = chat.within(next);
+  // Neither handler may throw: nobody would handle the rejection.
+  promise.then(
+    (response) => {
       traced.finishReason = finishReasonOf(response);
       settle({}, response);
     },
-    onError: (error) => settle({ errorType: errorType(error), error }, undefined),
-  });
+    (error) => settle({ errorType: errorType(error), error }),
+  );
+  return promise;
 }
 
-/** Makes the tool call inside its span. Gives the very promise of `next`. */
+/** Makes the tool call inside its span. Returns the promise of `next` itself. */
 export function traceToolCall(
-  { backend, traced, next }: TracedCall<ToolResult>,
+  traced: TracedRun,
   call: ToolCallRequest,
+  next: () => Promise<ToolResult>,
 ): Promise<ToolResult> {
-  const tool = traced.beginTool({
+  const { backend } = traced;
+  const tool = traced.begin({
     name: `${OPERATION.tool} ${toolName(call)}`,
     kind: SpanKind.INTERNAL,
     attributes: () => toolAttributes(call, backend.contentLimit),
@@ -75,31 +75,18 @@ export function traceToolCall(
     traced.leave(tool);
     tool.end(end);
   };
-  return watch(tool, next, {
-    onResult: (result) =>
-      settle({
-        errorType: result.isError ? TOOL_ERROR : undefined,
-        attributes: () => toolContent(backend, call, result),
-      }),
-    onError(error) {
-      // It has not run: it waits for a decision.
+  const promise = tool.within(next);
+  // As above.
+  promise.then(
+    (result) => {
+      const failure = result.isError ? TOOL_ERROR : undefined;
+      settle({ errorType: failure, attributes: () => toolContent(backend, call, result) });
+    },
+    (error) => {
+      // A suspended call has not run: it waits for a decision.
       if (isSuspension(error)) settle({ attributes: () => ({ [ATTRIBUTE.callStatus]: 'suspended' }), isUntimed: true });
       else settle({ errorType: errorType(error), error, attributes: () => toolContent(backend, call) });
     },
-  });
-}
-
-interface Watcher<Result> {
-  onResult(result: Result): void;
-  onError(error: unknown): void;
-}
-
-/** Neither of the two may throw: the promise that it would reject is nobody's. */
-function watch<Result>(call: Operation, next: () => Promise<Result>, watcher: Watcher<Result>): Promise<Result> {
-  const promise = call.within(() => next());
-  promise.then(
-    (result) => watcher.onResult(result),
-    (error) => watcher.onError(error),
   );
   return promise;
 }
@@ -133,7 +120,7 @@ function chatContent(
   const rest = system === undefined ? messages : messages.slice(1);
   return {
     ...finish,
-    ...(system !== undefined && { [ATTRIBUTE.instructions]: instructionsJson([system], contentLimit) }),
+    ...(system !== undefined && { [ATTRIBUTE.instructions]: boundedJson([textPart(system)], contentLimit) }),
     ...(tools.length > 0 && { [ATTRIBUTE.toolDefinitions]: toolsJson(tools, contentLimit) }),
     [ATTRIBUTE.inputMessages]: messagesJson(rest, contentLimit),
     ...(response && {

@@ -35,21 +35,12 @@ export function answerJson(content: readonly AssistantPart[], finishReason: stri
   return boundedJson([message], limit);
 }
 
-/** Instructions as JSON text of at most `limit` characters. */
-export function instructionsJson(texts: readonly string[], limit: number): string {
-  return boundedJson(
-    texts.map((content) => ({ type: 'text', content })),
-    limit,
-  );
-}
-
-/** What a model is told of tools, as JSON text of at most `limit` characters. */
+/** What a model is told of tools, as JSON of at most `limit` characters. */
 export function toolsJson(tools: readonly ToolSpec[], limit: number): string {
-  const told = tools.map(({ name, description, inputSchema: parameters }) => ({ name, description, parameters }));
-  return boundedJson(
-    told.map((tool) => ({ type: 'function', ...tool })),
-    limit,
-  );
+  const told = tools.map(({ name, description, inputSchema: parameters }) => {
+    return { type: 'function', name, description, parameters };
+  });
+  return boundedJson(told, limit);
 }
 
 /** A tool's content as text of at most `limit` characters: as it is, or as JSON where it has parts. */
@@ -93,13 +84,13 @@ function shorten(longest: number): (key: string, value: unknown) => unknown {
 }
 
 function chatMessage({ role, content }: Message): ChatMessage {
-  return { role, parts: typeof content === 'string' ? [text(content)] : content.map(partOf) };
+  return { role, parts: typeof content === 'string' ? [textPart(content)] : content.map(partOf) };
 }
 
 function partOf(part: AssistantPart | ContentPart): Part {
   switch (part.type) {
     case 'text':
-      return text(part.text);
+      return textPart(part.text);
     case 'reasoning':
       return { type: 'reasoning', content: part.text };
     case 'tool-call':
@@ -115,7 +106,7 @@ function partOf(part: AssistantPart | ContentPart): Part {
   }
 }
 
-function text(content: string): Part {
+export function textPart(content: string): Part {
   return { type: 'text', content };
 }
 

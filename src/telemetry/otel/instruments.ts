@@ -17,45 +17,35 @@ export interface MeterSource {
 export class Instruments {
   private readonly source: MeterSource;
   private owner: unknown = undefined;
-  private readonly counters = new Map<string, Counter>();
-  private readonly histograms = new Map<string, Histogram>();
+  private readonly made = new Map<string, Counter | Histogram>();
 
   constructor(source: MeterSource) {
     this.source = source;
   }
 
   counter(name: string, unit?: string): Counter {
-    const meter = this.meter();
-    const known = this.counters.get(name);
-    if (known !== undefined) return known;
-    const counter = meter().createCounter(name, unit === undefined ? {} : { unit });
-    this.counters.set(name, counter);
-    return counter;
+    const options = unit === undefined ? {} : { unit };
+    return this.find(`counter ${name}`, (meter) => meter.createCounter(name, options)) as Counter;
   }
 
   histogram({ name, unit, description, boundaries }: Pick<HistogramSpec, 'name'> & Partial<HistogramSpec>): Histogram {
-    const meter = this.meter();
-    const known = this.histograms.get(name);
-    if (known !== undefined) return known;
-    const histogram = meter().createHistogram(name, {
-      ...(unit !== undefined && { unit }),
-      ...(description !== undefined && { description }),
-      ...(boundaries !== undefined && { advice: { explicitBucketBoundaries: [...boundaries] } }),
-    });
-    this.histograms.set(name, histogram);
-    return histogram;
+    return this.find(`histogram ${name}`, (meter) =>
+      meter.createHistogram(name, {
+        ...(unit !== undefined && { unit }),
+        ...(description !== undefined && { description }),
+        ...(boundaries !== undefined && { advice: { explicitBucketBoundaries: [...boundaries] } }),
+      }),
+    ) as Histogram;
   }
 
-  /** The meter as it is now, made only for whoever needs it. Forgets the instruments of another provider. */
-  private meter(): () => Meter {
-    const { meter, meterProvider } = this.source;
-    const provider = meterProvider ?? metrics.getMeterProvider();
-    const owner = meter ?? provider;
-    if (owner !== this.owner) {
-      this.owner = owner;
-      this.counters.clear();
-      this.histograms.clear();
-    }
-    return () => meter ?? provider.getMeter(SCOPE);
+  /** Forgets the instruments of another provider. A meter is made only for a new instrument. */
+  private find(key: string, make: (meter: Meter) => Counter | Histogram): Counter | Histogram {
+    const { meter, meterProvider = metrics.getMeterProvider() } = this.source;
+    const owner = meter ?? meterProvider;
+    if (owner !== this.owner) this.made.clear();
+    this.owner = owner;
+    const instrument = this.made.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE));
+    this.made.set(key, instrument);
+    return instrument;
   }
 }

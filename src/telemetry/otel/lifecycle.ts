@@ -43,7 +43,9 @@ const rules = {
  * const agent = new Agent({ model, lifecycle: [openTelemetry()] });
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycle {
-  const backend = new Backend(resolveOptions(options));
+  validateOptions(options, rules);
+  const { content = false, contentLimit = DEFAULT_CONTENT_LIMIT } = options;
+  const backend = new Backend({ ...options, content, contentLimit });
   const runs = new WeakMap<RunContext, TracedRun>();
   return {
     name: 'open-telemetry',
@@ -54,11 +56,11 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
     },
     wrapModelCall(request, next) {
       const traced = runs.get(request.run);
-      return traced === undefined ? next() : traceModelCall({ backend, traced, next }, request);
+      return traced === undefined ? next() : traceModelCall(traced, request, next);
     },
     wrapToolCall(call, next) {
       const traced = runs.get(call.run);
-      return traced === undefined ? next() : traceToolCall({ backend, traced, next }, call);
+      return traced === undefined ? next() : traceToolCall(traced, call, next);
     },
     afterAgent(text, run) {
       runs.get(run)?.end({ status: isSuspended(run) ? 'suspended' : 'completed', text });
@@ -67,10 +69,4 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): AgentLifecycl
       runs.get(run)?.end({ status: 'failed', errorType: errorType(error), error });
     },
   };
-}
-
-function resolveOptions(options: OpenTelemetryOptions) {
-  validateOptions(options, rules);
-  const { tracerProvider, meterProvider, content = false, contentLimit = DEFAULT_CONTENT_LIMIT } = options;
-  return { tracerProvider, meterProvider, content, contentLimit };
 }

@@ -39,6 +39,7 @@ export interface OperationEnd {
 export class Operation {
   /** The context in which the span is the active one. */
   readonly context: Context;
+  readonly kind: SpanKind;
   private readonly backend: Backend;
   private readonly run: RunContext;
   private readonly span: Span | undefined;
@@ -47,6 +48,7 @@ export class Operation {
   private isOpen = true;
 
   constructor(backend: Backend, run: RunContext, { name, kind, parent, attributes, duration }: OperationStart) {
+    this.kind = kind;
     this.duration = duration;
     this.backend = backend;
     this.run = run;

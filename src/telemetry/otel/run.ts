@@ -33,10 +33,9 @@ export class TracedRun {
   readonly input: string | undefined;
   /** The last response's, for the run's own span. */
   finishReason: string | undefined = undefined;
-  private readonly backend: Backend;
+  readonly backend: Backend;
   private readonly run: RunContext;
-  private readonly chats = new Set<Operation>();
-  private readonly tools = new Set<Operation>();
+  private readonly calls = new Set<Operation>();
 
   constructor(backend: Backend, run: RunContext, input: string) {
     this.backend = backend;
@@ -53,25 +52,22 @@ export class TracedRun {
     runs.set(run, this);
   }
 
-  beginChat(start: Omit<OperationStart, 'parent'>): Operation {
-    return this.begin(this.chats, start);
+  /** Begins a call of the model or of a tool. */
+  begin(start: Omit<OperationStart, 'parent'>): Operation {
+    const call = new Operation(this.backend, this.run, { ...start, parent: this.operation.context });
+    this.calls.add(call);
+    return call;
   }
 
-  beginTool(start: Omit<OperationStart, 'parent'>): Operation {
-    return this.begin(this.tools, start);
-  }
-
-  /** Takes note that a call of the run has settled. */
+  /** Forgets a call that has settled. */
   leave(call: Operation): void {
-    this.chats.delete(call);
-    this.tools.delete(call);
+    this.calls.delete(call);
   }
 
   /** Ends the run's span, and those that were left behind: a run that ends early does not wait for its calls. */
   end({ status, errorType, error, text }: RunEnd): void {
-    for (const call of [...this.chats, ...this.tools]) call.end({ errorType: INTERRUPTED });
-    this.chats.clear();
-    this.tools.clear();
+    for (const call of this.calls) call.end({ errorType: INTERRUPTED });
+    this.calls.clear();
     const { run, finishReason } = this;
     this.operation.end({
       errorType,
@@ -85,10 +81,10 @@ export class TracedRun {
     });
   }
 
-  /** The context of a run inside this one that came here without it: the tool call, where only one can be meant. */
+  /** The context for a run inside this one that lost it: the tool call's if only one is running. */
   get contextForRun(): Context {
-    const [tool] = this.tools;
-    return tool !== undefined && this.tools.size === 1 ? tool.context : this.operation.context;
+    const [tool, another] = [...this.calls].filter(({ kind }) => kind === SpanKind.INTERNAL);
+    return tool !== undefined && another === undefined ? tool.context : this.operation.context;
   }
 
   /** What the run was asked and what it ended with, as far as spans may hold it. */
@@ -102,12 +98,6 @@ export class TracedRun {
       }),
       ...(text && { [ATTRIBUTE.outputMessages]: answerJson(answer, this.finishReason ?? 'stop', contentLimit) }),
     };
-  }
-
-  private begin(group: Set<Operation>, start: Omit<OperationStart, 'parent'>): Operation {
-    const call = new Operation(this.backend, this.run, { ...start, parent: this.operation.context });
-    group.add(call);
-    return call;
   }
 }
 

@@ -1,5 +1,5 @@
 import { calls, hangs, type ScriptEntry, streams } from '../script/step.js';
-import { answerScenario, sequence, toolScenario } from '../trial/scenarios.js';
+import { SCENARIOS, sequence } from '../trial/scenarios.js';
 import type { Scenario } from '../trial/trial.js';
 import type { Bench } from './bench.js';
 import { type CountedSignal, createCountedSignal } from './listener-count.js';
@@ -11,7 +11,7 @@ const REASON = 'aborted by the trial';
 export async function checkAbort(bench: Bench): Promise<void> {
   const before = createCountedSignal();
   before.abort(REASON);
-  await expectAbort(bench, { ...answerScenario(), name: 'a run that was aborted before it began', abort: before });
+  await expectAbort(bench, { ...SCENARIOS.answer(), name: 'a run that was aborted before it began', abort: before });
   for (const scenario of waitingScenarios()) await expectAbort(bench, scenario);
   await abortAtHooks(bench);
 }
@@ -50,7 +50,7 @@ async function abortAtHooks(bench: Bench): Promise<void> {
   if (observer === undefined) return;
   const steps: string[] = [];
   observer.onStep = (step) => steps.push(step);
-  await bench.trial.run({ ...toolScenario(), name: 'a run that calls tools, before it is aborted' });
+  await bench.trial.run({ ...SCENARIOS.tools(), name: 'a run that calls tools, before it is aborted' });
   for (const [at, step] of steps.entries()) {
     const abort = createCountedSignal();
     let seen = 0;
@@ -58,7 +58,7 @@ async function abortAtHooks(bench: Bench): Promise<void> {
       if (seen === at) abort.abort(REASON);
       seen += 1;
     };
-    const scenario = { ...toolScenario(), name: `a run that is aborted at ${step}`, abort };
+    const scenario = { ...SCENARIOS.tools(), name: `a run that is aborted at ${step}`, abort };
     // Once the answer is there, a run may end with it.
     if (/^(afterAgent|onError)/.test(step)) await bench.trial.run(scenario);
     else await expectAbort(bench, scenario);

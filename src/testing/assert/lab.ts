@@ -66,10 +66,9 @@ export class Lab {
   }
 
   private async conduct(check: LifecycleCheck): Promise<void> {
-    const { runs, input, limitMs } = this.options;
     const trial = this.open();
     const bare = () => createTrial([], this.trialOptions());
-    await CHECKS[check]({ trial, bare, runs, input, limitMs, report: this.report, giveUp: this.giveUp });
+    await CHECKS[check]({ ...this.trialOptions(), trial, bare });
     if (trial !== this.shared) await trial.close();
   }
 
@@ -82,7 +81,7 @@ export class Lab {
     return trial;
   }
 
-  private trialOptions(): TrialOptions {
+  private trialOptions(): LabOptions & TrialOptions {
     const enter = (run: string) => {
       this.run = run;
     };

@@ -1,31 +1,23 @@
 import { differenceOf } from '../trial/difference.js';
 import { comparable, shapeOf, streamProblem } from '../trial/outcome.js';
-import {
-  ALL_SCENARIOS,
-  answerScenario,
-  modelErrorScenario,
-  modelTimeoutScenario,
-  partsScenario,
-  rubbishScenario,
-  toolErrorScenario,
-  toolScenario,
-  toolTimeoutScenario,
-} from '../trial/scenarios.js';
+import { SCENARIOS } from '../trial/scenarios.js';
 import type { Scenario } from '../trial/trial.js';
 import { checkAbort } from './abort-check.js';
-import type { Bench, MakeScenario } from './bench.js';
+import type { Bench } from './bench.js';
 import { checkConcurrency } from './concurrency-check.js';
 import type { LifecycleCheck } from './lifecycle-fault.js';
 import { checkSession } from './session-check.js';
 
+const ALL: readonly (() => Scenario)[] = Object.values(SCENARIOS);
+
 /** The checks, in the order in which they run. Each reports what it finds, and never throws. */
 export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<void>>> = {
   shape: async ({ trial }) => trial.agent.ready(),
-  answer: (bench) => runEach(bench, [answerScenario, partsScenario]),
-  'tool-calls': (bench) => runEach(bench, [toolScenario]),
-  'tool-errors': (bench) => runEach(bench, [toolErrorScenario]),
-  'model-errors': (bench) => runEach(bench, [modelErrorScenario, rubbishScenario]),
-  'time-outs': (bench) => runEach(bench, [toolTimeoutScenario, modelTimeoutScenario]),
+  answer: (bench) => runEach(bench, [SCENARIOS.answer, SCENARIOS.parts]),
+  'tool-calls': (bench) => runEach(bench, [SCENARIOS.tools]),
+  'tool-errors': (bench) => runEach(bench, [SCENARIOS.toolErrors]),
+  'model-errors': (bench) => runEach(bench, [SCENARIOS.modelError, SCENARIOS.rubbish]),
+  'time-outs': (bench) => runEach(bench, [SCENARIOS.toolTimeout, SCENARIOS.modelTimeout]),
   streaming: checkStreaming,
   passive: checkPassive,
   abort: checkAbort,
@@ -34,12 +26,12 @@ export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<v
   shutdown: ({ trial }) => trial.close(),
 };
 
-async function runEach({ trial }: Bench, scenarios: readonly MakeScenario[]): Promise<void> {
+async function runEach({ trial }: Bench, scenarios: readonly (() => Scenario)[]): Promise<void> {
   for (const make of scenarios) await trial.run(make());
 }
 
 async function checkStreaming({ trial, report }: Bench): Promise<void> {
-  for (const make of ALL_SCENARIOS) {
+  for (const make of ALL) {
     const once = await trial.run(make());
     const again = await trial.run(make());
     const streamed = await trial.run(asStream(make()));
@@ -54,7 +46,7 @@ async function checkStreaming({ trial, report }: Bench): Promise<void> {
 
 async function checkPassive({ trial, bare, report }: Bench): Promise<void> {
   const without = bare();
-  for (const make of ALL_SCENARIOS) {
+  for (const make of ALL) {
     for (const prepare of [make, () => asStream(make())]) {
       const expected = comparable(await without.run(prepare()));
       const difference = differenceOf(comparable(await trial.run(prepare())), expected);

@@ -1,4 +1,4 @@
-import { answerScenario, toolScenario } from '../trial/scenarios.js';
+import { SCENARIOS } from '../trial/scenarios.js';
 import type { Bench } from './bench.js';
 import { LATE, within } from './time-limit.js';
 
@@ -6,10 +6,10 @@ import { LATE, within } from './time-limit.js';
 export async function checkSession({ trial, giveUp, limitMs }: Bench): Promise<void> {
   const session = await within(trial.agent.session(), limitMs);
   if (session === LATE) return giveUp(`the session did not open within ${limitMs} ms`);
-  const { ending } = await trial.run({ ...toolScenario(), name: 'the first run of a session', session });
+  const { ending } = await trial.run({ ...SCENARIOS.tools(), name: 'the first run of a session', session });
   // What is suspended has to be decided on first.
   if (ending !== 'suspended') {
-    await trial.run({ ...answerScenario(), name: 'the second run of a session', session });
+    await trial.run({ ...SCENARIOS.answer(), name: 'the second run of a session', session });
   }
   if ((await within(session.close(), limitMs)) === LATE) giveUp(`the session did not close within ${limitMs} ms`);
 }

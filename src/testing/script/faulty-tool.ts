@@ -1,5 +1,6 @@
 import type { Tool, ToolContext } from '../../tools/tool.js';
 import { ScriptedFailureError } from './error.js';
+import { aborted } from './step.js';
 
 /**
  * What is wrong with a tool: it throws; it hangs until its signal aborts; it is deaf, so that it hangs on even then; it
@@ -29,11 +30,7 @@ const FAULTS: Readonly<Record<ToolFault, (context: ToolContext) => unknown>> = {
   throws() {
     throw new ScriptedFailureError('The tool failed as scripted.');
   },
-  hangs: ({ signal }) =>
-    new Promise((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    }),
+  hangs: ({ signal }) => aborted(signal),
   deaf: () => new Promise(() => {}),
   'gives-nothing': () => undefined,
 };

@@ -59,8 +59,7 @@ export function says(text: string, options: AnswerOptions = {}): ScriptStep {
     label: `says(${quote(text)})`,
     play: async (call) => {
       const { reasoning = '' } = options;
-      const parts = [...reasoningDeltas(thirds(reasoning)), ...textDeltas(thirds(text))];
-      await push(parts, call.request);
+      await push([...deltasOf('reasoning-delta', reasoning), ...deltasOf('text-delta', text)], call.request);
       return answer({ ...options, reasoning, text }, call);
     },
   };
@@ -142,14 +141,16 @@ export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEn
 export function hangs(options: { readonly deaf?: boolean } = {}): ScriptStep {
   return {
     label: 'hangs()',
-    play: ({ request }) =>
-      new Promise((_, reject) => {
-        const { signal } = request;
-        if (options.deaf || signal === undefined) return;
-        if (signal.aborted) reject(signal.reason);
-        else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      }),
+    play: ({ request: { signal } }) => (options.deaf || signal === undefined ? new Promise(() => {}) : aborted(signal)),
   };
+}
+
+/** Rejects when the signal aborts, and never resolves. */
+export function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 /**
@@ -225,19 +226,13 @@ function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<v
   });
 }
 
-/** Cut between code points, so that no delta holds half a character. */
-function thirds(text: string): readonly string[] {
+/** A text in three deltas, cut between code points: no delta holds half a character. */
+function deltasOf(type: ModelPart['type'], text: string): readonly ModelPart[] {
   const characters = Array.from(text);
   const size = Math.ceil(characters.length / 3);
-  const pieces: string[] = [];
-  for (let at = 0; at < characters.length; at += size) pieces.push(characters.slice(at, at + size).join(''));
-  return pieces;
-}
-
-function textDeltas(texts: readonly string[]): readonly ModelPart[] {
-  return texts.map((text) => ({ type: 'text-delta', text }));
-}
-
-function reasoningDeltas(texts: readonly string[]): readonly ModelPart[] {
-  return texts.map((text) => ({ type: 'reasoning-delta', text }));
+  const deltas: ModelPart[] = [];
+  for (let at = 0; at < characters.length; at += size) {
+    deltas.push({ type, text: characters.slice(at, at + size).join('') });
+  }
+  return deltas;
 }
