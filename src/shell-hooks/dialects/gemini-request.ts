@@ -1,8 +1,7 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { checkMessages } from '../../model/check-messages.js';
 import { type Message, textOf } from '../../model/message.js';
 import type { ModelRequest, ModelResponse, ModelSettings } from '../../model/model.js';
-import type { JsonObject } from './json-object.js';
 
 type GeminiMessage = { readonly role: string; readonly content: string };
 

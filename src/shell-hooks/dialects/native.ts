@@ -1,5 +1,5 @@
 import { isTimerMs } from '../../internal/clock.js';
-import { isObject } from '../../internal/json.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
 import { type HookRegistration, type ShellHook, timeoutProblem } from '../hook/definition.js';
@@ -7,7 +7,6 @@ import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASO
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
-import type { JsonObject } from './json-object.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
 
 /** Hooks that were written for this library. */

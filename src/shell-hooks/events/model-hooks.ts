@@ -1,4 +1,5 @@
 import { describeError } from '../../errors.js';
+import type { JsonObject } from '../../internal/json.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
 import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
@@ -6,7 +7,6 @@ import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../mod
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { applyGeminiRequest, changeMessages } from '../dialects/gemini-request.js';
-import type { JsonObject } from '../dialects/json-object.js';
 import type { ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';

@@ -69,11 +69,5 @@ export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
-/** A hook that went wrong: where it said no, that stands. One that did and exits with an error did what it is for. */
-export function failedWith(no: HookEffects, problem: HookProblem): HookReading {
-  const saysNo = Object.keys(no).length > 0;
-  return { ...SILENT, effects: no, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
-}
-
-/** What stands where a hook gave no reason. */
+/** The reason of a hook that gave none. */
 export const NO_REASON = 'no reason was given';
