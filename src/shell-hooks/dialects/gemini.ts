@@ -1,12 +1,14 @@
-import { isObject, type JsonObject } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
+import { checkMessages } from '../../model/check-messages.js';
+import { type Message, textOf as messageText } from '../../model/message.js';
+import type { ModelResponse, ModelSettings } from '../../model/model.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import { type FinishedHook, type HookEffects, NO_REASON, type RequestChange } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { problemOfEntry } from './claude.js';
 import { type Dialect, type DialectInputSource, resultText, sessionVariable } from './dialect.js';
-import { textOfResponse, toGeminiRequest, toGeminiResponse } from './gemini-request.js';
 import { type OutputRules, type ParsedOutput, parseOutput, readOutput, specificOf, textOf } from './output.js';
 import { type HookSettings, type JsonMap, parseEvents } from './parse-events.js';
 
@@ -170,7 +172,7 @@ function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
   const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
   return {
     ...(text !== undefined && { response: text }),
-    ...(event === 'before_model' && isObject(request) && { geminiRequest: request as JsonObject }),
+    ...(event === 'before_model' && isObject(request) && { request: requestChange(request as JsonObject) }),
   };
 }
 
@@ -180,4 +182,80 @@ function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects
   const known = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? 'auto';
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true, dialect: 'gemini' } };
+}
+
+const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;
+
+/** A request as Gemini CLI shows it to its hooks: the texts of the conversation. */
+function toGeminiRequest(messages: readonly Message[], model: string): object {
+  const shown = messages.map((message) => ({ role: ROLES[message.role], content: messageText(message) }));
+  return { model, messages: shown, config: {} };
+}
+
+/** A response as Gemini CLI shows it to its hooks. */
+function toGeminiResponse({ content, finishReason, usage }: ModelResponse): object {
+  const text = messageText({ role: 'assistant', content });
+  return {
+    text,
+    candidates: [{ content: { role: 'model', parts: [text] }, finishReason: finishReason.toUpperCase() }],
+    usageMetadata: {
+      promptTokenCount: usage.inputTokens,
+      candidatesTokenCount: usage.outputTokens,
+      totalTokenCount: usage.totalTokens,
+    },
+  };
+}
+
+/** The text of a response that a hook made up; undefined where it has no parts. */
+function textOfResponse({ text, candidates }: JsonObject): string | undefined {
+  if (typeof text === 'string') return text;
+  const [candidate] = Array.isArray(candidates) ? candidates : [];
+  const content = isObject(candidate) ? candidate.content : undefined;
+  const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  if (parts.length === 0) return undefined;
+  return parts.map(textOfPart).join('');
+}
+
+/** Of what is no text nothing: not all that JSON holds can be made one. */
+function textOfPart(part: JsonValue): string {
+  const text = isObject(part) ? part.text : part;
+  return typeof text === 'string' ? text : '';
+}
+
+/** What a hook changed of a request. A message that it left as it is keeps what a text does not show. */
+function requestChange({ model, messages, config }: JsonObject): RequestChange {
+  return {
+    model: textOf(model),
+    settings: isObject(config) ? settingsOf(config as JsonObject) : {},
+    change: (before) => (Array.isArray(messages) ? changeMessages(before, messages as JsonObject[]) : before),
+  };
+}
+
+function changeMessages(before: readonly Message[], given: readonly JsonObject[]): readonly Message[] {
+  const left = [...before];
+  const messages = given.map((message): Message => {
+    const content = contentOf(message);
+    const same = left.findIndex((other) => ROLES[other.role] === message.role && messageText(other) === content);
+    if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;
+    if (message.role === 'model') return { role: 'assistant', content: [{ type: 'text', text: content }] };
+    return { role: message.role === 'system' ? 'system' : 'user', content };
+  });
+  checkMessages(messages);
+  return messages;
+}
+
+function contentOf({ content }: JsonObject): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map(textOfPart).join('') : '';
+}
+
+const NUMBERS = { temperature: 'temperature', topP: 'topP', maxOutputTokens: 'maxOutputTokens' } as const;
+
+function settingsOf(config: JsonObject): ModelSettings {
+  const numbers = Object.entries(NUMBERS).filter(([name]) => typeof config[name] === 'number');
+  const { stopSequences } = config;
+  return {
+    ...Object.fromEntries(numbers.map(([name, setting]) => [setting, config[name]])),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.filter((text) => typeof text === 'string') }),
+  };
 }

@@ -1,13 +1,11 @@
 import { describeError } from '../../errors.js';
-import type { JsonObject } from '../../internal/json.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
 import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
-import { applyGeminiRequest, changeMessages } from '../dialects/gemini-request.js';
-import type { ToolChoiceLimit } from '../hook/effects.js';
+import type { RequestChange, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
@@ -27,7 +25,7 @@ export async function beforeModel(
     ...idsOf(run),
     value: sentMessages(run, messages),
     describe: (sent) => beforeModelFields(run, sent),
-    rewrite: (sent, { geminiRequest }) => (geminiRequest === undefined ? sent : showChange(sent, geminiRequest)),
+    rewrite: (sent, { request }) => (request === undefined ? sent : showChange(sent, request)),
     signal: notes.signalOf(run),
   });
   notes.changes = outcome.model;
@@ -35,9 +33,9 @@ export async function beforeModel(
 }
 
 /** What the next hook sees of a change; of one that cannot be sent, nothing. */
-function showChange(sent: readonly Message[], change: JsonObject): readonly Message[] {
+function showChange(sent: readonly Message[], { change }: RequestChange): readonly Message[] {
   try {
-    return changeMessages(sent, change);
+    return change(sent);
   } catch {
     return sent;
   }
@@ -108,16 +106,16 @@ export function callModel(request: ModelCallRequest, next: ModelCall, parts: Hoo
 
 function changeRequest(request: ModelCallRequest, { changes }: RunState, { logger }: HookParts): ModelCallRequest {
   let changed = request;
-  for (const { geminiRequest } of changes) {
-    if (geminiRequest === undefined) continue;
-    const { model } = geminiRequest;
-    if (typeof model === 'string' && model !== request.model.id) {
-      logger.warn(`A hook's llm_request asks for the model "${model}": that of the run answers.`);
+  for (const { request: wanted } of changes) {
+    if (wanted === undefined) continue;
+    const { model, settings, change } = wanted;
+    if (model !== undefined && model !== request.model.id) {
+      logger.warn(`A hook asks for the model "${model}": that of the run answers.`);
     }
     try {
-      changed = applyGeminiRequest(changed, geminiRequest);
+      changed = { ...changed, messages: change(changed.messages), settings: { ...changed.settings, ...settings } };
     } catch (error) {
-      logger.error(`A hook's llm_request cannot be sent, and was passed over: ${describeError(error)}`, error);
+      logger.error(`A hook's request cannot be sent, and was passed over: ${describeError(error)}`, error);
     }
   }
   return changed;

@@ -1,4 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
+import type { Message } from '../../model/message.js';
+import type { ModelSettings } from '../../model/model.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from './definition.js';
@@ -28,8 +30,17 @@ export interface HookEffects {
   readonly tools?: ToolChoiceLimit | undefined;
   /** Replaces the text of the response; before the model call, the call itself. */
   readonly response?: string | undefined;
-  /** Another request, in the words of Gemini. */
-  readonly geminiRequest?: Readonly<Record<string, JsonValue>> | undefined;
+  /** Changes the request to the model. */
+  readonly request?: RequestChange | undefined;
+}
+
+/** A change of the request to the model. */
+export interface RequestChange {
+  /** Another model, which is asked for in vain: that of the run answers. */
+  readonly model?: string | undefined;
+  readonly settings: ModelSettings;
+  /** Changes the messages. Throws a `MessageInvalidError` if they cannot be sent. */
+  readonly change: (messages: readonly Message[]) => readonly Message[];
 }
 
 /** Which tools are left. */
