@@ -4,6 +4,7 @@ import type { OptionRule, OptionTable } from '../../internal/options/validate.js
 import { isVariableName } from '../../process/environment.js';
 import type { TrustScope } from '../../trust/item.js';
 import type { HookDialect, HookEvent } from './event.js';
+import type { CompiledMatcher } from './matcher.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -59,16 +60,12 @@ export interface HookOrigin {
 export type HookRegistration = HookDefinition & HookOrigin;
 
 /** A hook that was checked. */
-export interface ShellHook extends HookRegistration {
+export interface ShellHook extends HookRegistration, CompiledMatcher {
   readonly id: string;
   /** Its number among the hooks of the same name, event and origin, from 1: an approval is of one of them. */
   readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
-  /** True if the hook is for something that has any of these names. */
-  readonly matches: (names: readonly string[]) => boolean;
-  /** Whether `matcher` is a regular expression. */
-  readonly isPattern: boolean;
 }
 
 const isPlainText = (value: unknown) => typeof value === 'string' && !value.includes('\0');

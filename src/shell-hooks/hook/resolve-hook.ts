@@ -13,7 +13,9 @@ export function resolveHook(hook: HookRegistration, id: string): ShellHook {
   const dialect = hook.dialect ?? 'native';
   const compiled = compileMatcher(nativeMatcher(hook.matcher, dialect));
   if (typeof compiled === 'string') throw new HookInvalidError(hook.name, [compiled]);
-  return { ...hook, ...compiled, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
+  // Elsewhere a matcher is not about tools.
+  const names = hook.event.endsWith('_tool') ? compiled.names : [];
+  return { ...hook, ...compiled, names, id, ordinal: 1, dialect, scope: hook.scope ?? 'builtin' };
 }
 
 /** The matcher in the language of this library. */
