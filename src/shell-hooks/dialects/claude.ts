@@ -5,14 +5,7 @@ import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.
 import type { HookEvent } from '../hook/event.js';
 import type { Dialect } from './dialect.js';
 import { type OutputFields, type OutputRules, readOutput, resultOf, specificOf, textOf } from './output.js';
-import {
-  explainTimeout,
-  type HookSettings,
-  inMilliseconds,
-  type JsonMap,
-  parseEvents,
-  problemOfType,
-} from './parse-events.js';
+import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
 
 /** Hooks of Claude Code 2.1, by its documentation as of November 2026. */
 export const claude: Dialect = {
@@ -54,15 +47,14 @@ const OTHER_EVENTS = {
 
 /** Reads a file of Claude Code's form. `dataVariable` names the folder of data that only plugins are given. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {
-  const content = parseEvents(document, source, {
+  return parseEvents(document, source, {
     events: claude.events,
     other: OTHER_EVENTS,
     isGrouped: true,
     matched: ['session_start', 'before_tool', 'after_tool', 'session_end'],
+    hasDefaultTimeout: true,
     read: (entry) => readEntry(entry, source, dataVariable),
   });
-  explainTimeout(content, source);
-  return content;
 }
 
 function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): HookSettings | string {

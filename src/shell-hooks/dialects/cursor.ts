@@ -8,7 +8,6 @@ import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
 import { type OutputRules, readOutput, resultOf, textOf } from './output.js';
 import {
-  explainTimeout,
   type HookSettings,
   inMilliseconds,
   type JsonMap,
@@ -60,7 +59,7 @@ export const cursor: Dialect = {
 };
 
 function parseCursor(document: JsonMap, source: HookSource): HookContent {
-  const content = parseEvents(document, source, {
+  return parseEvents(document, source, {
     events: EVENTS,
     other: {
       notices: ['preCompact', 'afterAgentThought', 'workspaceOpen', 'beforeTabFileRead', 'afterTabFileEdit'],
@@ -68,10 +67,9 @@ function parseCursor(document: JsonMap, source: HookSource): HookContent {
     },
     isGrouped: false,
     matched: TOOL_EVENTS,
+    hasDefaultTimeout: true,
     read: readEntry,
   });
-  explainTimeout(content, source);
-  return content;
 }
 
 function readEntry(entry: JsonMap, { event, theirs }: Place, source: HookSource): HookSettings | string {

@@ -36,7 +36,7 @@ function kindOf(value: JsonValue): string {
 }
 
 /** What a field of an output must be: of a type, one of some strings, or an object with such fields. Null counts as absent. */
-export type FieldRule = keyof typeof TYPES | readonly string[] | OutputFields;
+type FieldRule = keyof typeof TYPES | readonly string[] | OutputFields;
 
 /** The fields of an output. */
 export interface OutputFields {

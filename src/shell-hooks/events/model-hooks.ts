@@ -9,7 +9,7 @@ import type { RequestChange, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterModelFields, beforeModelFields, beforeToolSelectionFields, idsOf, sentMessages } from './event-fields.js';
+import { afterModelFields, idsOf, sentMessages } from './event-fields.js';
 import type { HookParts } from './parts.js';
 import type { RunState } from './run-state.js';
 
@@ -20,11 +20,12 @@ export async function beforeModel(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const notes = parts.runs.of(run);
+  const shown = (sent: readonly Message[]) => ({ messages: sent, model: run.model.id });
   const outcome = await parts.runner.run({
     event: 'before_model',
     ...idsOf(run),
     value: sentMessages(run, messages),
-    describe: (sent) => beforeModelFields(run, sent),
+    describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
     rewrite: (sent, { request }) => (request === undefined ? sent : showChange(sent, request)),
     signal: notes.signalOf(run),
   });
@@ -52,11 +53,10 @@ export async function beforeToolSelection(
     event: 'before_tool_selection',
     ...idsOf(run),
     value: tools,
-    describe: (left) =>
-      beforeToolSelectionFields(
-        run,
-        left.map(({ name }) => name),
-      ),
+    describe: (left) => ({
+      data: { available_tools: left.map(({ name }) => name) },
+      conversation: () => ({ messages: sentMessages(run, run.messages), model: run.model.id }),
+    }),
     rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
     signal: notes.signalOf(run),
   });
