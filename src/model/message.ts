@@ -145,7 +145,8 @@ export function toolCallsOf(message: Message): readonly ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === 'tool-call' && !part.providerExecuted);
 }
 
-function contentText(content: string | readonly ContentPart[]): string {
+/** The text parts of a content, joined. */
+export function contentText(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -6,6 +6,7 @@ import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { dialectOf, namedEventOf } from './dialects/list.js';
 import { createGates, createReachNotes, createResultGate, rewritesText } from './events/lifecycles.js';
+import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
@@ -117,8 +118,11 @@ class ShellHooksLoader implements ShellHooks {
     const { logger, signal } = host;
     const parts = { runner, logger, signal, notes: new PendingMessages(), runs: new RunStates() };
     const installation = new Installation(host, parts, this.registry);
+    const { toolNames = {} } = this.settings;
+    const nameCheck = new NameCheck(host, { registry: this.registry, toolNames, report: this.diagnostics.report });
     const follow = () => {
       installation.update();
+      nameCheck.update();
       this.explainNames();
     };
     follow();

@@ -6,7 +6,7 @@ export type { HookFile } from './files/hook-file.js';
 export { parseHooks } from './files/hook-file.js';
 export type { HookContent, HookSource } from './files/source.js';
 export type { HookDefinition, HookOrigin, HookRegistration, ShellHook } from './hook/definition.js';
-export type { HookEffects, ToolChoiceLimit } from './hook/effects.js';
+export type { HookEffects, RequestChange, ToolChoiceLimit } from './hook/effects.js';
 export type { HookDialect } from './hook/event.js';
 export { HOOK_EVENTS, type HookEvent } from './hook/event.js';
 export type { HookProblem, HookProblemKind } from './hook/problem.js';

@@ -41,6 +41,8 @@ export interface TrustItem {
 
 /** What stands for the folder of the extension in `command` and `args`. */
 export const EXTENSION_PATH = `\${extensionPath}`;
+/** The variable in which a line for a shell finds that folder: nothing is put into the line itself. */
+export const EXTENSION_VARIABLE = 'extensionPath';
 
 /** Where items are judged from. */
 export interface TrustPlace {

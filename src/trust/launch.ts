@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { isInside } from '../process/files/location.js';
 import type { LocatedItem } from './fingerprint/fingerprint.js';
-import { EXTENSION_PATH } from './item.js';
+import { EXTENSION_PATH, EXTENSION_VARIABLE } from './item.js';
 
 /** What exactly is to be spawned. */
 export interface TrustedLaunch {
@@ -14,9 +14,6 @@ export interface TrustedLaunch {
   /** What the item's definition adds to the environment. */
   readonly env: Readonly<Record<string, string>>;
 }
-
-/** The variable that a text for a shell finds the folder of its extension in: nothing is put into the text itself. */
-const EXTENSION_VARIABLE = EXTENSION_PATH.slice(2, -1);
 
 /** How an item is started; in the copy of its extension, where there is one. */
 export function launchOf(located: LocatedItem, snapshot: string | undefined): TrustedLaunch | undefined {

@@ -1,28 +1,11 @@
-import { isObject, type JsonValue } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { portable } from '../files/portable-command.js';
 import type { HookContent, HookSource } from '../files/source.js';
-import {
-  type FinishedHook,
-  failed,
-  failedWith,
-  type HookEffects,
-  type HookReading,
-  NO_REASON,
-  SILENT,
-} from '../hook/effects.js';
-import { type HookEvent, isGateEvent } from '../hook/event.js';
-import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import type { HookEvent } from '../hook/event.js';
 import type { Dialect } from './dialect.js';
-import type { JsonObject } from './json-object.js';
-import { findBadField, lastObjectOf, NO_BEHIND_TEXT, parseOutput, resultOf, textOf } from './output.js';
-import {
-  explainTimeout,
-  type HookSettings,
-  inMilliseconds,
-  type JsonMap,
-  parseEvents,
-  problemOfType,
-} from './parse-events.js';
+import { type OutputFields, type OutputRules, readOutput, resultOf, specificOf, textOf } from './output.js';
+import { type HookSettings, inMilliseconds, type JsonMap, parseEvents, problemOfType } from './parse-events.js';
 
 /** Hooks of Claude Code 2.1, by its documentation as of November 2026. */
 export const claude: Dialect = {
@@ -47,7 +30,7 @@ export const claude: Dialect = {
   matchesSessions: true,
   runsOnce: true,
   parse: (document, source) => parseClaude(document, source, 'CLAUDE_PLUGIN_DATA'),
-  read: readClaude,
+  read: (run) => readOutput(run, RULES),
 };
 
 const OTHER_EVENTS = {
@@ -64,15 +47,14 @@ const OTHER_EVENTS = {
 
 /** Reads a file of Claude Code's form. `dataVariable` names the folder of data that only plugins are given. */
 export function parseClaude(document: JsonMap, source: HookSource, dataVariable: string): HookContent {
-  const content = parseEvents(document, source, {
+  return parseEvents(document, source, {
     events: claude.events,
     other: OTHER_EVENTS,
     isGrouped: true,
     matched: ['session_start', 'before_tool', 'after_tool', 'session_end'],
+    hasDefaultTimeout: true,
     read: (entry) => readEntry(entry, source, dataVariable),
   });
-  explainTimeout(content, source);
-  return content;
 }
 
 function readEntry(entry: JsonMap, source: HookSource, dataVariable: string): HookSettings | string {
@@ -106,61 +88,46 @@ export function problemOfEntry(entry: JsonMap, { hasData }: HookSource, dataVari
   return needsData && !hasData ? `there is no \`${dataVariable}\`` : undefined;
 }
 
-const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
-const DECISIONS: readonly string[] = ['allow', 'deny', 'ask', 'defer', 'approve', 'block'];
-
-/** A finished hook, and whether a refused result is replaced: with Codex nobody sees it, else the reason joins it. */
-interface ClaudeRun extends FinishedHook {
-  readonly replacesResult?: boolean | undefined;
-}
+const DECISIONS = ['', 'allow', 'deny', 'ask', 'defer', 'approve', 'block'];
+const FIELDS: OutputFields = {
+  ...{ decision: DECISIONS, reason: 'text', stopReason: 'text', systemMessage: 'text' },
+  hookSpecificOutput: {
+    ...{ permissionDecision: DECISIONS, permissionDecisionReason: 'text' },
+    ...{ additionalContext: 'text', updatedInput: 'object' },
+  },
+};
 
 /**
- * Reads a hook as Claude Code does: the exit code first, and standard output only with exit code 0. A no stands whatever
- * the exit code is.
+ * How Claude Code reads a hook: the exit code first, and standard output only with exit code 0. `refuseResult` is the
+ * effect of a refusal after a tool.
  */
-export function readClaude(run: ClaudeRun): HookReading {
-  const { hook, result } = run;
-  const { event } = hook;
-  const problem = problemOf(result);
-  if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: refusal(run, textOf(result.stderr.trim()) ?? NO_REASON) };
-  }
-  if (!result.stdout.trimStart().startsWith('{') || result.stdoutTruncated) {
-    const unread = problem ?? problemOfText(run);
-    return unread ? failed(unread) : { ...SILENT, effects: plainText(event, result.stdout) };
-  }
-  const { output, problem: unread } = parseOutput(result.stdout);
-  if (output === undefined) return failed(problem ?? malformed(unread ?? 'it is empty'));
-  const bad = unread ?? findBadOutput(output);
-  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  const no = refusalOf(output, run);
-  if (failure !== undefined) return failedWith(no, failure);
-  return { output, data: {}, effects: { ...no, ...effectsOf(output, event, no) } };
+export function claudeRules(refuseResult: (reason: string) => HookEffects): OutputRules {
+  const refusal = ({ hook: { event } }: FinishedHook, reason: string): HookEffects => {
+    if (event === 'before_tool' || event === 'before_agent') return { cancel: reason };
+    if (event === 'after_agent') return { again: reason };
+    return event === 'after_tool' ? refuseResult(reason) : { userText: reason };
+  };
+  return {
+    fields: FIELDS,
+    exitCode2: refusal,
+    refusal: (output, run) => {
+      const { reason, isRefused, asks } = decisionOf(output);
+      const { event } = run.hook;
+      return {
+        ...(isRefused && refusal(run, reason)),
+        ...(event === 'before_tool' && asks && { ask: reason }),
+        ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? NO_REASON }),
+      };
+    },
+    effects: effectsOf,
+    // An object that cannot be read is a failure; other text is context for the model, or nothing.
+    text: ({ hook, result: { stdout } }) =>
+      stdout.trimStart().startsWith('{') ? undefined : plainText(hook.event, stdout),
+  };
 }
 
-function findBadOutput(output: JsonObject): string | undefined {
-  const specific = output.hookSpecificOutput ?? {};
-  if (!isObject(specific)) return '`hookSpecificOutput` is no object';
-  const unknown = decisionsOf(output).find((decision) => !DECISIONS.includes(decision));
-  if (unknown !== undefined) return `"${unknown}" is no decision`;
-  return (
-    findBadField(output, FIELDS) ??
-    findBadField(specific as JsonObject, {
-      permissionDecision: 'text',
-      permissionDecisionReason: 'text',
-      additionalContext: 'text',
-      updatedInput: 'object',
-    })
-  );
-}
-
-/** The effect of a refusal at each event. */
-function refusal({ hook: { event }, replacesResult }: ClaudeRun, reason: string): HookEffects {
-  if (event === 'before_tool' || event === 'before_agent') return { cancel: reason };
-  if (event === 'after_agent') return { again: reason };
-  if (event !== 'after_tool') return { userText: reason };
-  return replacesResult ? { result: { content: reason } } : { modelTexts: [reason] };
-}
+/** The model reads a result that a hook refuses, and the reason. */
+const RULES = claudeRules((reason) => ({ modelTexts: [reason] }));
 
 function plainText(event: HookEvent, stdout: string): HookEffects {
   const text = textOf(stdout.trim());
@@ -168,40 +135,23 @@ function plainText(event: HookEvent, stdout: string): HookEffects {
   return isContext && text !== undefined ? { modelTexts: [text] } : {};
 }
 
-/** With a log in front of it, JSON is plain text that nobody reads; a refusal may not get lost so. */
-function problemOfText(run: ClaudeRun): HookProblem | undefined {
-  const output = lastObjectOf(run.result.stdout);
-  const saysNo = output !== undefined && isGateEvent(run.hook.event) && Object.keys(refusalOf(output, run)).length > 0;
-  return saysNo ? malformed(NO_BEHIND_TEXT) : undefined;
-}
-
-function decisionsOf({ hookSpecificOutput, decision }: JsonObject): readonly string[] {
-  const specific = isObject(hookSpecificOutput) ? (hookSpecificOutput as JsonObject) : {};
-  return [textOf(specific.permissionDecision), textOf(decision)].filter((text) => text !== undefined);
-}
-
-/** What of it is a no. `allow` has no effect: no hook takes back what something else refuses, or itself. */
-function refusalOf(output: JsonObject, run: ClaudeRun): HookEffects {
-  const { event } = run.hook;
-  const { permissionDecisionReason } = (output.hookSpecificOutput ?? {}) as JsonObject;
-  const says = (...words: string[]) => decisionsOf(output).some((decision) => words.includes(decision));
+/** The decision in an output. `allow` has no effect: no hook takes back what something else refuses, or itself. */
+function decisionOf(output: JsonObject): { reason: string; isRefused: boolean; asks: boolean } {
+  const { permissionDecision, permissionDecisionReason } = specificOf(output);
+  const says = (...words: unknown[]) => words.includes(permissionDecision) || words.includes(output.decision);
   const reason = textOf(permissionDecisionReason) ?? textOf(output.reason) ?? NO_REASON;
-  return {
-    ...(says('deny', 'block') && refusal(run, reason)),
-    ...(event === 'before_tool' && says('ask', 'defer') && { ask: reason }),
-    ...(output.continue === false && event !== 'session_start' && { stop: textOf(output.stopReason) ?? NO_REASON }),
-  };
+  return { reason, isRefused: says('deny', 'block'), asks: says('ask', 'defer') };
 }
 
-/** What it wants beside a no. */
-function effectsOf(output: JsonObject, event: HookEvent, no: HookEffects): HookEffects {
-  const { additionalContext, updatedInput, ...specific } = (output.hookSpecificOutput ?? {}) as JsonObject;
+function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {
+  const { additionalContext, updatedInput, ...specific } = specificOf(output);
   const context = textOf(additionalContext);
   // At the end, what the model is told has it go on.
   const again = event === 'after_agent' ? (no.again ?? context) : undefined;
   const modelTexts = [...(no.modelTexts ?? []), ...(context === undefined || context === again ? [] : [context])];
   const user = textOf(output.systemMessage);
   return {
+    ...no,
     ...(again !== undefined && { again }),
     ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
     ...(event === 'after_tool' && no.result === undefined && outputEffects(specific)),

@@ -1,5 +1,6 @@
-import { claude, parseClaude, readClaude } from './claude.js';
+import { claude, claudeRules, parseClaude } from './claude.js';
 import type { Dialect } from './dialect.js';
+import { readOutput } from './output.js';
 
 /** Hooks of Codex, by its documentation as of November 2026: files of Claude Code's form, with its own rules for matchers and results. */
 export const codex: Dialect = {
@@ -13,6 +14,8 @@ export const codex: Dialect = {
   // A name with a `-`, a space or a `,` is a pattern there.
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `(?:${given})`),
   parse: (document, source) => parseClaude(document, source, 'PLUGIN_DATA'),
-  // Nobody sees the result that the hook refuses.
-  read: (run) => readClaude({ ...run, replacesResult: true }),
+  read: (run) => readOutput(run, RULES),
 };
+
+/** Nobody sees a result that a hook refuses. */
+const RULES = claudeRules((reason) => ({ result: { content: reason } }));

@@ -1,21 +1,10 @@
-import { isObject } from '../../internal/json.js';
-import { textOf as messageText } from '../../model/message.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import {
-  type FinishedHook,
-  failed,
-  failedWith,
-  type HookEffects,
-  type HookReading,
-  NO_REASON,
-  SILENT,
-} from '../hook/effects.js';
-import type { HookEvent } from '../hook/event.js';
-import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import type { HookProblemKind } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
-import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent } from './dialect.js';
-import type { JsonObject } from './json-object.js';
-import { type FieldKind, findBadField, lastObjectOf, NO_BEHIND_TEXT, parseOutput, textOf } from './output.js';
+import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
+import { type OutputRules, type ParsedOutput, parseOutput, readOutput, textOf } from './output.js';
 import {
   type HookSettings,
   inMilliseconds,
@@ -44,7 +33,7 @@ const EVENTS: Readonly<Record<string, CopilotEvent>> = {
   postToolUseFailure: {
     event: 'after_tool',
     after: 'failure',
-    input: (source) => ({ ...toolInput(source), error: resultText(source) }),
+    input: (source) => ({ ...toolInput(source), error: resultText(source) ?? '' }),
   },
   agentStop: { event: 'after_agent', input: () => ({ transcriptPath: '', stopReason: 'end_turn' }) },
   sessionEnd: { event: 'session_end', input: () => ({ reason: 'complete' }) },
@@ -63,7 +52,7 @@ export const copilot: Dialect = {
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `^(?:${given})$`),
   parse: parseCopilot,
   input: inputOf,
-  read: readCopilot,
+  read: (run) => readOutput(run, RULES),
 };
 
 function parseCopilot(document: JsonMap, source: HookSource): HookContent {
@@ -109,100 +98,64 @@ function toolInput({ fields, toolName, redact }: DialectInputSource): JsonMap {
 }
 
 function shown(source: DialectInputSource): JsonMap {
-  return { toolResult: { resultType: 'success', textResultForLlm: resultText(source) } };
+  return { toolResult: { resultType: 'success', textResultForLlm: resultText(source) ?? '' } };
 }
-
-function resultText({ fields: { result } }: DialectInputSource): string {
-  const { content = '' } = result ?? {};
-  return typeof content === 'string' ? content : messageText({ role: 'user', content });
-}
-
-const FIELDS: Readonly<Record<string, FieldKind>> = {
-  ...{ permissionDecision: 'text', permissionDecisionReason: 'text', decision: 'text', reason: 'text' },
-  ...{ additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
-};
-const DECISIONS: readonly unknown[] = ['allow', 'deny', 'ask', undefined, null];
-/** The events whose output nobody reads. */
-const UNREAD: readonly HookEvent[] = ['before_agent', 'session_end'];
 
 /**
- * Reads a hook as Copilot does: exit code 2 refuses a tool and is a warning elsewhere; a hook before a tool that fails
- * in another way than by taking too long refuses it as well. Lines of progress are taken out of the output.
+ * Exit code 2 refuses a tool and is a warning elsewhere; a hook before a tool that fails in another way than by taking too
+ * long refuses it as well.
  */
-function readCopilot(run: FinishedHook): HookReading {
+const RULES: OutputRules = {
+  fields: {
+    ...{ permissionDecision: ['allow', 'deny', 'ask'], permissionDecisionReason: 'text', decision: 'text' },
+    ...{ reason: 'text', additionalContext: 'text', modifiedArgs: 'object', modifiedResult: 'object' },
+  },
+  parse,
+  exitCode2: warningOf,
+  refusal: refusalOf,
+  effects: effectsOf,
+  failure: ({ kind }, { hook }) =>
+    hook.event !== 'before_tool' || OPEN_FAILURES.includes(kind) ? {} : { cancel: 'the hook failed' },
+  ignored: ({ hookSpecificOutput }) => (isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : []),
+};
+
+/** Failures of a hook before a tool that let the call pass. */
+const OPEN_FAILURES: readonly HookProblemKind[] = ['timed-out', 'aborted', 'malformed'];
+
+/** Nobody reads the output at two events. Lines that only report progress are left out. */
+function parse({ hook, result: { stdout } }: FinishedHook): ParsedOutput {
+  if (hook.event === 'before_agent' || hook.event === 'session_end') return {};
+  const isProgress = (line: string) => line.includes('"progress"') && parseOutput(line).output?.type === 'progress';
+  const lines = stdout.split('\n').filter((line) => !isProgress(line));
+  return parseOutput(lines.join('\n'));
+}
+
+function warningOf(run: FinishedHook, reason: string): HookEffects {
   const { hook, result } = run;
-  const stdout = withoutProgress(result.stdout);
-  const { output, problem: unread } = result.stdoutTruncated ? {} : parseOutput(stdout);
-  const no = output === undefined ? {} : refusalOf(output, hook.event);
-  if (result.outcome === 'exited' && result.exitCode === 2) return readWarning(run, { stdout, no });
-  const problem = problemOf(result);
-  if (problem !== undefined) return readFailure(problem, hook.event, no);
-  if (UNREAD.includes(hook.event)) return SILENT;
-  if (output === undefined) {
-    const last = unread === undefined ? undefined : lastObjectOf(stdout);
-    const saysNo = last !== undefined && Object.keys(refusalOf(last, hook.event)).length > 0;
-    return saysNo ? failed(malformed(NO_BEHIND_TEXT)) : SILENT;
-  }
-  const bad = unread ?? findBadOutput(output);
-  if (bad !== undefined) return failedWith(no, malformed(bad));
-  const ignored = isObject(output.hookSpecificOutput) ? ['hookSpecificOutput'] : [];
-  return { output, data: {}, effects: { ...effectsOf(output, hook.event), ...no }, ignored };
-}
-
-interface Said {
-  readonly stdout: string;
-  readonly no: HookEffects;
-}
-
-function readWarning({ hook, result }: FinishedHook, { stdout, no }: Said): HookReading {
-  const reason = textOf(result.stderr.trim());
-  if (hook.event === 'before_tool') return { ...SILENT, effects: { cancel: reason ?? NO_REASON, ...no } };
-  const text = textOf(stdout.trim());
-  if (hook.dialectEvent === 'postToolUseFailure' && text !== undefined) {
-    return { ...SILENT, effects: { modelTexts: [text] } };
-  }
-  return reason === undefined ? SILENT : { ...SILENT, effects: { userText: reason } };
-}
-
-function readFailure(problem: HookProblem, event: HookEvent, no: HookEffects): HookReading {
-  const isOpen = event !== 'before_tool' || problem.kind === 'timed-out' || problem.kind === 'aborted';
-  if (isOpen || no.cancel !== undefined) return failedWith(no, problem);
-  return { ...failed(problem), effects: { cancel: 'the hook failed' } };
-}
-
-/** The output without the lines that only report progress. */
-function withoutProgress(stdout: string): string {
-  if (!stdout.includes('"progress"')) return stdout;
-  const isProgress = (line: string) => parseOutput(line).output?.type === 'progress';
-  return stdout
-    .split('\n')
-    .filter((line) => !isProgress(line))
-    .join('\n');
-}
-
-function findBadOutput(output: JsonObject): string | undefined {
-  const { permissionDecision } = output;
-  return findBadField(output, FIELDS) ?? (DECISIONS.includes(permissionDecision) ? undefined : 'unknown decision');
+  const { output } = parse(run);
+  if (hook.event === 'before_tool') return { cancel: reason, ...(output && refusalOf(output, run)) };
+  const text = textOf(result.stdout.trim());
+  if (hook.dialectEvent === 'postToolUseFailure' && text !== undefined) return { modelTexts: [text] };
+  return reason === NO_REASON ? {} : { userText: reason };
 }
 
 /** The refusal in an output. `allow` has no effect: no hook takes back what something else refuses. */
-function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
-  const { permissionDecision, decision } = output;
-  if (event === 'after_agent') return decision === 'block' ? { again: textOf(output.reason) ?? NO_REASON } : {};
-  if (event !== 'before_tool') return {};
+function refusalOf({ permissionDecision, decision, ...output }: JsonObject, { hook }: FinishedHook): HookEffects {
+  if (hook.event === 'after_agent') return decision === 'block' ? { again: textOf(output.reason) ?? NO_REASON } : {};
+  if (hook.event !== 'before_tool') return {};
   const reason = textOf(output.permissionDecisionReason) ?? NO_REASON;
   if (permissionDecision === 'deny') return { cancel: reason };
   return permissionDecision === 'ask' ? { ask: reason } : {};
 }
 
-/** The other effects of an output. */
-function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
+function effectsOf(output: JsonObject, { hook: { event } }: FinishedHook, no: HookEffects): HookEffects {
   const { modifiedArgs, modifiedResult } = output;
-  if (event === 'before_tool') return isObject(modifiedArgs) ? { input: modifiedArgs as JsonObject } : {};
+  if (event === 'before_tool') return { ...(isObject(modifiedArgs) && { input: modifiedArgs as JsonObject }), ...no };
   const context = event === 'after_agent' ? undefined : textOf(output.additionalContext);
   return {
     ...(event === 'after_tool' && isObject(modifiedResult) && resultOf(modifiedResult as JsonObject)),
     ...(context !== undefined && { modelTexts: [context] }),
+    ...no,
   };
 }
 

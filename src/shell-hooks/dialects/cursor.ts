@@ -1,24 +1,13 @@
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isObject, type JsonValue } from '../../internal/json.js';
-import { textOf as messageText } from '../../model/message.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import {
-  type FinishedHook,
-  failedWith,
-  type HookEffects,
-  type HookReading,
-  NO_REASON,
-  SILENT,
-} from '../hook/effects.js';
+import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
-import { malformed, problemOf } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
-import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent } from './dialect.js';
-import type { JsonObject } from './json-object.js';
-import { type FieldKind, findBadField, lastObjectOf, NO_BEHIND_TEXT, parseOutput, resultOf, textOf } from './output.js';
+import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
+import { type OutputRules, readOutput, resultOf, textOf } from './output.js';
 import {
-  explainTimeout,
   type HookSettings,
   inMilliseconds,
   type JsonMap,
@@ -66,11 +55,11 @@ export const cursor: Dialect = {
   matcher: (given) => `(?:${given})`,
   parse: parseCursor,
   input: inputOf,
-  read: readCursor,
+  read: (run) => readOutput(run, RULES),
 };
 
 function parseCursor(document: JsonMap, source: HookSource): HookContent {
-  const content = parseEvents(document, source, {
+  return parseEvents(document, source, {
     events: EVENTS,
     other: {
       notices: ['preCompact', 'afterAgentThought', 'workspaceOpen', 'beforeTabFileRead', 'afterTabFileEdit'],
@@ -78,10 +67,9 @@ function parseCursor(document: JsonMap, source: HookSource): HookContent {
     },
     isGrouped: false,
     matched: TOOL_EVENTS,
+    hasDefaultTimeout: true,
     read: readEntry,
   });
-  explainTimeout(content, source);
-  return content;
 }
 
 function readEntry(entry: JsonMap, { event, theirs }: Place, source: HookSource): HookSettings | string {
@@ -133,19 +121,14 @@ function pathOf(args: unknown): string {
   return argument(args, ['file_path', 'path', 'filePath', 'target_file', 'absolute_path', 'file']) ?? '';
 }
 
-function outputText({ fields: { result } }: DialectInputSource): string | undefined {
-  if (result === undefined) return undefined;
-  return typeof result.content === 'string' ? result.content : messageText({ role: 'user', content: result.content });
-}
-
 function shellInput(source: DialectInputSource): JsonMap {
   const args = source.redact(argsOf(source));
   const command = commandOf(args) ?? jsonText(args);
-  return { command, output: outputText(source), sandbox: false };
+  return { command, output: resultText(source), sandbox: false };
 }
 
 function serverInput(source: DialectInputSource): JsonMap {
-  const output = outputText(source);
+  const output = resultText(source);
   return {
     tool_name: source.toolName?.replace(/^MCP:/, ''),
     tool_input: jsonText(source.redact(argsOf(source))),
@@ -192,61 +175,31 @@ function resultInput(source: DialectInputSource): JsonMap {
 }
 
 function failureInput(source: DialectInputSource): JsonMap {
-  return { error_message: outputText(source), failure_type: 'error', is_interrupt: false };
+  return { error_message: resultText(source), failure_type: 'error', is_interrupt: false };
 }
 
-const FIELDS: Readonly<Record<string, FieldKind>> = {
-  ...{ permission: 'text', user_message: 'text', agent_message: 'text', userMessage: 'text', agentMessage: 'text' },
-  ...{ additional_context: 'text', followup_message: 'text', updated_input: 'object' },
+/** Exit code 2 blocks, another one but 0 is a failure, and output that is invalid blocks a tool. */
+const RULES: OutputRules = {
+  fields: {
+    ...{ permission: ['allow', 'deny', 'ask'], updated_input: 'object' },
+    ...{ user_message: 'text', agent_message: 'text', userMessage: 'text', agentMessage: 'text' },
+    ...{ additional_context: 'text', followup_message: 'text' },
+  },
+  exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
+  refusal: refusalOf,
+  effects: effectsOf,
+  text: ({ hook }) => (hook.event === 'before_tool' ? undefined : {}),
+  failure: ({ kind }, { hook }) =>
+    kind === 'malformed' && hook.event === 'before_tool' ? { cancel: 'its output is invalid' } : {},
+  ignored: ({ env = null }) => (env === null ? [] : ['env']),
 };
-const PERMISSIONS: readonly unknown[] = ['allow', 'deny', 'ask', undefined, null];
-
-/**
- * Reads a hook as Cursor does: exit code 2 blocks, another one but 0 is a failure, and output that is invalid blocks a
- * tool. A no stands whatever the exit code is.
- */
-function readCursor({ hook, result }: FinishedHook): HookReading {
-  const { event } = hook;
-  const problem = problemOf(result);
-  if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
-  }
-  const { output, problem: unread } = result.stdoutTruncated ? {} : parseOutput(result.stdout);
-  const bad = unread ?? (output === undefined ? undefined : findBadOutput(output));
-  if (output === undefined) {
-    if (problem !== undefined) return failedWith({}, problem);
-    return bad === undefined ? SILENT : readText({ hook, result }, bad);
-  }
-  const no = refusalOf(output, event);
-  if (problem !== undefined) return failedWith(no, problem);
-  if (bad !== undefined) return failedWith({ ...invalid(event), ...no }, malformed(bad));
-  const ignored = output.env === undefined || output.env === null ? [] : ['env'];
-  return { output, data: {}, effects: { ...effectsOf(output, hook), ...no }, ignored };
-}
-
-/** Text that is not JSON blocks a tool. Elsewhere nobody reads it, unless a refusal would get lost. */
-function readText({ hook: { event }, result }: FinishedHook, bad: string): HookReading {
-  if (event === 'before_tool') return failedWith(invalid(event), malformed(bad));
-  const last = lastObjectOf(result.stdout);
-  const saysNo = last !== undefined && Object.keys(refusalOf(last, event)).length > 0;
-  return saysNo ? failedWith({}, malformed(NO_BEHIND_TEXT)) : SILENT;
-}
-
-function invalid(event: HookEvent): HookEffects {
-  return event === 'before_tool' ? { cancel: 'its output is invalid' } : {};
-}
-
-function findBadOutput(output: JsonObject): string | undefined {
-  const { permission } = output;
-  return findBadField(output, FIELDS) ?? (PERMISSIONS.includes(permission) ? undefined : 'unknown `permission`');
-}
 
 function refusal(event: HookEvent, reason: string): HookEffects {
   return event === 'before_tool' || event === 'before_agent' ? { cancel: reason } : { userText: reason };
 }
 
 /** The refusal in an output. `allow` has no effect: no hook takes back what something else refuses. */
-function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
+function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   // Version 1.7 documented these two in camelCase.
   const user = textOf(output.user_message) ?? textOf(output.userMessage);
   const agent = textOf(output.agent_message) ?? textOf(output.agentMessage);
@@ -256,8 +209,8 @@ function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
   return output.permission === 'ask' && event === 'before_tool' ? { ask: user ?? agent ?? NO_REASON } : {};
 }
 
-/** The other effects of an output. */
-function effectsOf(output: JsonObject, { event, dialectEvent }: FinishedHook['hook']): HookEffects {
+function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+  const { event, dialectEvent } = hook;
   const { updated_input: input, updated_mcp_tool_output: updated } = output;
   const context = textOf(output.additional_context);
   const again = dialectEvent === 'stop' ? textOf(output.followup_message) : undefined;
@@ -268,5 +221,6 @@ function effectsOf(output: JsonObject, { event, dialectEvent }: FinishedHook['ho
     ...(changesResult && { result: resultOf(updated as JsonValue) }),
     ...(context !== undefined && { modelTexts: [context] }),
     ...(again !== undefined && { again }),
+    ...no,
   };
 }

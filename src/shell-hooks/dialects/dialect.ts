@@ -1,3 +1,4 @@
+import { contentText } from '../../model/message.js';
 import type { EventFields } from '../events/hook-event-context.js';
 import type { HookContent, HookSource } from '../files/source.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -89,6 +90,11 @@ export function namedEvent<Event>(
   { dialectEvent }: Pick<ShellHook, 'dialectEvent'>,
 ): Event | undefined {
   return dialectEvent !== undefined && Object.hasOwn(events, dialectEvent) ? events[dialectEvent] : undefined;
+}
+
+/** The text of a tool's result, at `after_tool`. */
+export function resultText({ fields: { result } }: DialectInputSource): string | undefined {
+  return result && contentText(result.content);
 }
 
 const LONGEST_ID = 4_096;

@@ -1,25 +1,15 @@
-import { isObject } from '../../internal/json.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
-import { textOf as messageText } from '../../model/message.js';
-import type { ProcessResult } from '../../process/run-process.js';
+import { checkMessages } from '../../model/check-messages.js';
+import { type Message, textOf as messageText } from '../../model/message.js';
+import type { ModelResponse, ModelSettings } from '../../model/model.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import {
-  type FinishedHook,
-  failed,
-  failedWith,
-  type HookEffects,
-  type HookReading,
-  NO_REASON,
-  SILENT,
-} from '../hook/effects.js';
+import { type FinishedHook, type HookEffects, NO_REASON, type RequestChange } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
-import { malformed, problemOf } from '../hook/problem.js';
 import { problemOfEntry } from './claude.js';
-import { type Dialect, type DialectInputSource, sessionVariable } from './dialect.js';
-import { textOfResponse, toGeminiRequest, toGeminiResponse } from './gemini-request.js';
-import type { JsonObject } from './json-object.js';
-import { findBadField, type ParsedOutput, parseOutput, textOf } from './output.js';
+import { type Dialect, type DialectInputSource, resultText, sessionVariable } from './dialect.js';
+import { type OutputRules, type ParsedOutput, parseOutput, readOutput, specificOf, textOf } from './output.js';
 import { type HookSettings, type JsonMap, parseEvents } from './parse-events.js';
 
 /** Hooks of Gemini CLI 0.2x, by its documentation and source as of November 2026. */
@@ -51,7 +41,7 @@ export const gemini: Dialect = {
   parse: parseGemini,
   input: inputOf,
   variables: (_hook, { sessionId }) => sessionVariable('GEMINI_SESSION_ID', sessionId),
-  read: readGemini,
+  read: (run) => readOutput(run, RULES),
 };
 
 /** A matcher is always a pattern; one that is invalid is the name of a tool. */
@@ -95,7 +85,8 @@ function readEntry(entry: JsonMap, source: HookSource): HookSettings | string {
 }
 
 /** The conversation and the result of a tool in the words of Gemini CLI. */
-function inputOf({ fields: { conversation, result } }: DialectInputSource): JsonMap {
+function inputOf(source: DialectInputSource): JsonMap {
+  const { conversation, result } = source.fields;
   if (conversation !== undefined) {
     const { messages, model, response } = conversation();
     return {
@@ -105,50 +96,33 @@ function inputOf({ fields: { conversation, result } }: DialectInputSource): Json
   }
   if (result === undefined) return {};
   const { content, structured, isError = false } = result;
-  const text = typeof content === 'string' ? content : messageText({ role: 'user', content });
+  const text = resultText(source);
   const shown = { content, structured, is_error: isError, llmContent: text, returnDisplay: text };
   return { tool_response: { ...shown, ...(isError && { error: text }) } };
 }
 
-const FIELDS = { decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' } as const;
-const UNSUPPORTED = ['tailToolCallRequest', 'clearContext'] as const;
-/** Where `continue: false` has no meaning. */
-const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
+/** Text that is not JSON is for the user. */
+const RULES: OutputRules = {
+  fields: {
+    ...{ decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' },
+    hookSpecificOutput: 'object',
+  },
+  parse,
+  exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
+  refusal: refusalOf,
+  effects: effectsOf,
+  text: ({ result }) => ({ userText: result.stdout.trim() }),
+  ignored: (output) => ['tailToolCallRequest', 'clearContext'].filter((field) => Boolean(specificOf(output)[field])),
+};
 
-/**
- * Reads a hook as Gemini CLI does: exit code 2 blocks, and text that is no JSON is for the user. A no stands whatever the
- * exit code is.
- */
-function readGemini({ hook, result }: FinishedHook): HookReading {
-  const { event } = hook;
-  const problem = problemOf(result);
-  if (result.outcome === 'exited' && result.exitCode === 2) {
-    return { ...SILENT, effects: refusal(event, textOf(result.stderr.trim()) ?? NO_REASON) };
-  }
-  const { output, problem: unread } = parseTold(result);
-  if (output === undefined && problem !== undefined) return failed(problem);
-  if (output === undefined)
-    return unread === undefined ? SILENT : { ...SILENT, effects: { userText: result.stdout.trim() } };
-  const specific = output.hookSpecificOutput ?? {};
-  const bad = unread ?? (isObject(specific) ? findBadField(output, FIELDS) : '`hookSpecificOutput` is no object');
-  const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
-  const no = refusalOf(output, event);
-  if (failure !== undefined) return failedWith(no, failure);
-  const effects = { ...effectsOf(output, specific as JsonObject, event), ...no };
-  const ignored = UNSUPPORTED.filter((field) => Boolean((specific as JsonObject)[field]));
-  return { output, data: {}, effects, ignored };
-}
-
-/** Where nothing stands on standard output, an object on standard error counts; other text there is a log. */
-function parseTold({ stdout, stderr, stdoutTruncated }: ProcessResult): ParsedOutput {
-  if (stdoutTruncated) return {};
-  const told = parseOutput(unquoted(stdout));
-  if (stdout.trim() !== '') return told;
+/** If nothing stands on standard output, an object on standard error counts; other text there is a log. */
+function parse({ result: { stdout, stderr } }: FinishedHook): ParsedOutput {
+  if (stdout.trim() !== '') return parseOutput(unquoted(stdout));
   const { problem: _log, ...noted } = parseOutput(stderr);
   return noted;
 }
 
-/** JSON that was written as a text of JSON. */
+/** JSON that was written as a JSON string. */
 function unquoted(text: string): string {
   if (!text.trimStart().startsWith('"')) return text;
   const read = readJson(text);
@@ -162,8 +136,11 @@ function refusal(event: HookEvent, reason: string): HookEffects {
   return { cancel: reason };
 }
 
-/** What of it is a no. */
-function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
+/** `continue: false` has no meaning at these events. */
+const UNSTOPPABLE: readonly HookEvent[] = ['session_start', 'session_end', 'before_tool_selection'];
+
+/** The refusal in an output. */
+function refusalOf(output: JsonObject, { hook: { event } }: FinishedHook): HookEffects {
   const decision = textOf(output.decision);
   const reason = textOf(output.reason) ?? NO_REASON;
   const stops = output.continue === false && !UNSTOPPABLE.includes(event);
@@ -174,14 +151,15 @@ function refusalOf(output: JsonObject, event: HookEvent): HookEffects {
   };
 }
 
-/** What it wants beside a no. */
-function effectsOf(output: JsonObject, specific: JsonObject, event: HookEvent): HookEffects {
+function effectsOf(output: JsonObject, { hook }: FinishedHook, no: HookEffects): HookEffects {
+  const specific = specificOf(output);
   const context = textOf(specific.additionalContext);
   const user = textOf(output.systemMessage);
   return {
-    ...specificEffects(specific, event),
+    ...specificEffects(specific, hook.event),
     ...(context !== undefined && { modelTexts: [context] }),
     ...(user !== undefined && { userText: user }),
+    ...no,
   };
 }
 
@@ -194,7 +172,7 @@ function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
   const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
   return {
     ...(text !== undefined && { response: text }),
-    ...(event === 'before_model' && isObject(request) && { geminiRequest: request as JsonObject }),
+    ...(event === 'before_model' && isObject(request) && { request: requestChange(request as JsonObject) }),
   };
 }
 
@@ -204,4 +182,80 @@ function limitOf({ mode, allowedFunctionNames: names }: JsonObject): HookEffects
   const known = MODES[textOf(mode)?.toUpperCase() ?? 'AUTO'] ?? 'auto';
   const listed = Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
   return { tools: { names: listed.length > 0 ? listed : undefined, mode: known, joins: true, dialect: 'gemini' } };
+}
+
+const ROLES = { user: 'user', tool: 'user', assistant: 'model', system: 'system' } as const;
+
+/** A request as Gemini CLI shows it to its hooks: the texts of the conversation. */
+function toGeminiRequest(messages: readonly Message[], model: string): object {
+  const shown = messages.map((message) => ({ role: ROLES[message.role], content: messageText(message) }));
+  return { model, messages: shown, config: {} };
+}
+
+/** A response as Gemini CLI shows it to its hooks. */
+function toGeminiResponse({ content, finishReason, usage }: ModelResponse): object {
+  const text = messageText({ role: 'assistant', content });
+  return {
+    text,
+    candidates: [{ content: { role: 'model', parts: [text] }, finishReason: finishReason.toUpperCase() }],
+    usageMetadata: {
+      promptTokenCount: usage.inputTokens,
+      candidatesTokenCount: usage.outputTokens,
+      totalTokenCount: usage.totalTokens,
+    },
+  };
+}
+
+/** The text of a response that a hook made up; undefined where it has no parts. */
+function textOfResponse({ text, candidates }: JsonObject): string | undefined {
+  if (typeof text === 'string') return text;
+  const [candidate] = Array.isArray(candidates) ? candidates : [];
+  const content = isObject(candidate) ? candidate.content : undefined;
+  const parts: readonly JsonValue[] = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
+  if (parts.length === 0) return undefined;
+  return parts.map(textOfPart).join('');
+}
+
+/** Of what is no text nothing: not all that JSON holds can be made one. */
+function textOfPart(part: JsonValue): string {
+  const text = isObject(part) ? part.text : part;
+  return typeof text === 'string' ? text : '';
+}
+
+/** What a hook changed of a request. A message that it left as it is keeps what a text does not show. */
+function requestChange({ model, messages, config }: JsonObject): RequestChange {
+  return {
+    model: textOf(model),
+    settings: isObject(config) ? settingsOf(config as JsonObject) : {},
+    change: (before) => (Array.isArray(messages) ? changeMessages(before, messages as JsonObject[]) : before),
+  };
+}
+
+function changeMessages(before: readonly Message[], given: readonly JsonObject[]): readonly Message[] {
+  const left = [...before];
+  const messages = given.map((message): Message => {
+    const content = contentOf(message);
+    const same = left.findIndex((other) => ROLES[other.role] === message.role && messageText(other) === content);
+    if (same >= 0) return left.splice(0, same + 1).at(-1) as Message;
+    if (message.role === 'model') return { role: 'assistant', content: [{ type: 'text', text: content }] };
+    return { role: message.role === 'system' ? 'system' : 'user', content };
+  });
+  checkMessages(messages);
+  return messages;
+}
+
+function contentOf({ content }: JsonObject): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map(textOfPart).join('') : '';
+}
+
+const NUMBERS = { temperature: 'temperature', topP: 'topP', maxOutputTokens: 'maxOutputTokens' } as const;
+
+function settingsOf(config: JsonObject): ModelSettings {
+  const numbers = Object.entries(NUMBERS).filter(([name]) => typeof config[name] === 'number');
+  const { stopSequences } = config;
+  return {
+    ...Object.fromEntries(numbers.map(([name, setting]) => [setting, config[name]])),
+    ...(Array.isArray(stopSequences) && { stopSequences: stopSequences.filter((text) => typeof text === 'string') }),
+  };
 }

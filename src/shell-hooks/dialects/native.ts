@@ -1,13 +1,13 @@
-import { isTimerMs } from '../../internal/clock.js';
-import { isObject } from '../../internal/json.js';
+import { isObject, type JsonObject } from '../../internal/json.js';
 import { nearestName } from '../../internal/options/nearest-name.js';
+import { timerMs } from '../../internal/options/rules.js';
+import { memberProblems, unknownName } from '../../internal/options/validate.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import { type HookRegistration, type ShellHook, timeoutProblem } from '../hook/definition.js';
+import { definitionRules, type HookRegistration, type ShellHook } from '../hook/definition.js';
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
-import type { JsonObject } from './json-object.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
 
 /** Hooks that were written for this library. */
@@ -28,12 +28,6 @@ export const native: Dialect = {
 };
 
 const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
-/** What a hook's entry in a file may say; whose it is, the file does not say. */
-const ENTRY_KEYS: readonly string[] = [
-  ...['event', 'name', 'command', 'args', 'shell', 'matcher', 'timeout', 'env', 'cwd', 'onFailure', 'exitCodes'],
-  ...['files', 'reads', 'sensitive', 'description'],
-];
-
 /**
  * Reads the format of this library: `hooks` is a list of hooks, or maps events to lists of them. `timeout` beside the
  * events is the time of those that have none of their own.
@@ -66,9 +60,10 @@ function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): H
   return { hooks, timeout };
 }
 
-function timeoutOf(value: unknown, source: HookSource): number | undefined {
-  if (isTimerMs(value)) return value;
-  reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${timeoutProblem('hooks.timeout', value)}.` });
+function timeoutOf(timeout: unknown, source: HookSource): number | undefined {
+  const [problem] = memberProblems({ 'hooks.timeout': timeout }, { 'hooks.timeout': timerMs });
+  if (problem === undefined) return timeout as number;
+  reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${problem}.` });
   return undefined;
 }
 
@@ -78,13 +73,13 @@ function entryOf(entry: unknown, event: HookEvent | undefined, source: HookSourc
     reportOn(source, { level: 'error', code: 'hook-invalid', message: `A hook was left out: ${problem}.`, hook });
     return [];
   };
-  if (!isObject(entry)) return refuse('it is no object');
+  if (!isObject(entry)) return refuse('it must be an object');
   if (event !== undefined && entry.event !== undefined && entry.event !== event) {
     return refuse(`it stands under "${event}" and says ${JSON.stringify(entry.event)}`);
   }
-  const unknown = Object.keys(entry).find((key) => !ENTRY_KEYS.includes(key));
-  if (unknown !== undefined) return refuse(`\`${unknown}\` is no setting of a hook`);
   const { description: _description, ...definition } = entry;
+  const unknown = Object.keys(definition).find((key) => !Object.hasOwn(definitionRules, key));
+  if (unknown !== undefined) return refuse(unknownName('setting', unknown, Object.keys(definitionRules)));
   const { scope, extension, root } = source;
   const named = { event, ...definition } as unknown as HookRegistration;
   return [{ ...named, scope, extension, root, source: source.source, dialect: 'native' }];

@@ -27,6 +27,8 @@ export interface EventFileRules {
   readonly other: { readonly notices: readonly string[]; readonly gates: readonly string[] };
   /** Whether the hooks of an event stand in groups, each with a matcher. Else each hook has its own. */
   readonly isGrouped: boolean;
+  /** Whether the other program has a default time, which does not hold here. */
+  readonly hasDefaultTimeout?: boolean | undefined;
   /** The events at which a matcher is looked at. */
   readonly matched: readonly HookEvent[];
   /** Reads the entry of a hook; a string says why it cannot run. */
@@ -52,6 +54,10 @@ export function parseEvents(document: JsonMap, source: HookSource, rules: EventF
   const isOn = switchedOn(document, source);
   const { disabled: _disabled, enabled: _enabled, ...events } = map;
   const hooks = Object.entries(events).flatMap(([theirs, list]) => parseEvent({ theirs, list }, source, rules));
+  if (rules.hasDefaultTimeout && hooks.some(({ timeout }) => timeout === undefined)) {
+    const message = 'A hook without a time has that of `hooks.timeout` here.';
+    reportOn(source, { level: 'info', code: 'timeout-default', message });
+  }
   return { hooks: hooks.filter(isOn) };
 }
 
@@ -162,11 +168,4 @@ export function inMilliseconds(seconds: unknown): unknown {
   if (typeof seconds !== 'number') return seconds;
   // Many mean milliseconds: what no timer can wait for is no reason to leave a guard out.
   return Math.min(Math.round(seconds * 1_000), MAX_TIMER_MS);
-}
-
-/** Says that the other program's default time does not hold here. */
-export function explainTimeout({ hooks }: HookContent, source: HookSource): void {
-  if (hooks.every(({ timeout }) => timeout !== undefined)) return;
-  const message = 'A hook without a time has that of `hooks.timeout` here.';
-  reportOn(source, { level: 'info', code: 'timeout-default', message });
 }

@@ -1,7 +1,7 @@
 import type { RunContext } from '../../lifecycle/run-context.js';
 import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse, Usage } from '../../model/model.js';
-import type { SessionInfo, ToolResult } from '../../tools/tool.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { EventFields } from './hook-event-context.js';
 
 /** A tool call as the events show it. */
@@ -21,14 +21,6 @@ export function idsOf(run: RunContext): { readonly sessionId: string; readonly r
   return { sessionId: sessionIdOf(run), runId: run.id };
 }
 
-export function sessionStartFields(session: SessionInfo, source: string): EventFields {
-  return { data: { session_id: session.id }, flat: { source } };
-}
-
-export function sessionEndFields({ id, messages }: SessionInfo): EventFields {
-  return { data: { session_id: id, messages }, flat: { reason: 'other' } };
-}
-
 export function beforeAgentFields(run: RunContext, prompt: string): EventFields {
   const { agent, model, messages, instructions } = run;
   const context = {
@@ -45,16 +37,6 @@ export function beforeAgentFields(run: RunContext, prompt: string): EventFields 
 /** What the model is sent: the instructions first. */
 export function sentMessages(run: RunContext, messages: readonly Message[]): readonly Message[] {
   return run.instructions === undefined ? messages : [{ role: 'system', content: run.instructions }, ...messages];
-}
-
-export function beforeModelFields(run: RunContext, sent: readonly Message[]): EventFields {
-  const model = run.model.id;
-  return { data: { messages: sent, model }, conversation: () => ({ messages: sent, model }) };
-}
-
-export function beforeToolSelectionFields(run: RunContext, names: readonly string[]): EventFields {
-  const conversation = () => ({ messages: sentMessages(run, run.messages), model: run.model.id });
-  return { data: { available_tools: names }, conversation };
 }
 
 export function afterModelFields(run: RunContext, response: ModelResponse): EventFields {

@@ -5,13 +5,11 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
-import { applyGeminiRequest, changeMessages } from '../dialects/gemini-request.js';
-import type { JsonObject } from '../dialects/json-object.js';
-import type { ToolChoiceLimit } from '../hook/effects.js';
+import type { RequestChange, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
-import { afterModelFields, beforeModelFields, beforeToolSelectionFields, idsOf, sentMessages } from './event-fields.js';
+import { afterModelFields, idsOf, sentMessages } from './event-fields.js';
 import type { HookParts } from './parts.js';
 import type { RunState } from './run-state.js';
 
@@ -22,12 +20,13 @@ export async function beforeModel(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const notes = parts.runs.of(run);
+  const shown = (sent: readonly Message[]) => ({ messages: sent, model: run.model.id });
   const outcome = await parts.runner.run({
     event: 'before_model',
     ...idsOf(run),
     value: sentMessages(run, messages),
-    describe: (sent) => beforeModelFields(run, sent),
-    rewrite: (sent, { geminiRequest }) => (geminiRequest === undefined ? sent : showChange(sent, geminiRequest)),
+    describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
+    rewrite: (sent, { request }) => (request === undefined ? sent : showChange(sent, request)),
     signal: notes.signalOf(run),
   });
   notes.changes = outcome.model;
@@ -35,9 +34,9 @@ export async function beforeModel(
 }
 
 /** What the next hook sees of a change; of one that cannot be sent, nothing. */
-function showChange(sent: readonly Message[], change: JsonObject): readonly Message[] {
+function showChange(sent: readonly Message[], { change }: RequestChange): readonly Message[] {
   try {
-    return changeMessages(sent, change);
+    return change(sent);
   } catch {
     return sent;
   }
@@ -54,11 +53,10 @@ export async function beforeToolSelection(
     event: 'before_tool_selection',
     ...idsOf(run),
     value: tools,
-    describe: (left) =>
-      beforeToolSelectionFields(
-        run,
-        left.map(({ name }) => name),
-      ),
+    describe: (left) => ({
+      data: { available_tools: left.map(({ name }) => name) },
+      conversation: () => ({ messages: sentMessages(run, run.messages), model: run.model.id }),
+    }),
     rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
     signal: notes.signalOf(run),
   });
@@ -108,16 +106,16 @@ export function callModel(request: ModelCallRequest, next: ModelCall, parts: Hoo
 
 function changeRequest(request: ModelCallRequest, { changes }: RunState, { logger }: HookParts): ModelCallRequest {
   let changed = request;
-  for (const { geminiRequest } of changes) {
-    if (geminiRequest === undefined) continue;
-    const { model } = geminiRequest;
-    if (typeof model === 'string' && model !== request.model.id) {
-      logger.warn(`A hook's llm_request asks for the model "${model}": that of the run answers.`);
+  for (const { request: wanted } of changes) {
+    if (wanted === undefined) continue;
+    const { model, settings, change } = wanted;
+    if (model !== undefined && model !== request.model.id) {
+      logger.warn(`A hook asks for the model "${model}": that of the run answers.`);
     }
     try {
-      changed = applyGeminiRequest(changed, geminiRequest);
+      changed = { ...changed, messages: change(changed.messages), settings: { ...changed.settings, ...settings } };
     } catch (error) {
-      logger.error(`A hook's llm_request cannot be sent, and was passed over: ${describeError(error)}`, error);
+      logger.error(`A hook's request cannot be sent, and was passed over: ${describeError(error)}`, error);
     }
   }
   return changed;

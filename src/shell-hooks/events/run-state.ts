@@ -11,7 +11,7 @@ export class RunState {
   private readonly reached = new Map<string, CallRecord>();
   /** What hooks said about the model call that comes next: it holds for that one. */
   texts: readonly Message[] = [];
-  changes: readonly Pick<HookEffects, 'response' | 'geminiRequest'>[] = [];
+  changes: readonly Pick<HookEffects, 'response' | 'request'>[] = [];
   mustCallTool = false;
   /** What the run was asked. */
   prompt = '';

@@ -1,7 +1,6 @@
 import { safeText } from '../../internal/safe-text.js';
 import type { SessionInfo } from '../../tools/tool.js';
 import { HookCancelledError } from '../error.js';
-import { sessionEndFields, sessionStartFields } from './event-fields.js';
 import type { HookParts } from './parts.js';
 
 /** `session_start`. Rejects where a hook cancels: the session is not opened. */
@@ -11,7 +10,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
     event: 'session_start',
     sessionId: session.id,
     value: undefined,
-    describe: () => sessionStartFields(session, source),
+    describe: () => ({ data: { session_id: session.id }, flat: { source } }),
     source,
     signal,
   });
@@ -27,7 +26,7 @@ export async function endSession(session: SessionInfo, { runner, logger }: HookP
     event: 'session_end',
     sessionId: session.id,
     value: undefined,
-    describe: () => sessionEndFields(session),
+    describe: () => ({ data: { session_id: session.id, messages: session.messages }, flat: { reason: 'other' } }),
     source: 'other',
   });
   const { cancelledBy: hookName, reason, modelTexts } = outcome;

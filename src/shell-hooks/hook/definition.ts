@@ -1,6 +1,10 @@
-import { MAX_TIMER_MS } from '../../internal/clock.js';
+import { isObject } from '../../internal/json.js';
+import { anything, boolean, callable, listOf, oneOf, required, text, timerMs } from '../../internal/options/rules.js';
+import type { OptionRule, OptionTable } from '../../internal/options/validate.js';
+import { isVariableName } from '../../process/environment.js';
 import type { TrustScope } from '../../trust/item.js';
 import type { HookDialect, HookEvent } from './event.js';
+import type { CompiledMatcher } from './matcher.js';
 
 /** A program that runs at an event. */
 export interface HookDefinition {
@@ -56,19 +60,47 @@ export interface HookOrigin {
 export type HookRegistration = HookDefinition & HookOrigin;
 
 /** A hook that was checked. */
-export interface ShellHook extends HookRegistration {
+export interface ShellHook extends HookRegistration, CompiledMatcher {
   readonly id: string;
   /** Its number among the hooks of the same name, event and origin, from 1: an approval is of one of them. */
   readonly ordinal: number;
   readonly scope: TrustScope;
   readonly dialect: HookDialect;
-  /** True if the hook is for something that has any of these names. */
-  readonly matches: (names: readonly string[]) => boolean;
-  /** Whether `matcher` is a regular expression. */
-  readonly isPattern: boolean;
 }
 
-/** What is wrong with a number of milliseconds. */
-export function timeoutProblem(key: string, value: unknown): string {
-  return `\`${key}\` is ${typeof value === 'number' ? value : JSON.stringify(value)}; it is a number of milliseconds from 1 to ${MAX_TIMER_MS}`;
-}
+const isPlainText = (value: unknown) => typeof value === 'string' && !value.includes('\0');
+const plainText: OptionRule = { expected: 'a string without NUL characters', accepts: isPlainText };
+
+/** The settings of a hook that a file may give. */
+export const definitionRules = {
+  event: required(text),
+  name: required({
+    expected: 'a string of 1 to 128 characters without control characters',
+    accepts: (name) => typeof name === 'string' && /^[^\p{Cc}\p{Bidi_Control}]{1,128}$/u.test(name),
+  }),
+  command: required({
+    expected: 'a non-empty string without NUL characters',
+    accepts: (command) => isPlainText(command) && String(command).trim() !== '',
+  }),
+  args: listOf(plainText),
+  shell: { expected: "a boolean or 'bash'", accepts: (shell) => typeof shell === 'boolean' || shell === 'bash' },
+  matcher: plainText,
+  timeout: timerMs,
+  env: {
+    expected: 'an object of strings without NUL characters, by the names of variables',
+    accepts: (env) => isObject(env) && Object.keys(env).every(isVariableName) && Object.values(env).every(isPlainText),
+  },
+  cwd: plainText,
+  onFailure: oneOf('continue', 'block'),
+  exitCodes: boolean,
+  files: listOf(plainText),
+  reads: listOf(plainText),
+  sensitive: listOf(plainText),
+} satisfies OptionTable<HookDefinition>;
+
+/** All settings of a hook. */
+export const registrationRules = {
+  ...definitionRules,
+  ...{ scope: anything, source: plainText, root: plainText, extension: plainText, dialect: anything },
+  ...{ dialectEvent: plainText, variables: callable },
+} satisfies OptionTable<HookRegistration>;

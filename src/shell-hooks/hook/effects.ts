@@ -1,4 +1,6 @@
 import type { JsonValue } from '../../internal/json.js';
+import type { Message } from '../../model/message.js';
+import type { ModelSettings } from '../../model/model.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { ShellHook } from './definition.js';
@@ -28,8 +30,17 @@ export interface HookEffects {
   readonly tools?: ToolChoiceLimit | undefined;
   /** Replaces the text of the response; before the model call, the call itself. */
   readonly response?: string | undefined;
-  /** Another request, in the words of Gemini. */
-  readonly geminiRequest?: Readonly<Record<string, JsonValue>> | undefined;
+  /** Changes the request to the model. */
+  readonly request?: RequestChange | undefined;
+}
+
+/** A change of the request to the model. */
+export interface RequestChange {
+  /** Another model, which is asked for in vain: that of the run answers. */
+  readonly model?: string | undefined;
+  readonly settings: ModelSettings;
+  /** Changes the messages. Throws a `MessageInvalidError` if they cannot be sent. */
+  readonly change: (messages: readonly Message[]) => readonly Message[];
 }
 
 /** Which tools are left. */
@@ -69,11 +80,5 @@ export function failed(problem: HookProblem): HookReading {
   return { ...SILENT, problem };
 }
 
-/** A hook that went wrong: where it said no, that stands. One that did and exits with an error did what it is for. */
-export function failedWith(no: HookEffects, problem: HookProblem): HookReading {
-  const saysNo = Object.keys(no).length > 0;
-  return { ...SILENT, effects: no, problem: saysNo && problem.kind === 'exit-code' ? undefined : problem };
-}
-
-/** What stands where a hook gave no reason. */
+/** The reason of a hook that gave none. */
 export const NO_REASON = 'no reason was given';

@@ -4,6 +4,8 @@ export interface CompiledMatcher {
   readonly matches: (names: readonly string[]) => boolean;
   /** Whether it is a regular expression. One of the workspace is tried only as it was approved: it may never end. */
   readonly isPattern: boolean;
+  /** The names of a list; empty for everything and for a pattern. */
+  readonly names: readonly string[];
 }
 
 /** Compiling cannot be stopped either: a pattern of a megabyte takes many seconds. */
@@ -19,12 +21,12 @@ const LIST = /^[\w\- ,|]+$/;
  */
 export function compileMatcher(given: string | undefined): CompiledMatcher | string {
   const matcher = given?.trim() ?? '';
-  if (matcher === '' || matcher === '*') return { matches: () => true, isPattern: false };
+  if (matcher === '' || matcher === '*') return { matches: () => true, isPattern: false, names: [] };
   if (LIST.test(matcher)) return exactly(matcher.split(/[,|]/));
   if (matcher.length > LONGEST) return `\`matcher\` has more than ${LONGEST} characters`;
   try {
     const pattern = new RegExp(matcher);
-    return { matches: (names) => names.some((name) => pattern.test(name)), isPattern: true };
+    return { matches: (names) => names.some((name) => pattern.test(name)), isPattern: true, names: [] };
   } catch (error) {
     return `\`matcher\` is an invalid pattern: ${(error as Error).message}`;
   }
@@ -32,5 +34,5 @@ export function compileMatcher(given: string | undefined): CompiledMatcher | str
 
 function exactly(list: readonly string[]): CompiledMatcher {
   const wanted = new Set(list.map((name) => name.trim()).filter((name) => name !== ''));
-  return { matches: (names) => names.some((name) => wanted.has(name)), isPattern: false };
+  return { matches: (names) => names.some((name) => wanted.has(name)), isPattern: false, names: [...wanted] };
 }

@@ -51,7 +51,7 @@ export interface HookEventResult<Value = unknown> {
   /** What is left of the tools, hook by hook. */
   readonly tools: readonly ToolChoiceLimit[];
   /** Changes of the model request and the response that stands in its place, in order. */
-  readonly model: readonly Pick<HookEffects, 'response' | 'geminiRequest'>[];
+  readonly model: readonly Pick<HookEffects, 'response' | 'request'>[];
 }
 
 /** What the hooks of one event have come to so far. */
@@ -62,7 +62,7 @@ export class EventProgress<Value> {
   private readonly outcomes: HookOutcome[] = [];
   private readonly modelTexts: { hook: string; text: string }[] = [];
   private readonly tools: ToolChoiceLimit[] = [];
-  private readonly model: Pick<HookEffects, 'response' | 'geminiRequest'>[] = [];
+  private readonly model: Pick<HookEffects, 'response' | 'request'>[] = [];
   private readonly verdicts: { cancel?: HookVerdict; stop?: HookVerdict; ask?: HookVerdict; again?: HookVerdict } = {};
 
   constructor(readonly context: HookEventContext<Value>) {
@@ -82,7 +82,7 @@ export class EventProgress<Value> {
     }
     for (const text of effects.modelTexts ?? []) this.modelTexts.push({ hook: hook.name, text });
     if (effects.tools) this.tools.push(effects.tools);
-    if (effects.response !== undefined || effects.geminiRequest) this.model.push(effects);
+    if (effects.response !== undefined || effects.request) this.model.push(effects);
     for (const kind of ['cancel', 'stop', 'ask', 'again'] as const) {
       const reason = effects[kind];
       if (reason !== undefined) this.verdicts[kind] ??= { by: hook.name, reason };

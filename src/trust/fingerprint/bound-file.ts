@@ -150,7 +150,8 @@ export class BoundFolder {
     await this.keep(path, { ...leads, ...content }, bytes);
   }
 
-  private resolve(path: string): string {
+  /** Where a path leads. Throws an `ItemUnboundError` if that is outside of the folder, or nowhere. */
+  resolve(path: string): string {
     const target = reading(path, () => realpathSync.native(path));
     if (isInside(target, this.root)) return target;
     throw new ItemUnboundError('outside', `${path} leads to ${target}, which lies outside of ${this.root}.`);

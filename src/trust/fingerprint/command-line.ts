@@ -14,7 +14,7 @@ export type KnownVariables = Readonly<Record<string, string>>;
 
 /** No argument is longer on Linux. */
 const LONG_LINE = 131_072;
-const VARIABLE = /\$(?:\{(\w+)(?::?-[^{}]*)?\}|(\w+))/g;
+const VARIABLE = /\$(?:\{(\w+)(?::?-([^{}]*))?\}|(\w+))/g;
 /** In an MCP entry the host puts a value here, not a shell. */
 const VALUE = /\$\{(?:env:)?(\w+)(?::-([^{}]*))?\}/g;
 /** Stands for a known variable while the line is split, so that a folder of any name stays one piece of a word. */
@@ -25,94 +25,65 @@ const MARK = /\0(\w+)\0/g;
  * in it, is read as a command line itself. A file that output is redirected to is written, not run: it does not count.
  */
 export function readCommandLine(item: TrustItem, variables: KnownVariables): CommandLine {
-  const { command = '', args = [], shell, kind } = item;
-  if ([command, ...args].reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
+  const given = [item.command ?? '', ...(item.args ?? [])];
+  if (given.reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
     throw new ItemUnboundError('too-large', `Its command line must have at most ${LONG_LINE} characters.`);
   }
-  const marked = [command, ...args].map((text) =>
-    mark(kind === 'mcp-server' ? markValues(text, variables) : text, variables),
-  );
-  const [program = '', ...others] = marked;
-  const line = new LineReader();
-  if (shell) line.read(program.replace(/\n$/, ''));
-  else line.words.add(program);
-  line.add(others);
-  const words = [...line.words].map((word) => word.replace(MARK, (_mark, name: string) => variables[name] ?? ''));
-  return { words: new Set(words), isPlain: line.isPlain };
+  const isServer = item.kind === 'mcp-server';
+  const [program = '', ...args] = given.map((text) => markVariables(text, variables, isServer));
+  const words = new Set(item.shell ? [] : [program]);
+  const lines = new Set(item.shell ? [program.replace(/\n$/, '')] : []);
+  const add = (found: readonly string[]) => {
+    for (const [at, word] of found.entries()) {
+      words.add(word).add(word.replace(/^-[^=]*=/, ''));
+      if (/\s/.test(word) || /^-\w*c$/.test(found[at - 1] ?? '')) lines.add(word);
+    }
+  };
+  add(args);
+  // Also visits the lines that are added meanwhile.
+  for (const line of lines) add(wordsOf(line));
+  return {
+    words: new Set([...words].map((word) => word.replace(MARK, (_mark, name: string) => variables[name] ?? ''))),
+    isPlain: [...lines].every(isPlainLine),
+  };
 }
 
-function mark(text: string, variables: KnownVariables): string {
-  return text.replace(VARIABLE, (whole: string, braced: string | undefined, bare = '') => {
+/** In an MCP entry the value of an unknown variable is its default, or nothing. Elsewhere it stays as it is. */
+function markVariables(text: string, variables: KnownVariables, isServer: boolean): string {
+  return text.replace(isServer ? VALUE : VARIABLE, (whole: string, ...groups: (string | undefined)[]) => {
+    const [braced, otherwise = '', bare = ''] = groups;
     const name = braced ?? bare;
-    return Object.hasOwn(variables, name) ? `\0${name}\0` : whole;
+    if (Object.hasOwn(variables, name)) return `\0${name}\0`;
+    return isServer ? otherwise : whole;
   });
 }
 
-/** The value of an unknown variable is its default, or nothing. */
-function markValues(text: string, variables: KnownVariables): string {
-  return text.replace(VALUE, (_whole, name: string, otherwise = '') =>
-    Object.hasOwn(variables, name) ? `\0${name}\0` : otherwise,
-  );
+/** A backslash and what it protects, a string in single quotes, or one in double quotes; the last quote may be missing. */
+const QUOTED = /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs;
+/** A word, behind the operator that redirects output to it. `<>` also reads. */
+const WORD = new RegExp(`((?<!<)&?>[>|&]?[ \\t]*)?((?:${QUOTED.source}|[^ \\t\\n;&|<>()\\\\'"])+)`, 'gs');
+
+function wordsOf(line: string): readonly string[] {
+  const words = [...line.matchAll(WORD)].filter(([, written]) => written === undefined);
+  return words.map(([word]) => word.replace(QUOTED, unquoted));
 }
 
-/** Collects the words of a line, and of the lines that are arguments in it. */
-class LineReader implements CommandLine {
-  readonly words = new Set<string>();
-  isPlain = true;
-  private readonly lines = new Set<string>();
-
-  read(line: string): void {
-    if (this.lines.has(line)) return;
-    this.lines.add(line);
-    const { words, isPlain } = splitLine(line);
-    this.isPlain &&= isPlain;
-    this.add(words);
-  }
-
-  add(words: readonly string[]): void {
-    for (const [at, word] of words.entries()) {
-      this.words.add(word).add(word.replace(/^-[^=]*=/, ''));
-      if (/\s/.test(word) || /^-\w*c$/.test(words[at - 1] ?? '')) this.read(word);
-    }
-  }
+function unquoted(_quoted: string, ...[escaped, single, double = '']: (string | undefined)[]): string {
+  if (escaped !== undefined) return withoutLineEnd(escaped);
+  return single ?? double.replace(/\\([$`"\\\n])/g, (_escape, character: string) => withoutLineEnd(character));
 }
 
-const BREAK = /<>|&?>[>|&]?|[ \t\n;&|<>()]/y;
+/** A backslash at the end of a line joins it to the next one. */
+function withoutLineEnd(character: string): string {
+  return character === '\n' ? '' : character;
+}
+
 /** Outside of quotes each of these starts another command, opens a file, or is replaced by something else. */
 const ACTIVE = /[\n;&|<>()`$*?[{~#!]/;
-const ACTIVE_IN_QUOTES = /[$`]/;
 
-function splitLine(line: string): { readonly words: readonly string[]; readonly isPlain: boolean } {
-  const words: string[] = [];
-  let word: string | undefined;
-  let quote = '';
-  let isPlain = true;
-  let isWritten = false;
-  const end = (then: string) => {
-    if (word !== undefined && !isWritten) words.push(word);
-    // Blanks may stand between the operator and its file.
-    if (word !== undefined || !/\s/.test(then)) isWritten = /^&?>/.test(then);
-    word = undefined;
-  };
-  for (let at = 0; at < line.length; at += 1) {
-    const character = line.charAt(at);
-    BREAK.lastIndex = at;
-    const [broken] = quote === '' ? (BREAK.exec(line) ?? []) : [];
-    if (quote !== "'") isPlain &&= !(quote === '' ? ACTIVE : ACTIVE_IN_QUOTES).test(character);
-    if (broken !== undefined) {
-      end(broken);
-      at += broken.length - 1;
-    } else if (character === '\\' && quote !== "'") {
-      at += 1;
-      const escaped = line.charAt(at);
-      const isKept = quote === '"' && !/[$`"\\\n]/.test(escaped);
-      if (escaped !== '\n') word = (word ?? '') + (isKept ? character : '') + escaped;
-    } else if (character === quote) quote = '';
-    else if (quote === '' && /['"]/.test(character)) {
-      quote = character;
-      word ??= '';
-    } else word = (word ?? '') + character;
-  }
-  end('');
-  return { words, isPlain: isPlain && !/^\w+\+?=/.test(words[0] ?? '') };
+function isPlainLine(line: string): boolean {
+  const bare = line.replace(QUOTED, (quoted: string) =>
+    quoted.startsWith('"') ? quoted.replace(/\\.|[^$`]/gs, '') : '',
+  );
+  return !ACTIVE.test(bare) && !/^\w+\+?=/.test(wordsOf(line)[0] ?? '');
 }

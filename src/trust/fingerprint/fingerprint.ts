@@ -3,7 +3,7 @@ import { isRefusedName, isVariableName } from '../../process/environment.js';
 import { type Executable, resolveExecutable } from '../../process/executable.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
-import { EXTENSION_PATH, type TrustItem, type TrustPlace, type TrustScope } from '../item.js';
+import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace, type TrustScope } from '../item.js';
 import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
@@ -69,10 +69,7 @@ export async function fingerprintLocated(
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
   const places = {
     ...{ around, root, cwd, program: executable?.path, limits: place.limits },
-    definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
-    variables: variablesOf(item, place),
-    // The digest of the copy is not known yet; a `..` leads to the same place without it.
-    copy: root === undefined ? undefined : copyPath('0'.repeat(64), place.stateDir),
+    variables: variablesOf(located, place),
   };
   const bound = await bindFiles(item, places, sink);
   const document = {
@@ -116,17 +113,15 @@ function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue
   return { kind, name, event, extension, command, args, shell, env, cwd, reads, patterns: files, details };
 }
 
-/** The folder of the definition; never the workspace itself, in which any tool writes, nor an extension: all of it counts. */
-function definitionFolder({ source, workspace, root }: LocatedItem): string | undefined {
-  const folder = source === undefined ? workspace : dirname(source);
-  const isBound = root !== undefined && isInside(folder, root);
-  return folder !== workspace && isInside(folder, workspace) && !isBound ? folder : undefined;
-}
-
 /** The variables that the host replaces, or sets for the program. */
-function variablesOf({ kind, env }: TrustItem, { workspaceDir, projectVariable }: TrustPlace): KnownVariables {
-  if (kind === 'mcp-server') return { workspaceFolder: workspaceDir };
-  return { ...(projectVariable !== undefined && { [projectVariable]: workspaceDir }), ...env };
+function variablesOf({ item, root }: LocatedItem, { workspaceDir, projectVariable }: TrustPlace): KnownVariables {
+  const isServer = item.kind === 'mcp-server';
+  const project = isServer ? 'workspaceFolder' : projectVariable;
+  const variables = { ...(project !== undefined && { [project]: workspaceDir }), ...(!isServer && item.env) };
+  if (root === undefined) return variables;
+  const inExtension = (value: string) => value.replaceAll(EXTENSION_PATH, () => root);
+  const values = Object.entries(variables).map(([name, value]) => [name, inExtension(value)]);
+  return { ...Object.fromEntries(values), [EXTENSION_VARIABLE]: root };
 }
 
 interface ProgramSearch {
@@ -186,14 +181,4 @@ function validateEnvironment({ env = {} }: TrustItem): void {
 
 function refuse(problem: string): never {
   throw new ItemUnboundError('invalid', `It cannot be approved: ${problem}.`);
-}
-
-/** The folder of all copies of extensions as they were approved, without links. */
-export function copiesIn(stateDir: string): string {
-  return join(realLocation(stateDir), 'approved');
-}
-
-/** Where the copy of an extension lies. */
-export function copyPath(digest: string, stateDir: string): string {
-  return join(copiesIn(stateDir), digest.replace(/^sha256:/, ''));
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { realLocation } from '../../process/files/location.js';
 import type { TrustPlace } from '../item.js';
 import { BindingBudget, type BoundFile, BoundFolder } from './bound-file.js';
 import { canonicalJson } from './canonical-json.js';
-import { copiesIn, copyPath, type Fingerprint, fingerprintItem } from './fingerprint.js';
+import { type Fingerprint, fingerprintItem } from './fingerprint.js';
 
 /**
  * The folder that holds the bytes of an extension as they were approved, and that runs in its place. It is made of the
@@ -18,7 +19,7 @@ export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace):
     await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
     const { digest } = await fingerprintItem(fingerprint.item, place, (file, bytes) => copy(draft, file, bytes));
     if (digest !== fingerprint.digest) return undefined;
-    await lockFolders(draft);
+    await setFolderModes(draft, 0o500);
     // Another call may have been quicker, and what it made may run already: only a copy that is damaged makes room.
     if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) await replace(folder, draft);
     return (await isIntact(folder, fingerprint, place)) ? await inUse(folder) : undefined;
@@ -101,27 +102,23 @@ function textOf(files: readonly BoundFile[]): string {
   return lines.sort().join('\n');
 }
 
-async function lockFolders(folder: string): Promise<void> {
-  await eachFolder(folder, (path) => chmod(path, 0o500));
-}
-
 async function removeFolder(folder: string): Promise<void> {
-  // What may not be written to cannot be emptied.
-  await eachFolder(
-    folder,
-    () => Promise.resolve(),
-    (path) => chmod(path, 0o700),
-  ).catch(() => {});
+  // A folder that may not be written to cannot be emptied.
+  await setFolderModes(folder, 0o700).catch(() => {});
   await rm(folder, { recursive: true, force: true });
 }
 
-async function eachFolder(
-  folder: string,
-  after: (path: string) => Promise<void>,
-  before: (path: string) => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
-  if (!(await lstat(folder)).isDirectory()) return;
-  await before(folder);
-  for (const name of await readdir(folder)) await eachFolder(join(folder, name), after, before);
-  await after(folder);
+async function setFolderModes(folder: string, mode: number): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  for (const path of [folder, ...folders]) await chmod(path, mode);
+}
+
+/** The folder of all copies of extensions as they were approved, without links. */
+function copiesIn(stateDir: string): string {
+  return join(realLocation(stateDir), 'approved');
+}
+
+function copyPath(digest: string, stateDir: string): string {
+  return join(copiesIn(stateDir), digest.replace(/^sha256:/, ''));
 }

@@ -122,13 +122,19 @@ test('a list that was read does not change, and listeners hear of each change un
 test.each([0, -1, Number.NaN, 1e12, Number.POSITIVE_INFINITY, '30', null])(
   'A22: a time-out of %s is refused as the hook is registered',
   (timeout) => {
-    expect(problemsOf({ ...hook('a'), timeout })).toEqual([expect.stringContaining('`timeout` is ')]);
+    expect(problemsOf({ ...hook('a'), timeout })).toEqual([
+      expect.stringContaining('`timeout` must be milliseconds from 1 to '),
+    ]);
   },
 );
 
 test('A13: a NUL in the command line is refused as the hook is registered', () => {
-  expect(problemsOf({ ...hook('a'), args: ['x\0y'] })).toEqual(['its command line holds a NUL character']);
-  expect(problemsOf({ ...hook('a'), command: 'x\0y' })).toEqual(['its command line holds a NUL character']);
+  expect(problemsOf({ ...hook('a'), args: ['x\0y'] })).toEqual([
+    '`args[0]` must be a string without NUL characters, got "x\\u0000y"',
+  ]);
+  expect(problemsOf({ ...hook('a'), command: 'x\0y' })).toEqual([
+    '`command` must be a non-empty string without NUL characters, got "x\\u0000y"',
+  ]);
 });
 
 test.each(['(', '[a-', '(?<x', '*abc('])('B24: a hook whose matcher %s is an invalid pattern is refused', (matcher) => {
@@ -147,14 +153,14 @@ test('everything that is wrong is named at once, with the event that was meant',
   const bad = { event: 'befor_tool', name: '', command: '', env: { 'A=B': 'x' }, onFailure: 'explode', mather: '*' };
 
   expect(problemsOf(bad)).toEqual([
-    '`mather` is no setting of a hook',
-    '`event` is "befor_tool", which is none; did you mean "before_tool"?',
-    '`name` is no text of 1 to 128 characters without control characters',
-    '`command` is missing',
-    '`env` does not map names of variables to texts',
-    '`onFailure` is "explode"; it is "continue" or "block"',
+    'unknown setting `mather`; did you mean `matcher`?',
+    'unknown event `befor_tool`; did you mean `before_tool`?',
+    '`name` must be a string of 1 to 128 characters without control characters, got ""',
+    '`command` must be a non-empty string without NUL characters, got ""',
+    '`env` must be an object of strings without NUL characters, by the names of variables, got an object',
+    `\`onFailure\` must be 'continue' or 'block', got "explode"`,
   ]);
-  expect(problemsOf(null as never)).toEqual(['it is no object']);
+  expect(problemsOf(null as never)).toEqual(['it must be an object']);
 });
 
 test('any JSON for any field is taken, or refused as what it is', () => {

@@ -167,7 +167,7 @@ test('an event without a hook for it spawns nothing and writes nothing down', as
   });
   const { agent } = agentWith(lab, hooks, {
     script: [calls('look', {}), says('ok')],
-    tools: [{ ...tool, check: () => ({ value: unreadable }) }],
+    tools: [{ ...tool, check: () => ({ value: unreadable }) }, countingTool('other').tool],
   });
 
   expect((await agent.run('go')).text).toBe('ok');

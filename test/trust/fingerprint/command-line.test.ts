@@ -52,6 +52,13 @@ test('quotes and backslashes keep a line plain', () => {
   expect(line(`a 'b;$c' "d;e" f\\;g "h\\$i"`)).toEqual({ words: ['a', 'b;$c', 'd;e', 'f;g', 'h$i'], isPlain: true });
 });
 
+test('the end of a line stays in quotes, and is gone behind a backslash', () => {
+  expect(line(`a "b\nc" 'd\\\ne' "f\\\ng" h\\\ni`)).toEqual({
+    words: ['a', 'b\nc', 'd\\\ne', 'fg', 'hi', 'b', 'c', 'de'],
+    isPlain: false,
+  });
+});
+
 test('the words of a line that is not plain are read all the same', () => {
   expect(line('cd a&&sh b|c;d<e').words).toEqual(['cd', 'a', 'sh', 'b', 'c', 'd', 'e']);
 });
@@ -78,8 +85,8 @@ test('a known variable is replaced before the line is split, and keeps it plain'
 });
 
 test('an argument is no line, unless it has a blank in it or stands behind -c', () => {
-  expect(read({ command: 'x', args: ['a;b', '-c', 'd;e', 'f g'] }).words).toEqual([
-    ...['x', 'a;b', '-c', 'd;e', 'd', 'e', 'f g', 'f', 'g'],
+  expect(read({ command: 'x', args: ['a;b', '-c', 'd;e', 'f g'] }).words.sort()).toEqual([
+    ...['-c', 'a;b', 'd', 'd;e', 'e', 'f', 'f g', 'g', 'x'],
   ]);
   expect(read({ command: 'x', args: ['https://y/?a=1&b=*', '$(id)'] }).isPlain).toBe(true);
 });

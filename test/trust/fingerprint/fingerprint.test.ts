@@ -218,7 +218,7 @@ test.each<[string, Partial<TrustItem>]>([
   ['outside', { shell: true, command: 'sh /dev/fd/9 9<hooks/lint.sh' }],
   ['unreadable', { files: ['missing.txt'] }],
   ['no-executable', { command: './missing.sh' }],
-  ['too-large', { args: Array.from({ length: 3_000 }, (_, at) => `word${at}`) }],
+  ['too-large', { args: Array.from({ length: 11_000 }, (_, at) => `word${at}`) }],
   ['too-large', { args: Array.from({ length: 3 }, () => 'a'.repeat(50_000)) }],
 ])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
   const place = makePlace();

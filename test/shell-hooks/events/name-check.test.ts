@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import type { HookRegistration, ShellHooksOptions } from '../../../src/shell-hooks/shell-hooks.js';
+import { says } from '../../../src/testing/testing.js';
+import { agentWith, countingTool, hooksIn, sh, useHookLab } from '../../support/shell-hooks/hook-lab.js';
+
+const lab = useHookLab();
+
+/** Runs an agent with the tools `delete_file` and `mcp__sea__look` twice, and returns what its hooks reported. */
+async function warningsOf(hooks: readonly Partial<HookRegistration>[], more: ShellHooksOptions = {}) {
+  const loader = hooksIn(lab, {
+    ...more,
+    hooks: hooks.map((hook, at) => ({ ...sh('before_tool', 'true'), name: `guard-${at}`, ...hook })),
+  });
+  const tools = ['delete_file', 'mcp__sea__look'].map((name) => countingTool(name).tool);
+  const { agent } = agentWith(lab, loader, { script: [says('one'), says('two')], tools });
+  await agent.run('first');
+  await agent.run('second');
+  const unknown = loader.status().diagnostics.filter(({ code }) => code === 'matcher-unknown');
+  return unknown.map(({ level, message }) => `${level}: ${message}`);
+}
+
+test('names that match no tool are warned of once, all together, with the nearest name', async () => {
+  expect(await warningsOf([{ matcher: 'delete_flie' }, { matcher: 'delete_file, wipe', event: 'after_tool' }])).toEqual(
+    [
+      'warning: Some hooks never run for a tool that they name: ' +
+        'the matcher of hook "guard-0": no tool is named "delete_flie"; did you mean "delete_file"?, and ' +
+        'the matcher of hook "guard-1": no tool is named "wipe".',
+    ],
+  );
+});
+
+test.each([
+  ['a tool', { matcher: 'delete_file' }],
+  ['a tool of a server', { matcher: 'mcp__sea__look' }],
+  ['a tool of a server that has none yet', { matcher: 'mcp__pending__look' }],
+  ['everything', { matcher: '*' }],
+  ['a pattern', { matcher: '^wipe$' }],
+  ['an event without tools', { event: 'session_start', matcher: 'startup', dialect: 'claude' }],
+  ['a tool of another program that nobody mapped', { matcher: 'Bash|Write', dialect: 'claude' }],
+] as const)('no warning is due for %s', async (_what, hook) => {
+  expect(await warningsOf([hook])).toEqual([]);
+});
+
+test.each(['claude', 'codex', 'copilot'] as const)(
+  'with %s, a mapped name is known, and so is a list with one',
+  async (dialect) => {
+    const toolNames = { [dialect]: { delete_file: 'Bash' } };
+
+    expect(
+      await warningsOf(
+        [
+          { matcher: 'Bash', dialect },
+          { matcher: 'Write|Bash', dialect },
+        ],
+        { toolNames },
+      ),
+    ).toEqual([]);
+    expect(await warningsOf([{ matcher: 'Wrote|Bsh', dialect }], { toolNames })).toEqual([
+      expect.stringContaining('no tool is named "Wrote"; no tool is named "Bsh"; did you mean "Bash"?'),
+    ]);
+  },
+);
+
+test.each(['gemini', 'cursor'] as const)(
+  'with %s every matcher is a pattern, of which no warning is due',
+  async (dialect) => {
+    expect(await warningsOf([{ matcher: 'run_shell', dialect }], { toolNames: { [dialect]: {} } })).toEqual([]);
+  },
+);
+
+test('a hook that joins later is checked at the next run', async () => {
+  const loader = hooksIn(lab, { hooks: [] });
+  const { agent } = agentWith(lab, loader, { script: [says('one'), says('two')] });
+  await agent.run('first');
+  loader.registry.register({ ...sh('before_tool', 'true'), matcher: 'wipe' });
+  await agent.run('second');
+
+  expect(loader.status().diagnostics.map(({ code }) => code)).toEqual(['matcher-unknown']);
+});
