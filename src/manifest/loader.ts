@@ -122,7 +122,7 @@ export class ManifestLoader {
   }
 
   redactingLogger(logger: Logger): Logger {
-    return this.parts.redactor.logger(logger);
+    return this.parts.redactor.logger(() => logger);
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {

@@ -27,13 +27,14 @@ export class ManifestParts {
   readonly choices: EnableChoices;
   readonly diagnostics: ManifestDiagnostic[] = [];
   standalone: LoadedSkills = { entries: [], denied: [], diagnostics: [] };
-  private logger: Logger;
+  private target: Logger;
+  private readonly logger = this.redactor.logger(() => this.target);
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
 
   constructor(private readonly settings: ManifestSettings) {
     const { workspaceDir, appName, env } = settings;
-    this.logger = this.redactor.logger(settings.logger ?? consoleLogger);
+    this.target = settings.logger ?? consoleLogger;
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
     this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
@@ -53,7 +54,7 @@ export class ManifestParts {
   };
 
   async load(host: LoaderHost): Promise<void> {
-    this.logger = this.redactor.logger(this.settings.logger ?? host.logger);
+    this.target = this.settings.logger ?? host.logger;
     const quiet = redactingHost(host, this.redactor, this.logger);
     await this.shell.load(quiet);
     await this.mcp.load(quiet);
@@ -85,14 +86,9 @@ export class ManifestParts {
 
   private createGate(): TrustGate {
     const { workspaceDir, appName, userDir, approve, approveTimeoutMs, allow, env } = this.settings;
-    const told: Logger = {
-      debug: (message, details) => this.logger.debug(message, details),
-      info: (message, details) => this.logger.info(message, details),
-      warn: (message, details) => this.logger.warn(message, details),
-      error: (message, details) => this.logger.error(message, details),
-    };
     return createTrustGate({
-      ...{ workspaceDir, appName, stateDir: userDir, approve, approveTimeoutMs, allow, path: env.PATH, logger: told },
+      ...{ workspaceDir, appName, stateDir: userDir, approve, approveTimeoutMs, allow },
+      ...{ path: env.PATH, logger: this.logger },
     });
   }
 }

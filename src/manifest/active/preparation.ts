@@ -100,10 +100,8 @@ async function readSettings(
   for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
     const { name, envVar } = setting;
     // What cannot be used is a secret all the same.
-    for (const value of [resolved.values.get(name), envVar && env[envVar], stored[name]]) {
-      const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
-      context.redactor.learn(setting, isScalar ? (value as string | number | boolean) : undefined);
-    }
+    const values = [resolved.values.get(name), envVar && env[envVar], stored[name]];
+    for (const value of values) context.redactor.learn(setting, value);
   }
   return resolved;
 }
