@@ -48,7 +48,7 @@ describe('a default export that is a factory', () => {
   });
 
   test.each([
-    ['gives nothing', '{}', '`name` is no text'],
+    ['gives nothing', '{}', '`name` must be a string'],
     ['throws, and is not made for opencode', "{ throw new Error('no key'); }", 'no key'],
   ])('that %s is refused', async (_title, body, problem) => {
     const { names, failures } = await load(`export default () => { ${body === '{}' ? 'return {};' : body} };`);
@@ -88,7 +88,7 @@ describe('a default whose module names something of opencode', () => {
   test('is refused with both reasons where it is neither', async () => {
     const { failures } = await load("// 'tool.execute.before'\nexport default () => ({ name: '', befor() {} });");
 
-    expect(failures).toEqual([expect.stringMatching(/`name` is no text.*as one for opencode: .*`befor`/)]);
+    expect(failures).toEqual([expect.stringMatching(/`name` must be a string.*as one for opencode: .*`befor`/)]);
   });
 });
 
