@@ -101,8 +101,9 @@ export class EnableChoices {
       const { choices, problem } = await this.read();
       if (problem !== undefined) await copyFile(this.path, `${this.path}.${Date.now()}.backup`);
       const { user, workspaces } = structuredClone(choices);
-      const own = scope === 'user' ? user : (workspaces[this.workspace] ??= {});
-      own[name.toLowerCase()] = isOn;
+      const choice = { [name.toLowerCase()]: isOn };
+      if (scope === 'user') Object.assign(user, choice);
+      else workspaces[this.workspace] = { ...workspaces[this.workspace], ...choice };
       const changed = { ...choices, user, workspaces };
       await writeAtomic(this.path, `${JSON.stringify(changed, null, 2)}\n`);
       this.stored = changed;

@@ -76,10 +76,11 @@ export class Redactor {
     const copy = emptyLike(value);
     if (copy === undefined) return this.walk(String(value), walk);
     walk.seen.set(value, copy);
-    for (const [key, { value: item, enumerable = false }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    for (const key of Reflect.ownKeys(value)) {
       if (key === 'length' && Array.isArray(value)) continue;
-      const shown = this.member(key, item, walk);
-      Object.defineProperty(copy, this.values(key), { value: shown, enumerable, writable: true, configurable: true });
+      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+      const [name, shown] = [typeof key === 'string' ? this.values(key) : key, this.member(key, item, walk)];
+      Object.defineProperty(copy, name, { value: shown, enumerable, writable: true, configurable: true });
     }
     return copy;
   }

@@ -21,5 +21,6 @@ export function secretForms(secret: string): readonly string[] {
 function jsonForms(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return [json, ascii].flatMap((text) => [text, text.replaceAll('/', '\\/')]);
+  const capitals = ascii.replace(/\\u..../g, (code) => `\\u${code.slice(2).toUpperCase()}`);
+  return [json, ascii, capitals].flatMap((text) => [text, text.replaceAll('/', '\\/')]);
 }

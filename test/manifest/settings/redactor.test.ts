@@ -19,6 +19,10 @@ const writers: readonly (readonly [string, (text: string) => string])[] = [
   ['as it is', (text) => text],
   ['JSON', quoted],
   ['JSON in ASCII', ascii],
+  [
+    'JSON in ASCII with capitals',
+    (text) => ascii(text).replace(/\\u..../g, (code) => `\\u${code.slice(2).toUpperCase()}`),
+  ],
   ['JSON with escaped slashes', (text) => quoted(text).replaceAll('/', '\\/')],
   ['a URL', (text) => encodeURIComponent(text)],
   ['a form', (text) => new URLSearchParams({ a: text }).toString().slice(2)],
