@@ -14,7 +14,7 @@ describe('the hooks of a plugin for opencode that are an object of a class', () 
       helper() {}
     }
 
-    expect(problemOfHooks(new Guard(), true)).toBeUndefined();
+    expect(problemOfHooks(new Guard())).toBeUndefined();
   });
 
   test.each([
@@ -44,7 +44,7 @@ describe('the hooks of a plugin for opencode that are an object of a class', () 
     }
 
     for (const hooks of [new Method(), new Inherits(), new Field()]) {
-      expect(problemOfHooks(hooks, false)).toContain(`unknown member \`${name}\`; did you mean \`${hook}\`?`);
+      expect(problemOfHooks(hooks)).toContain(`unknown member \`${name}\`; did you mean \`${hook}\`?`);
     }
   });
 });
