@@ -1,6 +1,7 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import { invalidOption } from '../internal/options/validate.js';
+import { object, required } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
 import type { HookRegistry } from '../shell-hooks/hook/registry.js';
@@ -15,6 +16,12 @@ import type { ManifestsStatus } from './status.js';
 /** Extension packages as parts of an agent. It serves one agent. Changes go one after another; only turning off does not wait. */
 export class Manifests implements LifecycleLoader {
   readonly name = 'manifests';
+  readonly gate: TrustGate;
+  /** Where the hooks of extensions are registered. */
+  readonly hooks: HookRegistry;
+  /** The servers of extensions, under names of their own. */
+  readonly mcp: McpServers;
+  readonly skills: Skills;
   private readonly parts: ManifestParts;
   private readonly set: ExtensionSet;
   private queue: Promise<unknown> = Promise.resolve();
@@ -22,26 +29,13 @@ export class Manifests implements LifecycleLoader {
 
   constructor(options: ManifestOptions) {
     const settings = resolveManifestOptions(options);
-    this.parts = new ManifestParts(settings);
-    this.set = new ExtensionSet(settings, this.parts);
-  }
-
-  get gate(): TrustGate {
-    return this.parts.gate;
-  }
-
-  /** Where the hooks of extensions are registered. */
-  get hooks(): HookRegistry {
-    return this.parts.shell.registry;
-  }
-
-  /** The servers of extensions, under names of their own. */
-  get mcp(): McpServers {
-    return this.parts.mcp;
-  }
-
-  get skills(): Skills {
-    return this.parts.skills;
+    const parts = new ManifestParts(settings);
+    this.gate = parts.gate;
+    this.hooks = parts.shell.registry;
+    this.mcp = parts.mcp;
+    this.skills = parts.skills;
+    this.parts = parts;
+    this.set = new ExtensionSet(settings, parts);
   }
 
   /**
@@ -54,11 +48,10 @@ export class Manifests implements LifecycleLoader {
 
   /** Called by the agent. */
   async load(host: LoaderHost): Promise<void> {
-    if (this.isLoaded)
-      throw new OptionInvalidError(
-        'loaders',
-        '`loaders` has the extensions of another agent; call `manifests` again for this one',
-      );
+    if (this.isLoaded) {
+      const message = '`loaders` has the extensions of another agent; call `manifests` again for this one';
+      throw new OptionInvalidError('loaders', message);
+    }
     this.isLoaded = true;
     try {
       await this.parts.load(host);
@@ -78,7 +71,7 @@ export class Manifests implements LifecycleLoader {
 
   /** The extensions with a valid manifest, on or off, in the order of loading. */
   extensions(): readonly ExtensionPackage[] {
-    return this.set.list();
+    return this.set.found;
   }
 
   /** True if an extension of this name is on and has the settings that it needs. */
@@ -88,8 +81,7 @@ export class Manifests implements LifecycleLoader {
 
   /** The names of those that are on and have the settings that they need. */
   enabledNames(): readonly string[] {
-    const names = this.set.list().map(({ name }) => name);
-    return names.filter((name) => this.set.isEnabled(name));
+    return this.set.found.map(({ name }) => name).filter((name) => this.set.isEnabled(name));
   }
 
   /**
@@ -116,7 +108,7 @@ export class Manifests implements LifecycleLoader {
 
   /** Takes other configuration of the host's, and looks again at which settings are missing. Reads no manifest. */
   async configure(config: Readonly<Record<string, unknown>>): Promise<void> {
-    if (typeof config !== 'object' || config === null) throw invalidOption('config', 'an object', config);
+    validateOption('config', config, required(object));
     this.set.config = config;
     await this.enqueue(() => this.set.refresh());
   }
@@ -128,11 +120,11 @@ export class Manifests implements LifecycleLoader {
 
   /** Starts nothing, contacts nobody and asks nobody. */
   status(): ManifestsStatus {
-    const { skills, pendingSkills, diagnostics } = this.parts;
+    const { skills, standalone, diagnostics } = this.parts;
     return this.redactValues({
       extensions: this.set.statuses(),
       skills: skills.list().map(({ id }) => id),
-      pendingSkills,
+      pendingSkills: standalone.denied,
       diagnostics: [...diagnostics],
     });
   }

@@ -37,15 +37,13 @@ export class ManifestParts {
     this.target = settings.logger ?? consoleLogger;
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
-    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
+    const redact = (text: string): string => this.redactor.values(text);
+    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
   }
-
-  /** For what hooks write. */
-  readonly redact = (text: string): string => this.redactor.values(text);
 
   /** Logs a diagnostic, and keeps it for `status()`. */
   readonly report = (diagnostic: ManifestDiagnostic): void => {
@@ -78,10 +76,6 @@ export class ManifestParts {
     });
     if (effects === undefined) this.removeEffects?.();
     this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
-  }
-
-  get pendingSkills(): readonly string[] {
-    return this.standalone.denied;
   }
 
   private createGate(): TrustGate {
