@@ -1,4 +1,3 @@
-import type { Dirent } from 'node:fs';
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mapConcurrent } from '../internal/map-concurrent.js';
@@ -27,8 +26,7 @@ export async function discoverExtensions(options: DiscoveryOptions): Promise<Dis
   const byName = new Map<string, ExtensionPackage>();
   const seen = new Set<string>();
   for (const root of options.roots) {
-    const { folders, diagnostics: passedOver } = await listFolders(root, options);
-    diagnostics.push(...passedOver);
+    const folders = await listFolders(root, { ...options, report: (told) => diagnostics.push(told) });
     const fresh = folders.filter(({ path }) => !seen.has(path) && seen.add(path));
     const results = await mapConcurrent(fresh, ({ path, scope }) => readExtensionFolder(path, { ...options, scope }));
     for (const { extension, diagnostics: told } of results) {
@@ -43,53 +41,33 @@ export async function discoverExtensions(options: DiscoveryOptions): Promise<Dis
   return { extensions: [...byName.values()], diagnostics };
 }
 
-interface Folder {
-  readonly path: string;
-  readonly scope: ExtensionPackageScope;
+interface Listing extends DiscoveryOptions {
+  readonly report: (diagnostic: ManifestDiagnostic) => void;
 }
 
-interface FolderList {
-  readonly folders: readonly Folder[];
-  readonly diagnostics: readonly ManifestDiagnostic[];
-}
-
-async function listFolders(root: DiscoveryOptions['roots'][number], options: DiscoveryOptions): Promise<FolderList> {
-  const { scope, folder } = root;
+async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number], options: Listing) {
   const real = realLocation(folder);
   const workspace = realLocation(options.workspaceDir);
-  const found = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => error);
-  if (!Array.isArray(found)) {
-    const isThere = found.code !== 'ENOENT';
-    return {
-      folders: [],
-      diagnostics: isThere ? [passedOver(folder, `it could not be listed: ${found.message}`)] : [],
-    };
-  }
-  const diagnostics: ManifestDiagnostic[] = [];
-  const located = await mapConcurrent(sorted(found), (entry) => locate(real, entry));
-  const folders = located.flatMap(({ path, entry }): Folder[] => {
-    if (path === undefined) return [];
+  const entries = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') options.report(passedOver(folder, `it could not be listed: ${error.message}`));
+    return [];
+  });
+  const folders: { path: string; scope: ExtensionPackageScope }[] = [];
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const isLink = entry.isSymbolicLink();
+    if (!isLink && !entry.isDirectory()) continue;
+    const own = join(real, entry.name);
+    const path = isLink ? await realpath(own).catch(() => undefined) : own;
+    if (path === undefined) continue;
     if (isLink && !isInside(path, real) && !(scope === 'user' && options.followLinks)) {
-      diagnostics.push(passedOver(join(folder, entry.name), `it leads to ${path}, out of the folder of extensions`));
-      return [];
+      const problem = `it leads to ${path}, out of the folder of extensions`;
+      options.report(passedOver(join(folder, entry.name), problem));
+      continue;
     }
     // Whoever can write there decides what it is.
-    return [{ path, scope: isInside(path, workspace) ? 'workspace' : scope }];
-  });
-  return { folders, diagnostics };
-}
-
-function sorted(entries: readonly Dirent[]): readonly Dirent[] {
-  return entries
-    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-async function locate(folder: string, entry: Dirent): Promise<{ entry: Dirent; path: string | undefined }> {
-  const path = join(folder, entry.name);
-  if (!entry.isSymbolicLink()) return { entry, path };
-  return { entry, path: await realpath(path).catch(() => undefined) };
+    folders.push({ path, scope: isInside(path, workspace) ? 'workspace' : scope });
+  }
+  return folders;
 }
 
 function nameTaken({ name, source }: ExtensionPackage, taken: ExtensionPackage): ManifestDiagnostic {

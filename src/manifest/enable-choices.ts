@@ -1,43 +1,68 @@
-import { join } from 'node:path';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { describeError } from '../errors.js';
+import { type LockProblem, lockProblemText, withFileLock } from '../process/files/folder-lock.js';
 import { realLocation } from '../process/files/location.js';
-import { type ChoiceOwner, EnableState, STATE_FILE } from './enable-state.js';
+import { writeAtomic } from '../process/files/write-atomic.js';
+import { ExtensionPackageStateError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ManifestSettings } from './options.js';
 
-/** Which extensions are on. A choice counts at once and is stored behind those before it. */
+const byName = z.record(z.string(), z.boolean());
+
+/** The file of choices. Names are in lower case: names differ in more than their case. */
+const choicesSchema = z.object({
+  version: z.literal(1),
+  /** Earlier choices were lost with a damaged file: what has no choice stays off. */
+  lost: z.boolean().optional(),
+  user: byName,
+  /** By the path of the workspace. */
+  workspaces: z.record(z.string(), byName),
+});
+
+type Choices = z.infer<typeof choicesSchema>;
+
+const NONE: Choices = { version: 1, user: {}, workspaces: {} };
+const LOST: Choices = { ...NONE, lost: true };
+
+/**
+ * Which extensions the user turned on or off, in one file that only the user can read. A choice counts at once and is stored
+ * behind those before it, each as an atomic change, also beside other processes. If the file is damaged, every extension
+ * is off until it is turned on again; the file is kept as a copy before it is written over.
+ */
 export class EnableChoices {
-  private readonly state: EnableState;
+  readonly path: string;
+  private stored: Choices = NONE;
   /** Choices that are not stored yet, or could not be. */
   private readonly chosen = new Map<string, boolean>();
   private storing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly settings: Pick<ManifestSettings, 'userDir' | 'workspaceDir' | 'autoEnable'>) {
-    this.state = new EnableState(join(settings.userDir, STATE_FILE));
-  }
-
-  /** The file of the choices. */
-  get path(): string {
-    return this.state.path;
+    this.path = join(settings.userDir, 'extensions-enabled.json');
   }
 
   /** Whether earlier choices were lost with a damaged file. */
   get isLost(): boolean {
-    return this.state.isLost;
+    return this.stored.lost === true;
   }
 
   /** Whether an extension is on, whatever else it may lack. */
-  isWanted(extension: ExtensionPackage): boolean {
-    const { name } = extension;
-    const choice = this.chosen.get(name) ?? this.state.choiceOf(this.ownerOf(extension), name);
-    return choice ?? (this.settings.autoEnable && !this.state.isLost);
+  isWanted({ name, scope }: ExtensionPackage): boolean {
+    const stored = scope === 'user' ? this.stored.user : this.stored.workspaces[this.workspace];
+    const choice = this.chosen.get(name) ?? stored?.[name.toLowerCase()];
+    return choice ?? (this.settings.autoEnable && !this.isLost);
   }
 
-  /** Turns an extension on or off. A choice that cannot be stored holds only if it turned the extension off. */
+  /**
+   * Turns an extension on or off. Rejects with an ExtensionPackageStateError if the choice cannot be stored; then it holds
+   * only if it turned the extension off.
+   */
   choose(extension: ExtensionPackage, isOn: boolean): Promise<void> {
     const { name } = extension;
     const before = this.chosen.get(name);
     this.chosen.set(name, isOn);
-    const stored = this.storing.then(() => this.state.choose(this.ownerOf(extension), name, isOn));
+    const stored = this.storing.then(() => this.store(extension, isOn));
     const settle = (kept: boolean | undefined) => {
       if (this.chosen.get(name) !== isOn) return;
       if (kept === undefined) this.chosen.delete(name);
@@ -52,7 +77,11 @@ export class EnableChoices {
 
   /** Reads the choices, behind those that are being stored. Resolves with what is wrong with their file, if anything. */
   load(): Promise<string | undefined> {
-    const read = this.storing.then(() => this.state.load());
+    const read = this.storing.then(async () => {
+      const { choices, problem } = await this.read();
+      this.stored = choices;
+      return problem;
+    });
     this.storing = read;
     return read;
   }
@@ -63,7 +92,43 @@ export class EnableChoices {
   }
 
   /** By whatever link one comes to a workspace, it is the same. */
-  private ownerOf({ scope }: ExtensionPackage): ChoiceOwner {
-    return scope === 'user' ? 'user' : { workspace: realLocation(this.settings.workspaceDir) };
+  private get workspace(): string {
+    return realLocation(this.settings.workspaceDir);
   }
+
+  private async store({ name, scope }: ExtensionPackage, isOn: boolean): Promise<void> {
+    const change = async () => {
+      const { choices, problem } = await this.read();
+      if (problem !== undefined) await copyFile(this.path, `${this.path}.${Date.now()}.backup`);
+      const { user, workspaces } = structuredClone(choices);
+      const choice = { [name.toLowerCase()]: isOn };
+      if (scope === 'user') Object.assign(user, choice);
+      else workspaces[this.workspace] = { ...workspaces[this.workspace], ...choice };
+      const changed = { ...choices, user, workspaces };
+      await writeAtomic(this.path, `${JSON.stringify(changed, null, 2)}\n`);
+      this.stored = changed;
+    };
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await withFileLock(this.path, change, lockFailure);
+    } catch (cause) {
+      if (cause instanceof ExtensionPackageStateError) throw cause;
+      throw new ExtensionPackageStateError(`${this.path} could not be written: ${describeError(cause)}`, { cause });
+    }
+  }
+
+  private async read(): Promise<{ choices: Choices; problem?: string }> {
+    try {
+      return { choices: choicesSchema.parse(JSON.parse(await readFile(this.path, 'utf8'))) };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { choices: NONE };
+      const isRead = error instanceof SyntaxError || error instanceof z.ZodError;
+      const what = isRead ? 'is damaged or of another version' : `could not be read: ${describeError(error)}`;
+      return { choices: LOST, problem: `${this.path} ${what}` };
+    }
+  }
+}
+
+function lockFailure(folder: string, problem: LockProblem): Error {
+  return new ExtensionPackageStateError(lockProblemText(folder, problem));
 }

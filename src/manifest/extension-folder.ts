@@ -1,11 +1,9 @@
 import { basename, join } from 'node:path';
 import { type ManifestDiagnostic, type ManifestProblem, problemsText } from '../internal/problem.js';
-import { readBytes } from '../process/files/file-bytes.js';
-import { resolveInside } from '../process/files/relative-path.js';
 import type { ExtensionPackage, ExtensionPackageScope, ManifestFormat } from './extension.js';
 import type { ReadManifest } from './formats/format.js';
 import { FORMATS } from './formats/list.js';
-import { MAX_JSON_BYTES, type ParsedJson, parseJsonObject } from './formats/strict-json.js';
+import { readJsonFile } from './formats/strict-json.js';
 
 /** How a folder is looked at. */
 export interface FolderReading {
@@ -28,7 +26,7 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
   const wanted = new Set<ManifestFormat>(reading.compat);
   for (const { id: format, file, isOptIn, read: readFormat } of FORMATS) {
     if (isOptIn && !wanted.has(format)) continue;
-    const manifest = await readManifestFile(root, file);
+    const manifest = await readJsonFile(root, file);
     if (manifest === undefined) continue;
     if (found !== undefined) {
       const message = `it is not read: ${found.file} comes first`;
@@ -45,16 +43,6 @@ export async function readExtensionFolder(root: string, reading: FolderReading):
     if (extension) found = { extension, file };
   }
   return { diagnostics, ...(found && { extension: found.extension }) };
-}
-
-/** Undefined where there is no such file. */
-async function readManifestFile(root: string, file: string): Promise<ParsedJson | undefined> {
-  const read = await readBytes(join(root, file), MAX_JSON_BYTES);
-  if ('problem' in read) return read.isAbsent ? undefined : { problems: [{ path: '', message: read.problem }] };
-  if ((await resolveInside(root, file)) === undefined) {
-    return { problems: [{ path: '', message: 'it leads out of the folder of the extension' }] };
-  }
-  return parseJsonObject(read.bytes);
 }
 
 interface Place {

@@ -1,4 +1,3 @@
-import { OptionInvalidError } from '../errors.js';
 import { loadSkills } from '../skills/load-skills.js';
 import type { ManifestParts } from './active/parts.js';
 import { type PreparedExtension, prepareExtension } from './active/preparation.js';
@@ -7,12 +6,12 @@ import { ExtensionPackageUnknownError } from './error.js';
 import type { ExtensionPackage } from './extension.js';
 import { extensionStatus } from './extension-status.js';
 import type { ManifestSettings } from './options.js';
-import { mergeConfiguration, type ResolvedSettings } from './settings/settings.js';
+import { mergeConfiguration } from './settings/settings.js';
 import type { ExtensionPackageStatus } from './status.js';
 
 /** The extensions that were found, and what is known of those that are on. */
 export class ExtensionSet {
-  private found: readonly ExtensionPackage[] = [];
+  found: readonly ExtensionPackage[] = [];
   /** By name; blocked ones too. */
   private readonly prepared = new Map<string, PreparedExtension>();
   private hostConfig: Readonly<Record<string, unknown>>;
@@ -26,28 +25,20 @@ export class ExtensionSet {
   }
 
   get config(): Readonly<Record<string, unknown>> {
-    const resolved = [...this.prepared].map(([name, { settings }]) => [name, settings] as const);
-    return mergeConfiguration(this.hostConfig, new Map<string, ResolvedSettings>(resolved));
+    return mergeConfiguration(this.hostConfig, this.prepared);
   }
 
   /** Takes another configuration, which counts with the next preparation. */
   set config(config: Readonly<Record<string, unknown>>) {
-    if (typeof config !== 'object' || config === null) throw new OptionInvalidError('config', 'it is no object.');
     this.hostConfig = config;
-  }
-
-  list(): readonly ExtensionPackage[] {
-    return this.found;
   }
 
   /** Throws an `ExtensionPackageUnknownError` if no extension has the name. */
   require(name: string): ExtensionPackage {
     const found = this.find(name);
     if (found) return found;
-    throw new ExtensionPackageUnknownError(
-      name,
-      this.found.map((extension) => extension.name),
-    );
+    const known = this.found.map((extension) => extension.name);
+    throw new ExtensionPackageUnknownError(name, known);
   }
 
   isEnabled(name: string): boolean {
@@ -105,14 +96,14 @@ export class ExtensionSet {
   statuses(): readonly ExtensionPackageStatus[] {
     const { choices, active } = this.parts;
     const servers = active.servers.list();
-    return this.found.map((extension) =>
-      extensionStatus(extension, {
-        isWanted: choices.isWanted(extension),
-        isLost: choices.isLost,
-        prepared: this.prepared.get(extension.name),
-        servers: servers.get(extension.name) ?? [],
-      }),
-    );
+    return this.found.map((extension) => {
+      const { name } = extension;
+      return extensionStatus(extension, {
+        choices,
+        prepared: this.prepared.get(name),
+        servers: servers.get(name) ?? [],
+      });
+    });
   }
 
   /** Installs nothing from here on. */

@@ -1,14 +1,13 @@
 import type { ExtensionPackageServer } from './active/installed-servers.js';
 import type { PreparedExtension } from './active/preparation.js';
+import type { EnableChoices } from './enable-choices.js';
 import type { ExtensionPackage } from './extension.js';
 import type { ExtensionPackageStatus } from './status.js';
 
 /** What is known of an extension. */
 export interface ExtensionKnowledge {
-  readonly isWanted: boolean;
-  /** Whether earlier choices were lost. */
-  readonly isLost: boolean;
-  /** Absent where it is off. */
+  readonly choices: EnableChoices;
+  /** Undefined if it is off. */
   readonly prepared: PreparedExtension | undefined;
   readonly servers: readonly ExtensionPackageServer[];
 }
@@ -16,7 +15,8 @@ export interface ExtensionKnowledge {
 /** An extension as `status()` shows it. */
 export function extensionStatus(extension: ExtensionPackage, known: ExtensionKnowledge): ExtensionPackageStatus {
   const { name, version, description, scope, format, root } = extension;
-  const { isWanted, prepared, servers } = known;
+  const { choices, prepared, servers } = known;
+  const isWanted = choices.isWanted(extension);
   const blocked = prepared?.blocked;
   const denied = [...(prepared?.denied ?? []), ...servers.flatMap(waiting)];
   const isActive = isWanted && prepared !== undefined && blocked === undefined;
@@ -25,7 +25,9 @@ export function extensionStatus(extension: ExtensionPackage, known: ExtensionKno
     enabled: isWanted && blocked === undefined,
     state: stateOf({ isWanted, isActive, isPending: denied.length > 0 }),
     approved: isActive && denied.length === 0,
-    reasons: isWanted ? [...(blocked === undefined ? [] : [blocked]), ...denied] : [whyOff(known)],
+    reasons: isWanted
+      ? [...(blocked === undefined ? [] : [blocked]), ...denied]
+      : [choices.isLost ? 'It is off: earlier choices were lost with a damaged file' : 'It is off'],
     hooks: isActive ? extension.hooks.map(({ event, name: hook, command }) => ({ event, name: hook, command })) : [],
     settings: extension.settings.map((setting) => ({
       ...{ name: setting.name, isSet: prepared?.settings.values.has(setting.name) ?? false },
@@ -43,8 +45,4 @@ function stateOf({ isWanted, isActive, isPending }: Record<string, boolean>): Ex
 
 function waiting({ name, state }: ExtensionPackageServer): string[] {
   return state === 'pending' || state === 'denied' ? [`The server "${name}" is not approved`] : [];
-}
-
-function whyOff({ isLost }: ExtensionKnowledge): string {
-  return isLost ? 'It is off: earlier choices were lost with a damaged file' : 'It is off';
 }

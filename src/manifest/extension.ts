@@ -1,30 +1,13 @@
 import type { JsonValue } from '../internal/json.js';
-import type { HookDialect } from '../shell-hooks/hook/event.js';
+import type { HookDefinition, HookOrigin } from '../shell-hooks/hook/definition.js';
 import type { SettingValue, SkillParameter } from '../skills/skill.js';
 
 /** Whose manifest it is: our own, or one of another program that is read as it is. */
 export type ManifestFormat = 'native' | 'gemini' | 'claude';
 
 /** A hook as a manifest has it. */
-export interface ManifestHook {
-  readonly name: string;
+export interface ManifestHook extends Omit<HookDefinition, 'event'>, Pick<HookOrigin, 'dialect' | 'dialectEvent'> {
   readonly event: string;
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  readonly shell?: boolean | 'bash' | undefined;
-  readonly matcher?: string | undefined;
-  readonly timeout?: number | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  readonly cwd?: string | undefined;
-  readonly onFailure?: 'continue' | 'block' | undefined;
-  readonly exitCodes?: boolean | undefined;
-  readonly files?: readonly string[] | undefined;
-  readonly reads?: readonly string[] | undefined;
-  readonly sensitive?: readonly string[] | undefined;
-  /** Whose rules it follows, where that is not this library. */
-  readonly dialect?: HookDialect | undefined;
-  /** The name of the event in that dialect. */
-  readonly dialectEvent?: string | undefined;
 }
 
 /** A setting as a manifest has it. */

@@ -1,7 +1,8 @@
 import { OptionInvalidError } from '../errors.js';
 import type { Logger } from '../internal/logger.js';
-import { invalidOption } from '../internal/options/validate.js';
-import type { LoaderHost } from '../lifecycle/lifecycle.js';
+import { object, required } from '../internal/options/rules.js';
+import { validateOption } from '../internal/options/validate.js';
+import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { McpServers } from '../mcp/mcp.js';
 import type { HookRegistry } from '../shell-hooks/hook/registry.js';
 import type { Skills } from '../skills/registry.js';
@@ -12,9 +13,15 @@ import { ExtensionSet } from './extension-set.js';
 import { type ManifestOptions, resolveManifestOptions } from './options.js';
 import type { ManifestsStatus } from './status.js';
 
-/** Extensions of one agent. Changes go one after another; only turning off does not wait. */
-export class ManifestLoader {
+/** Extension packages as parts of an agent. It serves one agent. Changes go one after another; only turning off does not wait. */
+export class Manifests implements LifecycleLoader {
   readonly name = 'manifests';
+  readonly gate: TrustGate;
+  /** Where the hooks of extensions are registered. */
+  readonly hooks: HookRegistry;
+  /** The servers of extensions, under names of their own. */
+  readonly mcp: McpServers;
+  readonly skills: Skills;
   private readonly parts: ManifestParts;
   private readonly set: ExtensionSet;
   private queue: Promise<unknown> = Promise.resolve();
@@ -22,36 +29,29 @@ export class ManifestLoader {
 
   constructor(options: ManifestOptions) {
     const settings = resolveManifestOptions(options);
-    this.parts = new ManifestParts(settings);
-    this.set = new ExtensionSet(settings, this.parts);
+    const parts = new ManifestParts(settings);
+    this.gate = parts.gate;
+    this.hooks = parts.shell.registry;
+    this.mcp = parts.mcp;
+    this.skills = parts.skills;
+    this.parts = parts;
+    this.set = new ExtensionSet(settings, parts);
   }
 
-  get gate(): TrustGate {
-    return this.parts.gate;
-  }
-
-  get hooks(): HookRegistry {
-    return this.parts.shell.registry;
-  }
-
-  get mcp(): McpServers {
-    return this.parts.mcp;
-  }
-
-  get skills(): Skills {
-    return this.parts.skills;
-  }
-
+  /**
+   * The host's configuration with the value of each setting at `extensions.<name>.<setting>`, sensitive ones included;
+   * what is wrong, or not approved, is not in it.
+   */
   get config(): Readonly<Record<string, unknown>> {
     return this.set.config;
   }
 
+  /** Called by the agent. */
   async load(host: LoaderHost): Promise<void> {
-    if (this.isLoaded)
-      throw new OptionInvalidError(
-        'loaders',
-        '`loaders` has the extensions of another agent; call `manifests` again for this one',
-      );
+    if (this.isLoaded) {
+      const message = '`loaders` has the extensions of another agent; call `manifests` again for this one';
+      throw new OptionInvalidError('loaders', message);
+    }
     this.isLoaded = true;
     try {
       await this.parts.load(host);
@@ -63,66 +63,85 @@ export class ManifestLoader {
     }
   }
 
+  /** Called by the agent. */
   async close(): Promise<void> {
     this.set.close();
     await this.parts.close();
   }
 
+  /** The extensions with a valid manifest, on or off, in the order of loading. */
   extensions(): readonly ExtensionPackage[] {
-    return this.set.list();
+    return this.set.found;
   }
 
+  /** True if an extension of this name is on and has the settings that it needs. */
   isEnabled(name: string): boolean {
     return this.set.isEnabled(name);
   }
 
+  /** The names of those that are on and have the settings that they need. */
   enabledNames(): readonly string[] {
-    const names = this.set.list().map(({ name }) => name);
-    return names.filter((name) => this.set.isEnabled(name));
+    return this.set.found.map(({ name }) => name).filter((name) => this.set.isEnabled(name));
   }
 
+  /**
+   * Turns an extension on, for later processes too. Resolves when its hooks are registered and its servers are connected
+   * or have failed. Rejects with an ExtensionPackageUnknownError, or an ExtensionPackageStateError if the choice cannot be
+   * stored.
+   */
   async enable(name: string): Promise<void> {
     const extension = this.set.require(name);
     await this.parts.choices.choose(extension, true);
     await this.enqueue(() => this.set.activate(extension.name));
   }
 
+  /**
+   * Turns an extension off, for later processes too. As it returns none of its hooks starts again, and its tools and
+   * skills are gone; it resolves when its servers have ended and the choice is stored. If storing it fails, the extension
+   * stays off.
+   */
   async disable(name: string): Promise<void> {
     const extension = this.set.require(name);
     const stored = this.parts.choices.choose(extension, false);
     await Promise.all([stored, this.set.deactivate(extension)]);
   }
 
+  /** Takes other configuration of the host's, and looks again at which settings are missing. Reads no manifest. */
   async configure(config: Readonly<Record<string, unknown>>): Promise<void> {
-    if (typeof config !== 'object' || config === null) throw invalidOption('config', 'an object', config);
+    validateOption('config', config, required(object));
     this.set.config = config;
     await this.enqueue(() => this.set.refresh());
   }
 
+  /** Reads everything anew, and asks about what has changed. What changed on disk has no effect before that. */
   async reload(): Promise<void> {
     await this.enqueue(() => this.set.read());
   }
 
+  /** Starts nothing, contacts nobody and asks nobody. */
   status(): ManifestsStatus {
-    const { skills, pendingSkills, diagnostics } = this.parts;
+    const { skills, standalone, diagnostics } = this.parts;
     return this.redactValues({
       extensions: this.set.statuses(),
       skills: skills.list().map(({ id }) => id),
-      pendingSkills,
+      pendingSkills: standalone.denied,
       diagnostics: [...diagnostics],
     });
   }
 
+  /** A copy of a value without the sensitive settings, by value and by key, for what the host logs or shows itself. */
   redact<T>(value: T): T {
     return this.parts.redactor.copy(value);
   }
 
+  /** As `redact`, by value alone: what has the name of a setting may be something else. */
   redactValues<T>(value: T): T {
     return this.parts.redactor.copyValues(value);
   }
 
+  /** A logger that tells another nothing sensitive. */
   redactingLogger(logger: Logger): Logger {
-    return this.parts.redactor.logger(logger);
+    return this.parts.redactor.logger(() => logger);
   }
 
   private enqueue<T>(work: () => Promise<T>): Promise<T> {
@@ -130,4 +149,17 @@ export class ManifestLoader {
     this.queue = result.catch(() => {});
     return result;
   }
+}
+
+/**
+ * Loads the extensions of the user and of the workspace: folders with a `manifest.json` that brings hooks, MCP servers,
+ * settings and skills. Nothing of a workspace's extension runs, connects, is read from the environment or reaches the
+ * model before the user has approved it, as it is.
+ *
+ * @example
+ * const extensions = manifests({ appName: 'my-agent', workspaceDir: process.cwd(), approve: terminalApprover() });
+ * const agent = new Agent({ model, loaders: [extensions] });
+ */
+export function manifests(options: ManifestOptions): Manifests {
+  return new Manifests(options);
 }

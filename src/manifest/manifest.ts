@@ -14,6 +14,6 @@ export type {
 export type { ReadManifest } from './formats/format.js';
 export { parseManifest } from './formats/native.js';
 export { manifestJsonSchema } from './formats/native-schema.js';
-export { type Manifests, manifests } from './manifests.js';
+export { type Manifests, manifests } from './loader.js';
 export type { ManifestOptions } from './options.js';
 export type { ExtensionPackageStatus, ManifestsStatus } from './status.js';

@@ -105,7 +105,10 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
     throw new OptionInvalidError(twice, `\`${twice}\` and \`gate\` exclude each other: the gate has its own`);
   }
   const { appName = 'keelson', autoEnable = true, compat = [], skillTool = 'skill', env = process.env } = options;
-  const { userDir = join(homedir(), `.${appName}`), skillFolders = standardFolders(appName) } = options;
+  const {
+    userDir = join(homedir(), `.${appName}`),
+    skillFolders = [`.${appName}/skills`, '.agents/skills', '.claude/skills'],
+  } = options;
   const workspaceDir = resolve(options.workspaceDir);
   return {
     ...options,
@@ -120,10 +123,6 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
       ...skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(workspaceDir, folder) }) as const),
     ],
   };
-}
-
-function standardFolders(appName: string): readonly string[] {
-  return [`.${appName}/skills`, '.agents/skills', '.claude/skills'];
 }
 
 /** The folder of this application is where the user's folder is; those of the standard are in the home folder. */

@@ -105,21 +105,11 @@ export async function loadParts(
   }
 }
 
-const AGENT = 'the agent';
-
-interface Candidate {
-  readonly entry: PluginEntry;
-  readonly path: string;
-  readonly owners: Map<string, string>;
-}
-
 class PluginLoading {
   readonly plugins: LoadedPart[] = [];
   readonly failures: KeelsonError[] = [];
   private readonly calling: PluginCalling;
   private readonly workspaceDir: string;
-  /** Who has a tool, by its name. */
-  private owners: ReadonlyMap<string, string>;
 
   constructor(
     private readonly loaded: LoadedPluginConfig,
@@ -127,7 +117,6 @@ class PluginLoading {
   ) {
     this.calling = { ...resolveCalling(options), signal: options.signal };
     this.workspaceDir = resolve(options.workspaceDir ?? '.');
-    this.owners = new Map(options.taken?.map((name) => [name, AGENT]));
   }
 
   async add(entry: PluginEntry, at: number): Promise<void> {
@@ -141,16 +130,16 @@ class PluginLoading {
     let made: readonly Member[] = [];
     let loading: Promise<readonly Member[]> | undefined;
     let { path } = entry;
+    const before = this.plugins.length;
     try {
       path = pathOf(entry, folder);
       await withoutLimit(() => this.authorize(entry, path), this.calling);
       const members = this.load(entry, path);
       loading = members;
       made = await callInTime(`import of ${path}`, () => members, this.calling);
-      const owners = new Map(this.owners);
-      this.plugins.push(...made.map((member) => this.check(member, { entry, path, owners })));
-      this.owners = owners;
+      for (const member of made) this.plugins.push(this.check(member, entry, path));
     } catch (error) {
+      this.plugins.length = before;
       if (made.length > 0) await this.end(made);
       // What was given up may be there all the same, later on.
       else loading?.then((late) => this.end(late)).catch(() => {});
@@ -193,25 +182,21 @@ class PluginLoading {
     }
   }
 
-  /** Throws where the plugin cannot stand beside those that are loaded. Adds its tools to the owners'. */
-  private check({ plugin, part }: Member, { entry, path, owners }: Candidate): LoadedPart {
+  /** Throws if the plugin has the name of another, or a tool with a name that is taken. */
+  private check({ plugin, part }: Member, entry: PluginEntry, path: string): LoadedPart {
     const twin = this.plugins.find((other) => other.plugin.name === plugin.name);
     if (twin !== undefined) throw new PluginLoadError(path, `its name "${plugin.name}" is that of ${twin.path}`);
+    const taken = new Set(this.options.taken);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;
-    const replaced: string[] = [];
-    for (const { name } of part.tools) {
-      const owner = owners.get(name);
-      if (mayReplace && owner === AGENT) replaced.push(name);
-      else if (owner !== undefined)
-        throw new PluginLoadError(path, this.conflict({ name, owner, plugin: plugin.name }));
-      owners.set(name, plugin.name);
+    const names = part.tools.map(({ name }) => name);
+    for (const [at, name] of names.entries()) {
+      const other = this.plugins.find((it) => it.part.tools.some((tool) => tool.name === name));
+      const own = names.indexOf(name) < at ? plugin.name : undefined;
+      const owner = other ? `${other.plugin.name} (${other.path})` : (own ?? 'the agent');
+      if (other === undefined && own === undefined && (mayReplace || !taken.has(name))) continue;
+      throw new PluginLoadError(path, `its tool "${name}" of plugin "${plugin.name}" has the name of one of ${owner}`);
     }
-    return { plugin, part, path, replaced, required: entry.required === true };
-  }
-
-  private conflict({ name, owner, plugin }: { name: string; owner: string; plugin: string }): string {
-    const other = this.plugins.find((it) => it.plugin.name === owner)?.path;
-    return `its tool "${name}" of plugin "${plugin}" has the name of one of ${owner}${other ? ` (${other})` : ''}`;
+    return { plugin, part, path, replaced: names.filter((name) => taken.has(name)), required: entry.required === true };
   }
 
   private refuse(entry: PluginEntry, error: KeelsonError): void {

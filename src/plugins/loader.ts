@@ -86,7 +86,7 @@ class Load {
     this.failures.push(...failures.map(({ message }) => message));
     const manager = new PluginHookManager(this.calling, found);
     try {
-      await this.initialise(manager, { found, loaded });
+      await this.initialise(manager, found, loaded);
       const ready = found.filter(({ part }) => manager.parts.includes(part));
       this.use(ready);
       return { config: loaded.path, plugins: ready.map(statusOf), failures: this.failures };
@@ -108,12 +108,16 @@ class Load {
   }
 
   /** Takes out the plugins whose `onInit` fails. Each of them sees the tools of all. */
-  private async initialise(manager: PluginHookManager, { found, loaded }: Found): Promise<void> {
+  private async initialise(
+    manager: PluginHookManager,
+    found: readonly LoadedPart[],
+    { config }: LoadedPluginConfig,
+  ): Promise<void> {
     const { host } = this;
     const tools = () => [...host.tools(), ...manager.parts.flatMap((part) => part.tools)];
     const context: PluginContext = {
       get config() {
-        return cloneData(loaded.config);
+        return cloneData(config);
       },
       toolRegistry: {
         list: () => [...new Set(tools().map((tool) => tool.name))],
@@ -136,11 +140,6 @@ class Load {
     const parts = ready.map(({ part }) => part);
     for (const lifecycle of pluginLifecycles(parts, { timeoutMs, replaced })) this.host.use(lifecycle);
   }
-}
-
-interface Found {
-  readonly found: readonly LoadedPart[];
-  readonly loaded: LoadedPluginConfig;
 }
 
 function statusOf({ plugin, path }: LoadedPart): PluginsStatus['plugins'][number] {

@@ -87,7 +87,7 @@ export interface PluginEntry {
   readonly required?: boolean | undefined;
   /** Lets the plugin's tools take the place of tools of the agent. Does not count in a file that was only found. */
   readonly replace?: boolean | undefined;
-  /** `opencode`: every function that the module exports is a plugin for opencode. Told from the exports where absent. */
+  /** `opencode`: every function that the module exports is a plugin for opencode. Told from the module if it is absent. */
   readonly format?: 'plugin' | 'opencode' | undefined;
   /**
    * Files and folders that it loads, relative to the folder of the configuration file. In a file that was only found, they

@@ -79,14 +79,11 @@ function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
   return { skill, problems: oddities(read, folderName.normalize('NFKC'), { name, description, compatibility }) };
 }
 
-interface Texts {
-  readonly name: string;
-  readonly description: string;
-  readonly compatibility: string;
-}
-
-function oddities({ fields, body }: ReadFrontMatter, folderName: string, texts: Texts): ManifestProblem[] {
-  const { name, description, compatibility } = texts;
+function oddities(
+  { fields, body }: ReadFrontMatter,
+  folderName: string,
+  { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
+): ManifestProblem[] {
   const found: [boolean, string, string][] = [
     [!fields.has('name'), 'name', `it is missing: the folder's name is taken`],
     [name !== folderName, 'name', `it is "${name}", and its folder "${folderName}"`],
@@ -96,7 +93,11 @@ function oddities({ fields, body }: ReadFrontMatter, folderName: string, texts: 
     [description.length > MAX_DESCRIPTION, 'description', `it is cut after ${MAX_DESCRIPTION} characters`],
     [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `it is cut after ${MAX_COMPATIBILITY} characters`],
     [fields.has('allowed-tools'), 'allowed-tools', 'it is a wish, and grants nothing'],
-    [isFalse(fields.get('user-invocable')), 'user-invocable', 'it is passed over: the user may invoke it as well'],
+    [
+      textIn(fields.get('user-invocable')).toLowerCase() === 'false',
+      'user-invocable',
+      'it is passed over: the user may invoke it as well',
+    ],
     [body === '', '', 'there are no instructions after its front matter: the description stands for them'],
     ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'it is passed over']),
   ];
@@ -114,10 +115,6 @@ function textIn(value: FrontMatterValue | undefined): string {
 
 function plainText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function isFalse(value: FrontMatterValue | undefined): boolean {
-  return textIn(value).toLowerCase() === 'false';
 }
 
 function clip(text: string, max: number): string {

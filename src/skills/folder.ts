@@ -89,24 +89,16 @@ export async function loadFolderSkill(
   const opened = await read(place, folder ?? (await place.gated.open()));
   if ('problem' in opened) {
     const level = opened.isDenied ? 'warning' : 'error';
-    return {
-      isDenied: opened.isDenied,
-      diagnostics: [diagnose(level, place, [{ path: '', message: opened.problem }])],
-    };
+    const problem = { path: '', message: opened.problem };
+    return { isDenied: opened.isDenied, diagnostics: [diagnose(level, place, [problem])] };
   }
   const { skill: file, problems } = await parse(opened.text, place);
   if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
-  const told = [...problems, ...settingsIn(file, place)];
+  const settings = new Set(place.findSettings?.(file.body).map(({ text }) => text));
+  const left = [...settings].map((text) => `${text} stays as it is: no setting is put before the model`);
+  const told = [...problems, ...left.map((message) => ({ path: '', message }))];
   const diagnostics = told.length === 0 ? [] : [diagnose('warning', place, told)];
   return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
-}
-
-function settingsIn({ body }: SkillFile, { findSettings }: SkillPlace): readonly ManifestProblem[] {
-  const texts = new Set(findSettings?.(body).map(({ text }) => text));
-  return [...texts].map((text) => ({
-    path: '',
-    message: `${text} stays as it is: no setting is put before the model`,
-  }));
 }
 
 function parse(text: string, { folder, command }: SkillPlace) {

@@ -50,9 +50,9 @@ describe('G8: what a module may export', () => {
   // covers: S3-2.3
   test.each([
     ['nothing', 'export const x = 1;', 'it has no default export'],
-    ['a number', 'export default 42;', 'number'],
+    ['a number', 'export default 42;', 'got 42'],
     ['null', 'export default null;', 'null'],
-    ['a list', 'export default [];', 'object'],
+    ['a list', 'export default [];', 'an array'],
     ['no name', 'export default {};', '`name`'],
     ['an empty name', "export default { name: '' };", '`name`'],
     ['a number as name', 'export default { name: 7 };', '`name`'],
@@ -129,7 +129,7 @@ describe('entries', () => {
     [{ path: 'a.mjs', required: 'yes' }, '`required`'],
     [{ path: 'file://host:x/a.mjs' }, 'there is no such file'],
     [{ path: 'a\0.mjs' }, 'there is no such file'],
-    [null, 'no object'],
+    [null, 'must be an object'],
   ])('%j is refused alone', async (entry, problem) => {
     const folder = folderWith({ 'a.mjs': "export default { name: 'a' };", 'b.mjs': "export default { name: 'b' };" });
     const loaded = await loadPluginConfig({ config: [entry as never, { path: 'b.mjs' }], workspaceDir: folder });

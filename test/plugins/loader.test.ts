@@ -95,11 +95,6 @@ describe('what is not used is ended', () => {
       ['B', 'A'],
     ],
     [
-      'its default was first tried as a plugin',
-      'let n = 0; export default () => ({ event() {}, dispose: ((id) => () => ended.push(id))(++n) });',
-      [1],
-    ],
-    [
       'it was there too late',
       "export const A = async () => { await new Promise((done) => setTimeout(done, 600)); return { dispose: () => ended.push('A') }; };",
       ['A'],

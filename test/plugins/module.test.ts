@@ -48,7 +48,7 @@ describe('a default export that is a factory', () => {
   });
 
   test.each([
-    ['gives nothing', '{}', '`name` is no text'],
+    ['gives nothing', '{}', '`name` must be a string'],
     ['throws, and is not made for opencode', "{ throw new Error('no key'); }", 'no key'],
   ])('that %s is refused', async (_title, body, problem) => {
     const { names, failures } = await load(`export default () => { ${body === '{}' ? 'return {};' : body} };`);
@@ -59,7 +59,7 @@ describe('a default export that is a factory', () => {
 });
 
 describe('a default whose module names something of opencode', () => {
-  test('is made once: a second time it may not be the same', async () => {
+  test('is for opencode, and made once', async () => {
     const { key, notes } = noteBoard();
     const text = `export default async (context) => {
       globalThis.${key}.push(typeof context.directory);
@@ -79,16 +79,11 @@ describe('a default whose module names something of opencode', () => {
   test.each([
     ['', "return { name: 'made' };"],
     [', and needs its options', "if (options.n !== 1) throw new Error('no n'); return { name: 'made' };"],
-  ])('may be a plugin all the same%s', async (_title, body) => {
+  ])('may be a plugin all the same, if its entry says so%s', async (_title, body) => {
     const text = `// As 'tool.execute.before' there.\nexport default (options) => { ${body} };`;
 
-    expect(await load(text, { options: { n: 1 } })).toEqual({ names: ['made'], failures: [], warnings: [] });
-  });
-
-  test('is refused with both reasons where it is neither', async () => {
-    const { failures } = await load("// 'tool.execute.before'\nexport default () => ({ name: '', befor() {} });");
-
-    expect(failures).toEqual([expect.stringMatching(/`name` is no text.*as one for opencode: .*`befor`/)]);
+    const entry = { options: { n: 1 }, format: 'plugin' };
+    expect(await load(text, entry)).toEqual({ names: ['made'], failures: [], warnings: [] });
   });
 });
 
@@ -121,15 +116,11 @@ describe('a module for opencode as it is published', () => {
       `export const A = () => ({ name: 'a', version: 1, ${hooks} });`,
       ['m/A'],
     ],
-    [
-      'with hooks that are of a class',
-      'class Hooks { event() {} } export default async () => new Hooks();',
-      ['m/default'],
-    ],
+    ['with hooks that are of a class', 'class Hooks { event() {} } export const A = async () => new Hooks();', ['m/A']],
     [
       'with hooks of a class that has members of its own',
-      'class Hooks { seen = new Set(); event() { this.note(); } note() {} } export default async () => new Hooks();',
-      ['m/default'],
+      'class Hooks { seen = new Set(); event() { this.note(); } note() {} } export const A = async () => new Hooks();',
+      ['m/A'],
     ],
     [
       'with the names of events as hooks',

@@ -23,7 +23,7 @@ export class ActiveExtensions {
   /** Adds an extension behind the others. Resolves when its servers are connected or have failed. */
   async add(prepared: PreparedExtension): Promise<void> {
     this.byName.set(prepared.extension.name, prepared);
-    this.hooks.add(prepared);
+    this.hooks.add(prepared.hooks);
     await this.servers.add([prepared]);
   }
 
@@ -39,11 +39,12 @@ export class ActiveExtensions {
     const before = new Map(this.byName);
     this.byName.clear();
     for (const prepared of all) this.byName.set(prepared.extension.name, prepared);
-    this.hooks.replace(all);
-    const kept = new Set(all.filter((prepared) => isSame(prepared, before.get(prepared.extension.name))));
-    const keptNames = new Set([...kept].map(({ extension }) => extension.name));
-    const closed = [...before.keys()].filter((name) => !keptNames.has(name)).map((name) => this.servers.remove(name));
-    const connected = this.servers.add(all.filter((prepared) => !kept.has(prepared)));
+    this.hooks.replace(all.flatMap(({ hooks }) => hooks));
+    const changed = all.filter((prepared) => !isSame(prepared, before.get(prepared.extension.name)));
+    const changedNames = new Set(changed.map(({ extension }) => extension.name));
+    const gone = [...before.keys()].filter((name) => changedNames.has(name) || !this.byName.has(name));
+    const closed = gone.map((name) => this.servers.remove(name));
+    const connected = this.servers.add(changed);
     await Promise.all([...closed, connected]);
   }
 }

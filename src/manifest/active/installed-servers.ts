@@ -3,16 +3,8 @@ import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
 import type { McpServers } from '../../mcp/mcp.js';
 import type { McpServerState } from '../../mcp/server/status.js';
-import type { ExtensionPackage, ExtensionPackageScope } from '../extension.js';
 import { formatOf } from '../formats/list.js';
-import type { ResolvedSettings } from '../settings/settings.js';
-
-/** The servers of one extension. */
-export interface ExtensionServers {
-  readonly extension: ExtensionPackage;
-  readonly scope: ExtensionPackageScope;
-  readonly settings: ResolvedSettings;
-}
+import type { PreparedExtension } from './preparation.js';
 
 /** A server of an extension as it stands. */
 export interface ExtensionPackageServer {
@@ -31,7 +23,7 @@ interface Added {
 
 /** Keeps a loader of servers in step with the extensions that are active. */
 export class InstalledServers {
-  private added: readonly Added[] = [];
+  private added: Added[] = [];
 
   constructor(
     readonly mcp: McpServers,
@@ -42,18 +34,18 @@ export class InstalledServers {
   ) {}
 
   /** Lists the servers of extensions at once; resolves when each is connected, waits for an approval or has failed. */
-  async add(all: readonly ExtensionServers[]): Promise<void> {
+  async add(all: readonly PreparedExtension[]): Promise<void> {
     const taken = new Set(this.mcp.status().map(({ name }) => name));
-    const servers = all.flatMap((from) =>
-      Object.entries(from.extension.mcpServers).map(([name, config]) => {
-        const id = freeName(from.extension.name, name, taken);
-        taken.add(id);
-        return { from, id, name, config: config as McpServerConfig };
+    const connecting = all.flatMap((prepared) =>
+      Object.entries(prepared.extension.mcpServers).map(([name, config]) => {
+        const extension = prepared.extension.name;
+        const server = { extension, name, id: freeName(extension, name, taken) };
+        taken.add(server.id);
+        this.added.push(server);
+        return () => this.connect(prepared, server, config);
       }),
     );
-    const added = servers.map(({ from, name, id }) => ({ extension: from.extension.name, name, id }));
-    this.added = [...this.added, ...added];
-    await Promise.all(servers.map(({ from, ...server }) => this.connect(from, server)));
+    await Promise.all(connecting.map((connect) => connect()));
   }
 
   /** Takes the servers of an extension out: their tools leave at once. Resolves when no process of them is left. */
@@ -75,19 +67,15 @@ export class InstalledServers {
     return listed;
   }
 
-  private async connect(
-    { extension, scope, settings }: ExtensionServers,
-    { id, name, config }: { id: string; name: string; config: McpServerConfig },
-  ): Promise<void> {
+  private async connect({ extension, scope, settings }: PreparedExtension, { name, id }: Added, config: object) {
     const { root, source } = extension;
     const { argsRequired, urlMeans } = formatOf(extension.format);
     const origin: McpServerOrigin = {
       ...{ scope, source, root, extension: extension.name, settings: settings.variables },
-      workspaceDir: this.context.workspaceDir,
-      ...{ argsRequired, urlMeans },
+      ...{ workspaceDir: this.context.workspaceDir, argsRequired, urlMeans },
     };
     try {
-      await this.mcp.add(id, config, origin);
+      await this.mcp.add(id, config as McpServerConfig, origin);
     } catch (error) {
       const problem = describeError(error);
       const message = `Extension "${extension.name}" (${source}): server "${name}": ${problem}`;

@@ -27,24 +27,23 @@ export class ManifestParts {
   readonly choices: EnableChoices;
   readonly diagnostics: ManifestDiagnostic[] = [];
   standalone: LoadedSkills = { entries: [], denied: [], diagnostics: [] };
-  private logger: Logger;
+  private target: Logger;
+  private readonly logger = this.redactor.logger(() => this.target);
   private host: LoaderHost | undefined = undefined;
   private removeEffects: (() => void) | undefined = undefined;
 
   constructor(private readonly settings: ManifestSettings) {
     const { workspaceDir, appName, env } = settings;
-    this.logger = this.redactor.logger(settings.logger ?? consoleLogger);
+    this.target = settings.logger ?? consoleLogger;
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
-    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact: this.redact });
+    const redact = (text: string): string => this.redactor.values(text);
+    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);
     this.active = new ActiveExtensions(hooks, new InstalledServers(this.mcp, { workspaceDir, report: this.report }));
   }
-
-  /** For what hooks write. */
-  readonly redact = (text: string): string => this.redactor.values(text);
 
   /** Logs a diagnostic, and keeps it for `status()`. */
   readonly report = (diagnostic: ManifestDiagnostic): void => {
@@ -53,7 +52,7 @@ export class ManifestParts {
   };
 
   async load(host: LoaderHost): Promise<void> {
-    this.logger = this.redactor.logger(this.settings.logger ?? host.logger);
+    this.target = this.settings.logger ?? host.logger;
     const quiet = redactingHost(host, this.redactor, this.logger);
     await this.shell.load(quiet);
     await this.mcp.load(quiet);
@@ -79,20 +78,11 @@ export class ManifestParts {
     this.removeEffects = effects && this.host?.use(effects, this.removeEffects);
   }
 
-  get pendingSkills(): readonly string[] {
-    return this.standalone.denied;
-  }
-
   private createGate(): TrustGate {
     const { workspaceDir, appName, userDir, approve, approveTimeoutMs, allow, env } = this.settings;
-    const told: Logger = {
-      debug: (message, details) => this.logger.debug(message, details),
-      info: (message, details) => this.logger.info(message, details),
-      warn: (message, details) => this.logger.warn(message, details),
-      error: (message, details) => this.logger.error(message, details),
-    };
     return createTrustGate({
-      ...{ workspaceDir, appName, stateDir: userDir, approve, approveTimeoutMs, allow, path: env.PATH, logger: told },
+      ...{ workspaceDir, appName, stateDir: userDir, approve, approveTimeoutMs, allow },
+      ...{ path: env.PATH, logger: this.logger },
     });
   }
 }

@@ -49,7 +49,8 @@ export async function prepareExtension(
   const judged = { extension, scope };
   const denied: string[] = [];
   const data = dataFolder(extension, options.userDir);
-  const settings = withVariable(await readSettings(judged, context, denied), data);
+  const read = await readSettings(judged, context, denied);
+  const settings = data === undefined ? read : { ...read, variables: { ...read.variables, [DATA_VARIABLE]: data } };
   // Until they are approved nothing is wrong with them: nobody has looked.
   const diagnostics = denied.length > 0 ? [] : settingDiagnostics(extension, settings);
   const blocked = settings.missing.length === 0 ? undefined : `it needs the setting ${settings.missing.join(', ')}`;
@@ -100,10 +101,8 @@ async function readSettings(
   for (const setting of extension.settings.filter(({ sensitive }) => sensitive)) {
     const { name, envVar } = setting;
     // What cannot be used is a secret all the same.
-    for (const value of [resolved.values.get(name), envVar && env[envVar], stored[name]]) {
-      const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
-      context.redactor.learn(setting, isScalar ? (value as string | number | boolean) : undefined);
-    }
+    const values = [resolved.values.get(name), envVar && env[envVar], stored[name]];
+    for (const value of values) context.redactor.learn(setting, value);
   }
   return resolved;
 }
@@ -145,10 +144,6 @@ function settingDiagnostics(
       return tell(setting, `it is required and has no value: the extension is not active. Configure it${how}.`);
     }),
   ];
-}
-
-function withVariable(settings: ResolvedSettings, data: string | undefined): ResolvedSettings {
-  return data === undefined ? settings : { ...settings, variables: { ...settings.variables, [DATA_VARIABLE]: data } };
 }
 
 function registrationsOf(

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { ManifestDiagnostic } from '../../internal/problem.js';
+import type { ManifestDiagnostic, ManifestProblem } from '../../internal/problem.js';
 import { readText } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import { SkillUnavailableError } from '../../skills/error.js';
@@ -49,16 +49,10 @@ export async function loadExtensionTexts(judged: JudgedExtension, reading: TextR
   };
 }
 
-async function hasTexts({
-  root,
-  skills,
-  skillFolders,
-  commandPaths,
-  contextFiles,
-}: ExtensionPackage): Promise<boolean> {
-  if (skills.length > 0) return true;
-  const paths = [...skillFolders, ...commandPaths, ...contextFiles];
-  const found = await Promise.all(paths.map((path) => resolveInside(root, path)));
+async function hasTexts(extension: ExtensionPackage): Promise<boolean> {
+  if (extension.skills.length > 0) return true;
+  const paths = [...extension.skillFolders, ...extension.commandPaths, ...extension.contextFiles];
+  const found = await Promise.all(paths.map((path) => resolveInside(extension.root, path)));
   return found.some((path) => path !== undefined);
 }
 
@@ -117,7 +111,8 @@ async function loadFolders({ extension }: JudgedExtension, { gated, data }: Text
     diagnostics.push(...loaded.diagnostics);
     if (loaded.entry === undefined) continue;
     const { name: skill, source } = loaded.entry.skill;
-    if (taken.has(skill)) diagnostics.push(nameTaken({ extension: name, skill, source }));
+    const message = `the skill in ${source} is left out: another one of it is named "${skill}"`;
+    if (taken.has(skill)) diagnostics.push(warningOf(name, source, { path: 'name', message }));
     else skills.push(loaded.entry);
     taken.add(skill);
   }
@@ -134,9 +129,9 @@ async function findSkills({ skillFolders, commandPaths }: ExtensionPackage, root
   ];
 }
 
-function nameTaken({ extension, skill, source }: Record<'extension' | 'skill' | 'source', string>): ManifestDiagnostic {
-  const message = `Extension "${extension}": the skill in ${source} is left out: another one of it is named "${skill}".`;
-  return { level: 'warning', message, extension, source, problems: [{ path: 'name', message: 'it is taken' }] };
+function warningOf(extension: string, source: string, problem: ManifestProblem): ManifestDiagnostic {
+  const message = `Extension "${extension}": ${problem.message}`;
+  return { level: 'warning', message, extension, source, problems: [problem] };
 }
 
 /** A file that is not there is no problem: programs name one by default. */
@@ -148,7 +143,10 @@ async function readContext({ name, root: folder, contextFiles }: ExtensionPackag
     if (found === undefined) continue;
     const read = await readText(found, MAX_CONTEXT_BYTES);
     if ('text' in read) texts.push(read.text.trim());
-    else diagnostics.push(unreadContext({ extension: name, source: join(folder, path), problem: read.problem }));
+    else {
+      const message = `${path} does not join the instructions: ${read.problem}`;
+      diagnostics.push(warningOf(name, join(folder, path), { path: '', message }));
+    }
   }
   const text = texts.filter((one) => one !== '').join('\n\n');
   return { diagnostics, text: text === '' ? '' : contextOf(name, text) };
@@ -157,9 +155,4 @@ async function readContext({ name, root: folder, contextFiles }: ExtensionPackag
 function contextOf(name: string, text: string): string {
   const plain = text.replace(/<(?=\/?extension\b)/gi, '&lt;');
   return `<extension name=${JSON.stringify(name)}>\n${plain}\n</extension>`;
-}
-
-function unreadContext({ extension, source, problem }: Record<'extension' | 'source' | 'problem', string>) {
-  const message = `Extension "${extension}": ${source} does not join the instructions: ${problem}`;
-  return { level: 'warning', message, extension, source, problems: [{ path: '', message: problem }] } as const;
 }

@@ -6,18 +6,18 @@ import { SKILL_FILE } from '../../skills/file.js';
 import type { SettingValue } from '../../skills/skill.js';
 import { EXTENSION_PATH } from '../../trust/item.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatFolder, type CompatManifest, readCompatManifest } from './compat.js';
+import { type CompatFolder, type CompatManifest, readCompatManifest, warnUnread } from './compat.js';
 import { compatServer, serversIn } from './compat-server.js';
 import type { Format } from './format.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
-const KNOWN = ['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'];
-const READ = ['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'];
-const UNREAD: readonly string[] = [
-  ...['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'],
+const KNOWN = [
+  ...['name', 'version', 'description', 'author', 'homepage', 'repository', 'license', 'keywords', '$schema'],
+  ...['displayName', 'category', 'tags', 'hooks', 'mcpServers', 'skills', 'commands', 'userConfig'],
 ];
-const UNREAD_OF_OPTION = ['multiple', 'options', 'min', 'max'];
+const UNREAD = ['agents', 'workflows', 'output-styles', 'themes', 'monitors', 'bin', '.lsp.json', 'settings.json'];
+const KNOWN_OF_OPTION = ['title', 'description', 'type', 'sensitive', 'required', 'default'];
 const OPTION_PREFIX = 'CLAUDE_PLUGIN_OPTION_';
 
 /** Plugins of Claude Code. */
@@ -36,9 +36,7 @@ export const claude: Format = {
 async function readClaudeManifest({ manifest, readJson, workspaceDir, root }: CompatFolder): Promise<CompatManifest> {
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
-  for (const key of Object.keys(manifest)) {
-    if (!KNOWN.includes(key) && !READ.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
-  }
+  warnUnread(manifest, KNOWN, (path, message) => warnings.push({ path, message }));
   const settings = settingsOf(manifest.userConfig, warnings);
   const replacements = replacementsFor(settings, workspaceDir);
   const hooks = pathsAndRest(manifest.hooks);
@@ -99,15 +97,16 @@ function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): 
     if (entry.default !== undefined && !hasDefault) {
       warnings.push({ path: `userConfig.${name}.default`, message: `it is no ${type}, and does not count` });
     }
-    for (const key of UNREAD_OF_OPTION.filter((it) => Object.hasOwn(entry, it))) {
-      warnings.push({ path: `userConfig.${name}.${key}`, message: 'it is passed over' });
-    }
-    const texts = [description, title, name].filter((text) => typeof text === 'string' && text !== '');
+    warnUnread(entry, KNOWN_OF_OPTION, (key, message) => warnings.push({ path: `userConfig.${name}.${key}`, message }));
     return [
       {
-        ...{ name, description: String(texts[0]), envVar: OPTION_PREFIX + name.toUpperCase(), type },
-        ...(sensitive === true && { sensitive }),
-        ...(required === true && { required }),
+        ...{
+          name,
+          description: String(description || title || name),
+          envVar: OPTION_PREFIX + name.toUpperCase(),
+          type,
+        },
+        ...{ sensitive: sensitive === true, required: required === true },
         ...(hasDefault && { default: entry.default as SettingValue }),
       },
     ];

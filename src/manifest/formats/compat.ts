@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import type { ManifestProblem } from '../../internal/problem.js';
-import { readBytes } from '../../process/files/file-bytes.js';
 import { resolveInside } from '../../process/files/relative-path.js';
 import type { HookDiagnostic } from '../../shell-hooks/files/diagnostic.js';
 import { parseHooks } from '../../shell-hooks/files/hook-file.js';
@@ -12,7 +11,7 @@ import { createReferenceFinder, type ReferenceFinder } from '../settings/referen
 import type { ManifestPlace, ReadManifest } from './format.js';
 import { namedSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
-import { type JsonDocument, MAX_JSON_BYTES, parseJsonObject } from './strict-json.js';
+import { type JsonDocument, readJsonFile } from './strict-json.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -83,6 +82,15 @@ async function unreadParts({ unread }: CompatManifest, root: string): Promise<re
   return found.flat().map((path) => ({ path, message: 'it is passed over' }));
 }
 
+/** Tells the keys of an object that nobody reads. */
+export function warnUnread(
+  value: object,
+  known: readonly string[],
+  warn: (key: string, message: string) => void,
+): void {
+  for (const key of Object.keys(value)) if (!known.includes(key)) warn(key, 'it is passed over');
+}
+
 /** Other JSON files of an extension. One that is there and cannot be read is a problem. */
 class JsonFiles {
   readonly problems: ManifestProblem[] = [];
@@ -92,68 +100,44 @@ class JsonFiles {
 
   /** Keys that are lost are warnings, unless said otherwise. */
   async read(path: string, lost = this.warnings): Promise<JsonValue | undefined> {
-    const found = await readBytes(join(this.root, path), MAX_JSON_BYTES);
-    if ('problem' in found) {
-      if (!found.isAbsent) this.problems.push({ path, message: found.problem });
-      return undefined;
-    }
-    if ((await resolveInside(this.root, path)) === undefined) {
-      this.problems.push({ path, message: 'it leads out of the folder of the extension' });
-      return undefined;
-    }
-    const parsed = parseJsonObject(found.bytes);
+    const parsed = await readJsonFile(this.root, path);
+    if (parsed === undefined) return undefined;
     const [told, said] = 'value' in parsed ? [lost, parsed.lost] : [this.problems, parsed.problems];
     told.push(...said.map(({ path: inner, message }) => ({ path: `${path} ${inner}`.trim(), message })));
     return 'value' in parsed ? parsed.value : undefined;
   }
 }
 
-interface FoundHooks {
-  readonly hooks: readonly ManifestHook[];
-  readonly errors: readonly ManifestProblem[];
-  readonly warnings: readonly ManifestProblem[];
-}
-
 async function readHooks(
-  compat: CompatManifest,
+  { content, hookFiles, inlineHooks }: CompatManifest,
   { place: { root }, dialect, hasData, extension }: CompatRules & { extension: string },
   files: JsonFiles,
-): Promise<FoundHooks> {
+) {
   const hooks: ManifestHook[] = [];
   const errors: ManifestProblem[] = [];
   const warnings: ManifestProblem[] = [];
-  const findSettings = createReferenceFinder(compat.content.settings);
+  const findSettings = createReferenceFinder(content.settings);
   const take = (value: JsonValue, path: string) => {
-    const report = ({ level, message }: HookDiagnostic) => {
-      if (level !== 'info') (level === 'error' ? errors : warnings).push({ path, message });
-    };
-    if (!isObject(value)) return report({ level: 'error', code: '', message: 'it is no object' });
+    const fail = (message: string) => void errors.push({ path, message });
+    if (!isObject(value)) return fail('it must be an object');
     // Inline they may stand without the key that files have around them.
     const document = isObject(value.hooks) ? value : { hooks: value };
-    const parsed = parseHooks(document, {
-      dialect,
-      scope: 'workspace',
-      source: join(root, path),
-      extension,
-      hasData,
-      report,
-    });
-    for (const hook of parsed.hooks) {
+    const report = ({ level, message }: HookDiagnostic) => {
+      if (level === 'error') fail(message);
+      else if (level === 'warning') warnings.push({ path, message });
+    };
+    const source = { scope: 'workspace', source: join(root, path), extension } as const;
+    for (const hook of parseHooks(document, { ...source, dialect, hasData, report }).hooks) {
       const refused = settingIn(hook, findSettings);
       if (refused === undefined) hooks.push(manifestHookOf(hook));
-      else
-        report({
-          level: 'error',
-          code: '',
-          message: `the hook "${hook.name}" is left out: ${refused} would put a setting into its command`,
-        });
+      else fail(`the hook "${hook.name}" is left out: ${refused} would put a setting into its command`);
     }
   };
-  for (const path of new Set(compat.hookFiles)) {
+  for (const path of new Set(hookFiles)) {
     const value = await files.read(path, files.problems);
     if (value !== undefined) take(value, path);
   }
-  for (const value of compat.inlineHooks) take(value, 'hooks');
+  for (const value of inlineHooks) take(value, 'hooks');
   return { hooks, errors, warnings };
 }
 

@@ -1,12 +1,13 @@
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { mapTexts, replaceTexts } from '../../internal/placeholder.js';
-import type { ManifestProblem } from '../../internal/problem.js';
-import { isRefusedName } from '../../process/environment.js';
+import { type ManifestProblem, problemsText } from '../../internal/problem.js';
 import { problemOfRelativePath } from '../../process/files/relative-path.js';
 import type { SettingDefinition } from '../extension.js';
-import { type CompatManifest, readCompatManifest } from './compat.js';
+import { type CompatManifest, readCompatManifest, warnUnread } from './compat.js';
 import { compatServer, relativeToExtension, serversIn } from './compat-server.js';
 import type { Format } from './format.js';
+import { settingEntry } from './native-schema.js';
+import { problemsOfIssues } from './schema-issue.js';
 
 type JsonObject = Readonly<Record<string, JsonValue>>;
 
@@ -32,15 +33,13 @@ const CONTEXT_FILE = 'GEMINI.md';
 function readGeminiManifest(manifest: JsonObject, workspaceDir: string): CompatManifest {
   const warnings: ManifestProblem[] = [];
   const value = replaceTexts(manifest, { '/': '/', pathSeparator: '/', workspacePath: workspaceDir });
-  for (const key of Object.keys(value)) {
-    if (!KNOWN.includes(key)) warnings.push({ path: key, message: 'it is passed over' });
-  }
+  warnUnread(value, KNOWN, (path, message) => warnings.push({ path, message }));
   return {
     content: {
       mcpServers: Object.fromEntries(
-        serversIn(value.mcpServers, 'mcpServers', warnings).map(([name, server]) => [
+        serversIn(value.mcpServers, 'mcpServers', warnings).map(([name, { trust: _trust, ...server }]) => [
           name,
-          compatServer(splitCommand(withoutTrust(withBraces(server)))),
+          compatServer(splitCommand(withBraces(server))),
         ]),
       ),
       settings: settingsOf(value.settings, warnings),
@@ -63,10 +62,6 @@ function withBraces(server: JsonObject): JsonObject {
   return mapTexts(server, (text) => text.replace(/\$([A-Za-z_]\w*)/g, '$${$1}'));
 }
 
-function withoutTrust({ trust: _trust, ...server }: JsonObject): JsonObject {
-  return server;
-}
-
 /** A command and its arguments in one text, as they are often written there. No shell reads it. */
 function splitCommand(server: JsonObject): JsonObject {
   const { command, args } = server;
@@ -77,33 +72,19 @@ function splitCommand(server: JsonObject): JsonObject {
 }
 
 function settingsOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly SettingDefinition[] {
-  const names = new Set<string>();
-  return listOf(value, 'settings', warnings).flatMap((entry, index): SettingDefinition[] => {
-    const path = `settings[${index}]`;
-    if (!isObject(entry) || typeof entry.name !== 'string' || entry.name === '') {
-      warnings.push({ path, message: 'it has no name, and is left out' });
-      return [];
-    }
-    const { name, description, envVar, sensitive } = entry;
-    if (names.has(name)) {
-      warnings.push({ path: `${path}.name`, message: `"${name}" is there already, and the setting is left out` });
-      return [];
-    }
-    names.add(name);
-    if (typeof envVar === 'string' && (!/^[A-Za-z_]\w*$/.test(envVar) || isRefusedName(envVar))) {
-      warnings.push({ path: `${path}.envVar`, message: `${envVar} may not be set, and the setting is left out` });
-      return [];
-    }
-    const text = typeof description === 'string' && description !== '' ? description : name;
-    return [
-      {
-        name,
-        description: text,
-        ...(typeof envVar === 'string' && { envVar }),
-        ...(sensitive === true && { sensitive }),
-      },
-    ];
-  });
+  const settings = new Map<string, SettingDefinition>();
+  for (const [index, entry] of listOf(value, 'settings', warnings).entries()) {
+    const { name, description, envVar, sensitive } = isObject(entry) ? entry : {};
+    const { data, error } = settingEntry.safeParse({ name, description: description || name, envVar, sensitive });
+    const isTaken = data !== undefined && settings.has(data.name);
+    const problem = isTaken
+      ? `"${data.name}" is there already`
+      : problemsText(problemsOfIssues(error?.issues ?? [], entry));
+    if (data === undefined || isTaken)
+      warnings.push({ path: `settings[${index}]`, message: `it is left out: ${problem}` });
+    else settings.set(data.name, data);
+  }
+  return [...settings.values()];
 }
 
 function contextFilesOf(value: JsonValue | undefined, warnings: ManifestProblem[]): readonly string[] {

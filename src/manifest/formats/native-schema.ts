@@ -94,7 +94,8 @@ const serverEntry = z
     ],
   });
 
-const settingEntry = z.strictObject({
+/** A setting, as every format has it. */
+export const settingEntry = z.strictObject({
   name: label,
   description: text,
   envVar: z
@@ -123,7 +124,9 @@ const skillEntry = z.strictObject({
   parameters: z
     .union([
       z.array(z.strictObject({ name: parameterName, ...parameterFields })),
-      z.record(z.string(), z.strictObject(parameterFields)),
+      z
+        .record(z.string(), z.strictObject(parameterFields))
+        .transform((byName) => Object.entries(byName).map(([name, rest]) => ({ name, ...rest }))),
     ])
     .optional(),
 });

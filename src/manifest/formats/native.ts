@@ -5,15 +5,13 @@ import type { ManifestProblem } from '../../internal/problem.js';
 import { isInside, realLocation } from '../../process/files/location.js';
 import { missingPaths, problemOfRelativePath } from '../../process/files/relative-path.js';
 import { HOOK_EVENTS, isHookEvent } from '../../shell-hooks/hook/event.js';
-import type { SkillParameter } from '../../skills/skill.js';
 import type { ManifestContent, ManifestHook, ManifestSkill, SettingDefinition } from '../extension.js';
 import { createReferenceFinder, type ReferenceFinder } from '../settings/reference.js';
 import { expectedOf, fitsSetting } from '../settings/type.js';
 import type { Format, ManifestPlace, ReadManifest } from './format.js';
 import { MANIFEST_KEYS, type ManifestFile, manifestSchema } from './native-schema.js';
 import { problemsOfIssues } from './schema-issue.js';
-import type { JsonDocument } from './strict-json.js';
-import { parseJsonObject } from './strict-json.js';
+import { type JsonDocument, parseJsonObject } from './strict-json.js';
 
 type JsonObject = { readonly [key: string]: JsonValue };
 
@@ -58,7 +56,7 @@ export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest 
   const findSettings = createReferenceFinder(content.settings);
   const problems = [
     ...lost,
-    ...eventProblems(file),
+    ...hooks.flatMap(eventProblems),
     ...content.settings.flatMap(settingProblems),
     ...repeatedNames(content.settings, 'settings', ({ name }) => name),
     ...skillProblems(file, findSettings),
@@ -66,7 +64,7 @@ export function readNativeManifest({ value, lost }: JsonDocument): ReadManifest 
   ];
   return problems.length > 0
     ? { problems }
-    : { content, errors: hooks.flatMap(unknownEvent), warnings: [...unknownKeys(value), ...droppedKeys(file)] };
+    : { content, errors: hooks.flatMap(unknownEvent), warnings: unknownKeys(value) };
 }
 
 function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestContent {
@@ -74,40 +72,29 @@ function contentOf(file: ManifestFile, hooks: readonly PlacedHook[]): ManifestCo
   return {
     ...{ name, version, description, settings },
     mcpServers: (file.mcpServers ?? {}) as ManifestContent['mcpServers'],
-    hooks: hooks.map(({ at: _at, ...hook }) => hook),
-    skills: skills.flatMap((skill) => (typeof skill === 'string' ? [] : [skillOf(skill)])),
+    hooks: hooks.map(({ at: _at, key: _key, ...hook }) => hook),
+    skills: skills.filter((skill) => typeof skill !== 'string'),
     skillFolders: ['skills', ...skills.filter((skill) => typeof skill === 'string')],
     ...{ commandPaths: [], contextFiles: [], excludedTools: [] },
   };
 }
 
-type SkillEntry = Exclude<NonNullable<ManifestFile['skills']>[number], string>;
-
-function skillOf({ parameters, ...skill }: SkillEntry): ManifestSkill {
-  if (parameters === undefined) return skill;
-  const list: readonly SkillParameter[] = Array.isArray(parameters)
-    ? parameters
-    : Object.entries(parameters).map(([name, rest]) => ({ name, ...rest }));
-  return { ...skill, parameters: list };
+interface PlacedHook extends ManifestHook {
+  readonly at: string;
+  /** The event that it stands under. */
+  readonly key: string;
 }
-
-type PlacedHook = ManifestHook & { readonly at: string };
 
 function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
-  if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]` }));
-  return Object.entries(hooks).flatMap(([event, list]) =>
-    list.map((hook, index) => ({ ...hook, event, at: `hooks.${event}[${index}]` })),
+  if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]`, key: hook.event }));
+  return Object.entries(hooks).flatMap(([key, list]) =>
+    list.map((hook, index) => ({ ...hook, event: hook.event ?? key, at: `hooks.${key}[${index}]`, key })),
   );
 }
 
-function eventProblems({ hooks = [] }: ManifestFile): ManifestProblem[] {
-  if (Array.isArray(hooks)) return [];
-  return Object.entries(hooks).flatMap(([key, list]) =>
-    list.flatMap(({ event = key }, index) => {
-      const message = `it is ${JSON.stringify(event)}, and stands under ${JSON.stringify(key)}`;
-      return event === key ? [] : [{ path: `hooks.${key}[${index}].event`, message }];
-    }),
-  );
+function eventProblems({ at, event, key }: PlacedHook): ManifestProblem[] {
+  const message = `it is ${JSON.stringify(event)}, and stands under ${JSON.stringify(key)}`;
+  return event === key ? [] : [{ path: `${at}.event`, message }];
 }
 
 /** A hook at an event that there is not is left out; the others stay. */
@@ -166,7 +153,7 @@ function skillProblems({ skills = [] }: ManifestFile, findSettings: ReferenceFin
       const message = problemOfRelativePath(skill);
       return message === undefined ? [] : [{ path: at, message }];
     }
-    return promptProblems(skillOf(skill), findSettings).map((message) => ({ path: `${at}.prompt`, message }));
+    return promptProblems(skill, findSettings).map((message) => ({ path: `${at}.prompt`, message }));
   });
   return [
     ...repeatedNames(skills, 'skills', (skill) => (typeof skill === 'string' ? undefined : skill.name.toLowerCase())),
@@ -189,15 +176,6 @@ function unknownKeys(value: JsonObject): ManifestProblem[] {
       const near = nearestName(key, MANIFEST_KEYS);
       return { path: key, message: `there is no such key${near === undefined ? '' : `; did you mean "${near}"?`}` };
     });
-}
-
-/** Who wrote the file does not get to say that nobody is asked. */
-function droppedKeys({ mcpServers = {} }: ManifestFile): ManifestProblem[] {
-  return Object.entries(mcpServers).flatMap(([name, server]) =>
-    ['trust', 'alwaysAllow', 'autoApprove']
-      .filter((key) => Object.hasOwn(server, key))
-      .map((key) => ({ path: `mcpServers.${name}.${key}`, message: 'it is ignored' })),
-  );
 }
 
 /**

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { isObject, type JsonValue } from '../../internal/json.js';
 import { type ManifestProblem, pathText } from '../../internal/problem.js';
 import { lossText, readJson } from '../../internal/read-json.js';
+import { readBytes } from '../../process/files/file-bytes.js';
+import { resolveInside } from '../../process/files/relative-path.js';
 
-/** Bytes that a manifest may have. */
-export const MAX_JSON_BYTES = 1_048_576;
+const MAX_JSON_BYTES = 1_048_576;
 
 /** A JSON object, or the problems of the text. */
 export type ParsedJson = JsonDocument | { readonly problems: readonly ManifestProblem[] };
@@ -13,6 +15,14 @@ export interface JsonDocument {
   readonly value: { readonly [key: string]: JsonValue };
   /** The keys that are lost: `__proto__`, and all but the last of a key that an object has twice. */
   readonly lost: readonly ManifestProblem[];
+}
+
+/** Reads a JSON file in the folder of an extension; undefined if it is missing. */
+export async function readJsonFile(root: string, path: string): Promise<ParsedJson | undefined> {
+  const read = await readBytes(join(root, path), MAX_JSON_BYTES);
+  if ('problem' in read) return read.isAbsent ? undefined : wrong(read.problem);
+  if ((await resolveInside(root, path)) === undefined) return wrong('it leads out of the folder of the extension');
+  return parseJsonObject(read.bytes);
 }
 
 /** Reads bytes as one JSON object in UTF-8, without a byte order mark and comments, at most 1 MiB long. */

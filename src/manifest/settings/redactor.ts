@@ -1,29 +1,29 @@
 import { fold } from '../../internal/fold.js';
 import type { Logger } from '../../internal/logger.js';
-import type { SettingValue } from '../../skills/skill.js';
+import { isPlainObject } from '../../internal/plain-data.js';
 import type { SettingDefinition } from '../extension.js';
-import { MIN_LENGTH, secretForms } from './secret-forms.js';
+import { secretForms } from './secret-forms.js';
 
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 32;
+/** Shorter values would be found everywhere; they are withheld by the names of their settings alone. */
+const MIN_LENGTH = 4;
 
 /** Takes sensitive values out of whatever is shown or logged: by the value, and by its setting's name as a key. */
 export class Redactor {
-  /** What gives secrets away, by its first characters. */
-  private readonly forms = new Map<string, Set<string>>();
+  /** The strings to take out, longest first, since one may hold another. */
+  private forms: readonly string[] = [];
   private readonly keys = new Map<string, RegExp>();
 
   /** Remembers a sensitive setting and its value. What was learnt once is never shown again. */
-  learn(setting: SettingDefinition, value: SettingValue | undefined): void {
+  learn(setting: SettingDefinition, value: unknown): void {
     for (const name of [setting.name, setting.envVar]) {
       const key = fold(name ?? '');
       if (key !== '' && !this.keys.has(key)) this.keys.set(key, keyPattern(key));
     }
-    if (value === undefined || typeof value === 'boolean') return;
-    for (const form of secretForms(String(value))) {
-      const start = form.slice(0, MIN_LENGTH);
-      this.forms.set(start, (this.forms.get(start) ?? new Set()).add(form));
-    }
+    const secret = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+    if (secret.length < MIN_LENGTH || this.forms.includes(secret)) return;
+    this.forms = [...new Set([...this.forms, ...secretForms(secret)])].sort((a, b) => b.length - a.length);
   }
 
   /** A string without sensitive values, also without those that follow the name of their setting. */
@@ -38,81 +38,49 @@ export class Redactor {
 
   /** A string without sensitive values. Keys are not looked at. */
   values(text: string): string {
-    if (this.forms.size === 0) return text;
-    let shown = '';
-    let end = 0;
-    for (let at = 0; at + MIN_LENGTH <= text.length; at += 1) {
-      const length = this.lengthAt(text, at);
-      if (length === 0) continue;
-      // What overlaps or adjoins goes as one.
-      if (at > end || shown === '') shown += text.slice(end, at) + REDACTED;
-      end = Math.max(end, at + length);
-    }
-    return shown + text.slice(end);
+    return this.forms.reduce((shown, form) => shown.replaceAll(form, REDACTED), text);
   }
 
-  /** A copy of anything without sensitive values, by value and by key. */
+  /** A copy of anything without sensitive values, by value and by key. Getters are not called, and bytes stay. */
   copy<T>(value: T): T {
     return this.keys.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: true }) as T);
   }
 
-  /** A copy of anything without sensitive values. Keys are not looked at. */
+  /** The same by value alone. */
   copyValues<T>(value: T): T {
-    return this.forms.size === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
+    return this.forms.length === 0 ? value : (this.walk(value, { seen: new Map(), depth: 0, byKey: false }) as T);
   }
 
-  /** A logger that tells `logger` nothing sensitive. */
-  logger(logger: Logger): Logger {
+  /** A logger that tells the current one nothing sensitive. */
+  logger(current: () => Logger): Logger {
     const tell = (level: keyof Logger) => (message: string, details?: unknown) =>
-      details === undefined ? logger[level](this.text(message)) : logger[level](this.text(message), this.copy(details));
+      details === undefined
+        ? current()[level](this.text(message))
+        : current()[level](this.text(message), this.copy(details));
     return { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') };
-  }
-
-  private lengthAt(text: string, at: number): number {
-    let longest = 0;
-    for (const form of this.forms.get(text.slice(at, at + MIN_LENGTH)) ?? []) {
-      if (form.length > longest && text.startsWith(form, at)) longest = form.length;
-    }
-    return longest;
   }
 
   private walk(value: unknown, walk: Walk): unknown {
     if (typeof value === 'string') return walk.byKey ? this.text(value) : this.values(value);
-    if (typeof value === 'bigint' || typeof value === 'number') return this.unless(String(value), value);
-    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-    const known = walk.seen.get(value);
-    if (known !== undefined) return known;
+    if (typeof value === 'number') return this.values(String(value)) === String(value) ? value : REDACTED;
+    if (typeof value !== 'object' || value === null || value instanceof Date || ArrayBuffer.isView(value)) return value;
     if (walk.depth > MAX_DEPTH) return REDACTED;
-    if (ArrayBuffer.isView(value)) {
-      return this.unless(Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString(), value);
-    }
-    return this.walkObject(value, { ...walk, depth: walk.depth + 1 });
-  }
-
-  /** The value, if nothing of the string that it stands for is sensitive. */
-  private unless(text: string, value: unknown): unknown {
-    return this.values(text) === text ? value : REDACTED;
+    return walk.seen.get(value) ?? this.walkObject(value, { ...walk, depth: walk.depth + 1 });
   }
 
   private walkObject(value: object, walk: Walk): unknown {
-    const copy = emptyLike(value);
-    if (copy === undefined) return this.text(attempt(() => String(value)));
-    walk.seen.set(value, copy);
-    if (value instanceof Map && copy instanceof Map) {
-      for (const [key, item] of value) copy.set(this.walk(key, walk), this.member(key, item, walk));
-    } else if (value instanceof Set && copy instanceof Set) {
-      for (const item of value) copy.add(this.walk(item, walk));
+    if (value instanceof Set) return new Set([...value].map((item) => this.walk(item, walk)));
+    if (value instanceof Map) {
+      return new Map([...value].map(([key, item]) => [this.walk(key, walk), this.member(key, item, walk)]));
     }
-    const names = Reflect.ownKeys(value) as (keyof typeof value)[];
-    for (const key of names.filter((name) => !(Array.isArray(value) && name === 'length'))) {
-      const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
-      const item = this.member(
-        key,
-        attempt(() => value[key]),
-        walk,
-      );
-      const name = typeof key === 'string' ? this.values(key) : key;
-      Object.defineProperty(copy, name, { value: item, enumerable, writable: true, configurable: true });
+    const copy = emptyLike(value);
+    if (copy === undefined) return this.walk(String(value), walk);
+    walk.seen.set(value, copy);
+    for (const key of Reflect.ownKeys(value)) {
+      if (key === 'length' && Array.isArray(value)) continue;
+      const { value: item, enumerable = false } = Object.getOwnPropertyDescriptor(value, key) ?? {};
+      const [name, shown] = [typeof key === 'string' ? this.values(key) : key, this.member(key, item, walk)];
+      Object.defineProperty(copy, name, { value: shown, enumerable, writable: true, configurable: true });
     }
     return copy;
   }
@@ -140,19 +108,7 @@ function keyPattern(key: string): RegExp {
 /** Undefined for an object that is more than its properties, such as a URL. */
 function emptyLike(value: object): object | undefined {
   if (Array.isArray(value)) return [];
-  if (value instanceof Map) return new Map();
-  if (value instanceof Set) return new Set();
   if (value instanceof DOMException) return undefined;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  const isPlain = value instanceof Error || prototype === null || prototype === Object.prototype;
-  if (isPlain) return Object.create(prototype as object);
+  if (value instanceof Error || isPlainObject(value)) return Object.create(Object.getPrototypeOf(value));
   return Object.keys(value).length > 0 ? {} : undefined;
-}
-
-function attempt<T>(read: () => T): T | typeof REDACTED {
-  try {
-    return read();
-  } catch {
-    return REDACTED;
-  }
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../internal/json.js';
+import { isObject } from '../../internal/json.js';
 import type { SettingValue } from '../../skills/skill.js';
 import type { ExtensionPackage, SettingDefinition } from '../extension.js';
 import { expectedOf, fitsSetting, valueOfText } from './type.js';
@@ -102,23 +102,22 @@ function settingVariable(name: string, prefix: string): string {
 /** The host's configuration with the values of every extension in `extensions`, sensitive ones included. */
 export function mergeConfiguration(
   host: Readonly<Record<string, unknown>>,
-  resolved: ReadonlyMap<string, ResolvedSettings>,
+  resolved: ReadonlyMap<string, { readonly settings: ResolvedSettings }>,
 ): Readonly<Record<string, unknown>> {
   const own = storedSettings(host);
-  const merged = [...resolved].map(([name, { values }]) => [name, Object.fromEntries(values)] as const);
+  const merged = [...resolved].map(([name, { settings }]) => [name, Object.fromEntries(settings.values)] as const);
   const others = Object.entries(own).filter(([name]) => !resolved.has(name));
-  return { ...host, extensions: Object.fromEntries([...others, ...merged] as [string, JsonValue][]) };
+  return { ...host, extensions: Object.fromEntries([...others, ...merged]) };
 }
 
 /** What a configuration has for extensions: `extensions.<name>.<setting>`. */
 function storedSettings(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const { extensions } = config;
-  return typeof extensions === 'object' && extensions !== null ? (extensions as Record<string, unknown>) : {};
+  return isObject(config.extensions) ? config.extensions : {};
 }
 
 /** What a configuration has for one extension. */
 export function storedFor(config: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
   const all = storedSettings(config);
   const stored = Object.hasOwn(all, name) ? all[name] : undefined;
-  return typeof stored === 'object' && stored !== null ? (stored as Record<string, unknown>) : {};
+  return isObject(stored) ? stored : {};
 }

@@ -43,26 +43,22 @@ const NAMES = {
 } as const;
 
 /** What is wrong with what a function gave as hooks. */
-export function problemOfHooks(hooks: unknown, isGuess: boolean): string | undefined {
+export function problemOfHooks(hooks: unknown): string | undefined {
   if (typeof hooks !== 'object' || hooks === null) return `gives ${hooks === null ? 'null' : typeof hooks}, not hooks`;
+  const members = hooks as ModuleExports;
   const misspelt = isPlainObject(hooks) ? [] : misspeltHooks(hooks, NAMES);
   if (misspelt.length > 0) return `gives hooks with an ${misspelt.join('; ')}`;
   const unknown = isPlainObject(hooks) ? Object.keys(hooks).filter((key) => !isKnown(key)) : [];
-  const hasHooks = Object.keys(hooks).some(isKnown) || CALLED.some((key) => key in hooks);
-  // Beside hooks, a text or a number, such as the plugin's name, guards nothing.
-  const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof (hooks as ModuleExports)[key]));
+  // Beside hooks, a string or a number, such as the plugin's name, guards nothing.
+  const hasHooks = Object.keys(hooks).some(isKnown);
+  const strange = unknown.filter((key) => !hasHooks || /function|object/.test(typeof members[key]));
   if (strange.length > 0) return `gives \`${strange.join('`, `')}\`, which opencode does not know`;
-  const wrong = CALLED.filter((key) => key !== 'tool' && !isMaybeFunction((hooks as ModuleExports)[key]));
-  if (wrong.length > 0) return `gives \`${wrong.join('`, `')}\` that is no function`;
-  return isGuess && !hasHooks ? 'gives no hooks' : undefined;
+  const wrong = CALLED.filter((key) => key !== 'tool' && !['function', 'undefined'].includes(typeof members[key]));
+  return wrong.length > 0 ? `gives \`${wrong.join('`, `')}\`, which must be a function` : undefined;
 }
 
 function isKnown(key: string): boolean {
   return CALLED.includes(key) || IDLE.test(key);
-}
-
-function isMaybeFunction(value: unknown): boolean {
-  return value === undefined || typeof value === 'function';
 }
 
 /** Has the hooks called as those of a plugin. */

@@ -10,11 +10,9 @@ import { adaptHooks, type OpencodeHooks, problemOfHooks } from './hooks.js';
 type OpencodeFactory = (context: object, options?: Record<string, unknown>) => unknown;
 
 /** What a module for opencode exports under a name, or as its server. */
-export interface OpencodeExport {
+interface OpencodeExport {
   readonly name: string;
   readonly factory: OpencodeFactory;
-  /** Nothing but what it gives tells that it is one for opencode. */
-  readonly isGuess?: boolean;
 }
 
 /** Where a module for opencode comes from. */
@@ -47,21 +45,35 @@ export function factoriesOf(exports: ModuleExports): readonly OpencodeExport[] {
 }
 
 /**
- * Makes each plugin of the module. What else it exports is passed over, as opencode does. Throws where there is no plugin
- * at all, and where one has hooks that opencode does not know: those that were made by then are disposed of.
+ * Makes each plugin of the module. An export that gives no object is passed over, as opencode does. Throws if there is no
+ * plugin at all, and if one has hooks that opencode does not know: those that were made by then are disposed of.
  */
 export async function opencodePlugins(exports: readonly OpencodeExport[], from: OpencodeSource): Promise<Plugin[]> {
+  const { path, host, entry } = from;
   const made: unknown[] = [];
+  const plugins: Plugin[] = [];
+  const others: string[] = [];
   try {
-    return await makePlugins(exports, { ...from, made });
+    for (const { name, factory } of exports) {
+      const hooks: unknown = await factory(opencodeContext(host), cloneData(entry.options));
+      made.push(hooks);
+      const problem = problemOfHooks(hooks);
+      if (problem === undefined) plugins.push(await adaptHooks(nameOf(name, from), hooks as OpencodeHooks, host));
+      else if (Object(hooks) === hooks) throw new PluginInvalidError([`its export "${name}" ${problem}`]);
+      else others.push(`its export "${name}" ${problem}`);
+    }
   } catch (error) {
-    await disposeOf(made, from.host);
+    await disposeOf(made, host);
     throw error;
   }
+  if (plugins.length === 0) throw new PluginInvalidError(others.length === 0 ? ['it exports no function'] : others);
+  if (others.length > 0)
+    host.logger.warn(`What is no plugin for opencode in ${path} is passed over: ${others.join('; ')}.`);
+  return plugins;
 }
 
 /** Ends what plugins that are not taken have begun, the last first. */
-export async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Promise<void> {
+async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Promise<void> {
   for (const hooks of made.toReversed()) {
     try {
       await (hooks as OpencodeHooks | undefined | null)?.dispose?.();
@@ -69,25 +81,6 @@ export async function disposeOf(made: readonly unknown[], { logger }: OpencodeHo
       logFailure({ logger }, 'A plugin for opencode that was refused failed to end.', error);
     }
   }
-}
-
-async function makePlugins(exports: readonly OpencodeExport[], from: OpencodeSource & { readonly made: unknown[] }) {
-  const { path, host, entry, made } = from;
-  const plugins: Plugin[] = [];
-  const others: string[] = [];
-  for (const { name, factory, isGuess = false } of exports) {
-    const hooks: unknown = await factory(opencodeContext(host), cloneData(entry.options));
-    made.push(hooks);
-    const problem = problemOfHooks(hooks, isGuess);
-    if (problem === undefined) plugins.push(await adaptHooks(nameOf(name, from), hooks as OpencodeHooks, host));
-    else if (typeof hooks === 'object' && hooks !== null)
-      throw new PluginInvalidError([`its export "${name}" ${problem}`]);
-    else others.push(`its export "${name}" ${problem}`);
-  }
-  if (plugins.length === 0) throw new PluginInvalidError(others.length === 0 ? ['it exports no function'] : others);
-  if (others.length > 0)
-    host.logger.warn(`What is no plugin for opencode in ${path} is passed over: ${others.join('; ')}.`);
-  return plugins;
 }
 
 /** Many modules are called `index`, or as another is: the path tells those apart. */

@@ -1,6 +1,5 @@
 import { describeError } from '../../errors.js';
 import { logFailure } from '../../internal/logger.js';
-import { isPromise } from '../../internal/promise.js';
 import { HookAction } from '../../lifecycle/hook-action.js';
 import type { AgentLifecycle, ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
@@ -43,71 +42,78 @@ export function opencodeRunHooks(from: OpencodeRun): Partial<AgentLifecycle> {
   };
 }
 
-/** Of opencode's events those that there are here. Nobody waits for what a plugin does about them. */
+/** The events of opencode that there are here. Nobody waits for what a plugin does about them. */
 function eventHooks({ name, hooks, host }: OpencodeRun): Partial<AgentLifecycle> {
   const { logger, workspaceDir: directory } = host;
-  const fail = (error: unknown) => logFailure({ logger }, `event of plugin "${name}" failed.`, error);
-  const tell = (type: string, properties: object) => {
+  const tell = async (type: string, properties: object): Promise<void> => {
     try {
-      const told = hooks.event?.({ event: { type, properties } });
-      if (isPromise(told)) told.then(undefined, fail);
+      await hooks.event?.({ event: { type, properties } });
     } catch (error) {
-      fail(error);
+      logFailure({ logger }, `event of plugin "${name}" failed.`, error);
     }
   };
   return {
     onSessionStart({ id, messages }) {
-      if (messages.length === 0) tell('session.created', { info: { id, projectID: 'global', directory, title: '' } });
+      const info = { id, projectID: 'global', directory, title: '' };
+      if (messages.length === 0) void tell('session.created', { info });
     },
-    afterAgent: (_result, run) => tell('session.idle', { sessionID: sessionOf(run) }),
+    afterAgent: (_result, run) => void tell('session.idle', { sessionID: sessionOf(run) }),
     onError(thrown, run) {
       const error = { name: 'UnknownError', data: { message: describeError(thrown) } };
-      tell('session.error', { sessionID: sessionOf(run), error });
-      tell('session.idle', { sessionID: sessionOf(run) });
+      void tell('session.error', { sessionID: sessionOf(run), error });
+      void tell('session.idle', { sessionID: sessionOf(run) });
     },
   };
 }
 
-/** A throw ends the run: in opencode the message is not sent then. What there is only in opencode is no verdict. */
-async function passMessage(input: string, run: RunContext, { name, hooks, timeoutMs }: OpencodeRun) {
+/** Calls a hook. Resolves with its failure, which is logged; rejects only if the run is aborted. */
+async function failureOf(
+  hook: 'chat.message' | 'experimental.chat.system.transform',
+  work: () => unknown,
+  { run, from }: { readonly run: RunContext; readonly from: OpencodeRun },
+): Promise<{ readonly error: unknown } | undefined> {
+  const what = `${hook} of plugin "${from.name}"`;
+  const { clock, logger, signal } = run;
+  try {
+    await callInTime(what, work, { timeoutMs: from.timeoutMs, clock, logger, signal });
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    logFailure(run, `${what} failed.`, error);
+    return { error };
+  }
+}
+
+/** A throw ends the run: in opencode the message is not sent then. A call of what is only in opencode is no verdict. */
+async function passMessage(input: string, run: RunContext, from: OpencodeRun) {
   if (!hasMessage(input, run)) return undefined;
   const [sessionID, messageID] = [sessionOf(run), `${run.id}/0`];
   const given = { sessionID, messageID, agent: run.agent, model: modelOf(run.model) };
   const message = { ...given, id: messageID, role: 'user', time: { created: run.clock.now() } };
   const output = { message, parts: [{ id: `${messageID}/0`, sessionID, messageID, type: 'text', text: input }] };
-  const what = `chat.message of plugin "${name}"`;
-  try {
-    await callInTime(what, () => hooks['chat.message']?.(given, output) as Promise<void>, callingOf(run, timeoutMs));
-    return textOf(output.parts);
-  } catch (error) {
-    run.signal.throwIfAborted();
-    logFailure(run, `${what} failed.`, error);
-    return error instanceof OpencodeUnavailableError ? undefined : HookAction.reject(describeError(error));
-  }
+  const ask = () => from.hooks['chat.message']?.(given, output);
+  const failure = await failureOf('chat.message', ask, { run, from });
+  if (failure === undefined) return textOf(output.parts);
+  return failure.error instanceof OpencodeUnavailableError
+    ? undefined
+    : HookAction.reject(describeError(failure.error));
 }
 
 function textOf(parts: readonly MessagePart[]): string {
   return parts.flatMap(({ type, text, ignored }) => (type === 'text' && !ignored ? [String(text)] : [])).join('\n');
 }
 
-/** The request with the instructions as the plugin wants them: where it leaves none, as they were. */
-async function passSystem(request: ModelCallRequest, { name, hooks, timeoutMs }: OpencodeRun) {
+/** The request with the instructions as the plugin wants them. If it fails or leaves none, they stay as they were. */
+async function passSystem(request: ModelCallRequest, from: OpencodeRun) {
   const { run, messages } = request;
   const [before, rest] = divide(messages);
   const output = { system: [...before] };
-  const what = `experimental.chat.system.transform of plugin "${name}"`;
-  try {
-    const given = { sessionID: sessionOf(run), model: modelOf(request.model) };
-    const asked = () => hooks['experimental.chat.system.transform']?.(given, output) as Promise<void>;
-    await callInTime(what, asked, callingOf(run, timeoutMs));
-    const content = output.system.filter((text) => typeof text === 'string' && text !== '').join('\n');
-    if (content === '' || content === before.join('\n')) return request;
-    return { ...request, messages: [{ role: 'system', content } as const, ...rest] };
-  } catch (error) {
-    run.signal.throwIfAborted();
-    logFailure(run, `${what} failed, and is passed over.`, error);
-    return request;
-  }
+  const given = { sessionID: sessionOf(run), model: modelOf(request.model) };
+  const ask = () => from.hooks['experimental.chat.system.transform']?.(given, output);
+  if ((await failureOf('experimental.chat.system.transform', ask, { run, from })) !== undefined) return request;
+  const content = output.system.filter((text) => typeof text === 'string' && text !== '').join('\n');
+  if (content === '' || content === before.join('\n')) return request;
+  return { ...request, messages: [{ role: 'system', content } as const, ...rest] };
 }
 
 /** The instructions, which come first, and the conversation. */
@@ -115,10 +121,6 @@ function divide(messages: readonly Message[]): [string[], readonly Message[]] {
   const end = messages.findIndex(({ role }) => role !== 'system');
   const count = end < 0 ? messages.length : end;
   return [messages.slice(0, count).map(({ content }) => content as string), messages.slice(count)];
-}
-
-function callingOf({ clock, logger, signal }: RunContext, timeoutMs: number) {
-  return { timeoutMs, clock, logger, signal };
 }
 
 function sessionOf(run: RunContext): string {

@@ -329,7 +329,7 @@ describe('what another program writes in another way than it should', () => {
     [
       'a setting twice',
       gemini({ settings: [{ name: 'A' }, { name: 'A' }] }),
-      'warning settings[1].name: "A" is there already, and the setting is left out',
+      'warning settings[1]: it is left out: "A" is there already',
     ],
     ['hooks in a file that is missing', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is not there'],
     [

@@ -172,7 +172,7 @@ test.each([
   [{ name: '' }, '`name`'],
   [{ name: 'a\nb' }, '`name`'],
   [{ name: 'x'.repeat(129) }, '`name`'],
-  [{ name: 'a', beforeToolExecute: () => null }, 'belongs into `hooks`'],
+  [{ name: 'a', beforeToolExecute: () => null }, 'must be in `hooks`'],
   [
     { name: 'a', hooks: { beforeToolExcute: () => null } },
     'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
@@ -186,7 +186,7 @@ test.each([
     },
     'unknown member `hooks.beforeToolExcute`; did you mean `beforeToolExecute`?',
   ],
-  [{ name: 'a', hooks: { onInit: 1 } }, 'no function'],
+  [{ name: 'a', hooks: { onInit: 1 } }, '`hooks.onInit` must be a function, got 1'],
   [{ name: 'a', tools: {} }, '`tools`'],
   [{ name: 'a', version: 1 }, '`version`'],
   [null, 'null'],

@@ -96,8 +96,7 @@ describe('a plugin for opencode', () => {
     ];
     const { agent, model, status } = runOf('word-tools', { script });
     await agent.run('go');
-    // Its default was tried as a plugin first.
-    expect(disposed.splice(0)).toEqual(['words']);
+    expect(disposed).toEqual([]);
     await agent.close();
 
     expect(status().plugins.map(({ name }) => name)).toEqual(['word-tools/Words']);
@@ -190,7 +189,11 @@ describe('a plugin for opencode', () => {
     ['that throws', "export const A = async () => { throw new Error('no server'); };", 'no server'],
     ['that gives no hooks', 'export const A = async () => 7;', 'number'],
     ['that gives null', 'export const A = async () => null;', 'gives null, not hooks'],
-    ['with a hook that is no function', "export const A = async () => ({ 'tool.execute.before': 1 });", 'no function'],
+    [
+      'with a hook that is no function',
+      "export const A = async () => ({ 'tool.execute.before': 1 });",
+      'must be a function',
+    ],
     [
       'with a tool that does nothing',
       "export const A = async () => ({ tool: { x: { description: 'x' } } });",
