@@ -4,13 +4,13 @@ import { toProviderError } from '../shared/failure.js';
 import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
 /**
- * Reads a stream to its end, pushing each delta as it comes, and gives the message that the server would have sent whole,
- * in which the input of a call is still text. One that came whole after all is understood too. Rejects where the stream
- * fails, carries an error, or ends before the server said why it ended. Events of unknown kinds are skipped.
+ * Reads a stream to its end, pushes each delta as it comes, and returns the message that the server would have sent whole;
+ * the input of a call is still a string in it. Accepts one that came whole after all. Rejects if the stream carries an
+ * error or ends too early. Skips events of unknown kinds.
  */
-export async function readStream(events: AsyncIterable<unknown> | Iterable<unknown>, push: Push): Promise<WireObject> {
+export async function readStream(events: AsyncIterable<unknown>, push: Push): Promise<WireObject> {
   const answer = new StreamedMessage(push);
-  for await (const event of received(events)) {
+  for await (const event of events) {
     const data = typeof event === 'string' ? parseJson(event) : event;
     if (!isObject(data)) throw unreadableBody('anthropic', event);
     answer.add(data);
@@ -19,15 +19,6 @@ export async function readStream(events: AsyncIterable<unknown> | Iterable<unkno
 }
 
 type Push = (part: ModelPart) => void;
-
-/** A generator, so that only what the client throws is translated, and not what a listener throws. */
-async function* received(events: AsyncIterable<unknown> | Iterable<unknown>): AsyncIterable<unknown> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw toProviderError('anthropic', error);
-  }
-}
 
 type Block = Record<string, unknown>;
 

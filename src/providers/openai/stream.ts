@@ -1,7 +1,6 @@
 import type { ModelPart } from '../../model/model.js';
 import { ProviderError } from '../shared/error.js';
 import { DONE } from '../shared/event-stream.js';
-import { toProviderError } from '../shared/failure.js';
 import { excerptOf, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { ReasoningFragments } from './reasoning.js';
@@ -9,29 +8,18 @@ import { extraContentOf, isThought, splitThought } from './thoughts.js';
 import { CallFragments } from './tool-calls.js';
 
 /**
- * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent
- * whole. One that came whole after all is understood too. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
+ * Reads a stream to its end, pushes each delta as it comes, and returns the completion that the server would have sent
+ * whole. Accepts one that came whole after all. Rejects if the stream carries an error or ends too early.
  */
-export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
+export async function readStream(chunks: AsyncIterable<unknown>, push: (part: ModelPart) => void): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
-  for await (const chunk of received(chunks)) {
+  for await (const chunk of chunks) {
     if (chunk === DONE) answer.isDone = true;
     else if (typeof chunk === 'string') answer.add(completionIn(chunk));
     // Google's way: an error stands in a list.
     else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
   }
   return answer.whole();
-}
-
-type Chunks = AsyncIterable<unknown> | Iterable<unknown>;
-
-/** A generator, so that only what the client throws is translated, and not what a listener throws. */
-async function* received(chunks: Chunks): AsyncIterable<unknown> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw toProviderError('openai', error);
-  }
 }
 
 class StreamedAnswer {
