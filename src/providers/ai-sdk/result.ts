@@ -1,8 +1,8 @@
 import type { ContentPart, ToolMessage, ToolResultPart } from '../../model/message.js';
 import { toBase64 } from '../shared/file-data.js';
-import { type WireObject, wellFormed } from '../shared/wire.js';
+import { hasFields, type WireObject, wellFormed } from '../shared/wire.js';
 import { type Downloads, fileOf, filePart, type PromptFile, withDownload } from './file.js';
-import { hasFields, optionsOf } from './metadata.js';
+import { optionsOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 
 /** For whom a prompt is made, and what was downloaded for it. */

@@ -1,5 +1,5 @@
 import type { ModelPart, ModelRequest } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
+import { interrupted, ProviderError } from '../shared/error.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toFailure, toStreamFailure } from './failure.js';
 import type { AiSdkModel } from './model.js';
@@ -74,8 +74,7 @@ class StreamedResult {
 
   whole(): WireObject {
     if (!this.finish || isCut(this.finish, this.provider)) {
-      const problem = 'The stream ended before the answer did: the connection was cut, or the server gave up.';
-      throw new ProviderError(this.provider, problem, { retryable: true });
+      throw interrupted(this.provider);
     }
     const { usage, finishReason, providerMetadata } = this.finish;
     const { content, warnings, response } = this;

@@ -1,7 +1,7 @@
 import type { ModelPart } from '../../model/model.js';
-import { ProviderError, unreadableBody } from '../shared/error.js';
+import { interrupted, unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
-import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
 
 /**
  * Reads a stream to its end, pushes each delta as it comes, and returns the message that the server would have sent whole;
@@ -46,14 +46,12 @@ class StreamedMessage {
     else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
     else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
-    else this.unread = event;
+    else if (type !== 'ping') this.unread = event;
   }
 
   whole(): WireObject {
     if (!textOr(this.ending.stop_reason)) {
-      const said = this.unread && this.unread.type !== 'ping' ? ` It said ${excerptOf(this.unread)}.` : '';
-      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
-      throw new ProviderError('anthropic', problem, { retryable: true, cause: this.unread });
+      throw interrupted('anthropic', this.unread);
     }
     return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
@@ -69,9 +67,9 @@ class StreamedMessage {
 
   /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
   private end({ type, delta, usage, ...beside }: WireObject): void {
-    this.ending = { ...this.ending, ...known(beside), ...(isObject(delta) && known(delta)) };
+    this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
     if (!isObject(usage)) return;
-    const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    const counts = Object.entries(present(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
     this.usage = { ...this.usage, ...Object.fromEntries(counts) };
   }
 
@@ -115,13 +113,9 @@ const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
 
 /** Of a kind that is not known: a delta has the block's own fields, and texts come in pieces. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {
-  for (const [name, value] of Object.entries(known(fields))) {
+  for (const [name, value] of Object.entries(present(fields))) {
     block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;
   }
 }
 
 const DELTAS = { text: 'text-delta', thinking: 'reasoning-delta', input: 'tool-call-delta' } as const;
-
-function known(fields: WireObject): WireObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-}

@@ -8,8 +8,9 @@ import type {
   ToolMessage,
   ToolResultPart,
 } from '../../model/message.js';
+import { toArguments } from '../shared/answer.js';
 import { fileNote, TEXT_TYPE } from '../shared/file-data.js';
-import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { type WireObject, wellFormed } from '../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
@@ -59,21 +60,10 @@ function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefi
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
 }
 
+/** A server reads the arguments as JSON once more, so their strings are made whole first. */
 function toolCall(part: ToolCallPart, model: string): WireObject {
-  const call = { name: part.name, arguments: argumentsOf(part) };
+  const call = { name: part.name, arguments: JSON.stringify(wellFormed(toArguments(part))) };
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
-}
-
-/** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
-function argumentsOf({ input, invalidInput }: ToolCallPart): string {
-  const given = input ?? {};
-  if (invalidInput === undefined && isObject(given)) return toJson(given);
-  return toJson({ invalid_json: invalidInput ?? toJson(given) });
-}
-
-/** A server reads this JSON once more, so its texts are made whole here. */
-function toJson(value: unknown): string {
-  return JSON.stringify(wellFormed(value));
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */

@@ -1,7 +1,7 @@
 import type { ModelPart } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
+import { interrupted } from '../shared/error.js';
 import { DONE } from '../shared/event-stream.js';
-import { excerptOf, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { ReasoningFragments } from './reasoning.js';
 import { extraContentOf, isThought, splitThought } from './thoughts.js';
@@ -11,7 +11,10 @@ import { CallFragments } from './tool-calls.js';
  * Reads a stream to its end, pushes each delta as it comes, and returns the completion that the server would have sent
  * whole. Accepts one that came whole after all. Rejects if the stream carries an error or ends too early.
  */
-export async function readStream(chunks: AsyncIterable<unknown>, push: (part: ModelPart) => void): Promise<WireObject> {
+export async function readStream(
+  chunks: AsyncIterable<unknown> | Iterable<unknown>,
+  push: (part: ModelPart) => void,
+): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
   for await (const chunk of chunks) {
     if (chunk === DONE) answer.isDone = true;
@@ -69,9 +72,7 @@ class StreamedAnswer {
   whole(): WireObject {
     // A server that never tells why it ends, as Spark, tells only that it does.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
-      const said = this.unread ? ` It said ${excerptOf(this.unread)}.` : '';
-      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
-      throw new ProviderError('openai', problem, { retryable: true, cause: this.unread });
+      throw interrupted('openai', this.unread);
     }
     const message = {
       content: this.content,
