@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
+import pTimeout from 'p-timeout';
 import { TimeoutExceededError } from '../../errors.js';
-import { type SendCommand, sendCommandOf } from './client.js';
+import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
-import type { RedisSettings } from './options.js';
 
 /** A script in Lua, which Redis runs as one atomic step. */
 export class RedisScript {
-  readonly text: string;
   readonly sha: string;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(readonly text: string) {
     this.sha = createHash('sha1').update(text).digest('hex');
   }
 }
@@ -21,37 +19,32 @@ export type RunScript = (script: RedisScript, keys: readonly string[], args: rea
 /** Redis, as the stores use it. */
 export class RedisConnection {
   private readonly send: SendCommand;
-  private readonly timeoutMs: number;
 
-  constructor({ client, timeoutMs }: Pick<RedisSettings, 'client' | 'timeoutMs'>) {
+  constructor(
+    client: RedisClient,
+    private readonly timeoutMs: number,
+  ) {
     this.send = sendCommandOf(client);
-    this.timeoutMs = timeoutMs;
   }
 
   /** Begins one call of a store: all scripts that it runs share its time. */
   begin(): RunScript {
     const end = performance.now() + this.timeoutMs;
-    return (script, keys, args) =>
-      this.within(end, (signal) => this.evaluate(script, [`${keys.length}`, ...keys, ...args], signal));
-  }
-
-  private async within<T>(end: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const abort = new AbortController();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      const expire = () => {
-        reject(new TimeoutExceededError('call to Redis', this.timeoutMs));
+    return async (script, keys, args) => {
+      const abort = new AbortController();
+      const reply = this.evaluate(script, [`${keys.length}`, ...keys, ...args], abort.signal);
+      const milliseconds = Math.max(0, end - performance.now());
+      try {
+        return await pTimeout(reply, {
+          milliseconds,
+          message: new TimeoutExceededError('call to Redis', this.timeoutMs),
+        });
+      } catch (cause) {
+        // Takes a late command back if it still waits to be sent.
         abort.abort();
-      };
-      timer = setTimeout(expire, Math.max(0, end - performance.now()));
-    });
-    try {
-      return await Promise.race([work(abort.signal), late]);
-    } catch (cause) {
-      throw new RedisUnavailableError(cause);
-    } finally {
-      clearTimeout(timer);
-    }
+        throw new RedisUnavailableError(cause);
+      }
+    };
   }
 
   private async evaluate({ sha, text }: RedisScript, args: readonly string[], signal: AbortSignal): Promise<unknown> {
