@@ -1,9 +1,10 @@
 import { MessageInvalidError } from '../../errors.js';
 import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
+import { fileOf } from '../shared/file-data.js';
 import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { withTakenCalls } from './calls.js';
-import { fileOf, filePart, withDownload } from './file.js';
+import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 

@@ -1,7 +1,7 @@
 import type { ContentPart, ToolMessage, ToolResultPart } from '../../model/message.js';
-import { toBase64 } from '../shared/file-data.js';
+import { base64Of, type FileData, fileOf } from '../shared/file-data.js';
 import { hasFields, type WireObject, wellFormed } from '../shared/wire.js';
-import { type Downloads, fileOf, filePart, type PromptFile, withDownload } from './file.js';
+import { type Downloads, filePart, withDownload } from './file.js';
 import { optionsOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 
@@ -97,14 +97,14 @@ function resultPart(part: ContentPart, target: PromptTarget): WireObject {
   return { ...resultFile(loaded, target.model.specificationVersion), ...options };
 }
 
-function resultFile(file: PromptFile, version: AiSdkModel['specificationVersion']): WireObject {
+function resultFile(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   if (version === 'v4') return filePart(file, version);
   const { data, mediaType, filename } = file;
   const kind = mediaType.startsWith('image/') ? 'image' : 'file';
   const named = kind === 'file' && filename !== undefined ? { filename } : {};
   if (!(data instanceof URL)) {
     const type = version === 'v2' ? 'media' : `${kind}-data`;
-    return { type, data: typeof data === 'string' ? data : toBase64(data), mediaType, ...(version === 'v3' && named) };
+    return { type, data: base64Of(file), mediaType, ...(version === 'v3' && named) };
   }
   return { type: `${kind}-url`, url: data.href, ...(kind === 'file' && { mediaType }), ...named };
 }

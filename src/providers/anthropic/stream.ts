@@ -23,7 +23,6 @@ type Push = (part: ModelPart) => void;
 type Block = Record<string, unknown>;
 
 class StreamedMessage {
-  private readonly push: Push;
   /** In the order in which they began. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
@@ -32,9 +31,7 @@ class StreamedMessage {
   private usage: WireObject = {};
   private unread: WireObject | undefined = undefined;
 
-  constructor(push: Push) {
-    this.push = push;
-  }
+  constructor(private readonly push: Push) {}
 
   add(event: WireObject): void {
     const { type, message, delta, content_block: block, index } = event;

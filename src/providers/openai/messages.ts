@@ -9,7 +9,7 @@ import type {
   ToolResultPart,
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
-import { fileNote, TEXT_TYPE } from '../shared/file-data.js';
+import { fileNote, fileOf, TEXT_TYPE } from '../shared/file-data.js';
 import { type WireObject, wellFormed } from '../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
@@ -43,7 +43,7 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
     } else if (part.type === 'tool-call' && !part.providerExecuted) {
       calls.push(toolCall(part, model));
     } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
-      images.push(imagePart(part.data, part.mediaType));
+      images.push(imagePart(fileOf(part)));
     }
   }
   const { refusal } = texts;
@@ -105,14 +105,12 @@ const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
 /** Sent as it is, a file that nobody takes would be refused in every further request: the model is told of it. */
 function takenFile(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;
-  const data = part.type === 'image' ? part.image : part.data;
-  const filename = part.type === 'file' ? part.filename : undefined;
-  const type = part.mediaType ?? (typeof data === 'string' ? /^data:([^;,]+)/i.exec(data)?.[1] : undefined);
-  const address = typeof data === 'string' && /^https?:/i.test(data) ? data : undefined;
-  if (type === undefined || TAKEN_TYPE.test(type)) return part;
-  if (address === undefined && (/^audio\//i.test(type) || TEXT_TYPE.test(type))) return part;
-  const where = address === undefined ? '' : `at ${address} `;
-  return { type: 'text', text: fileNote({ mediaType: type, filename }, `${where}cannot be shown here`) };
+  const file = fileOf(part);
+  const isAddress = file.data instanceof URL;
+  const isAudio = /^audio\//i.test(file.mediaType);
+  if (TAKEN_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
+  const where = isAddress ? `at ${file.data} ` : '';
+  return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
 }
 
 function isAttachment({ type }: ContentPart): boolean {

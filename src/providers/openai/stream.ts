@@ -28,7 +28,6 @@ export async function readStream(
 class StreamedAnswer {
   /** Whether the server said so. */
   isDone = false;
-  private readonly push: (part: ModelPart) => void;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
   private readonly images: WireObject[] = [];
@@ -47,9 +46,7 @@ class StreamedAnswer {
   private hasReasons = false;
   private isEnded = false;
 
-  constructor(push: (part: ModelPart) => void) {
-    this.push = push;
-  }
+  constructor(private readonly push: (part: ModelPart) => void) {}
 
   add(chunk: WireObject): void {
     const choice = choiceIn(chunk);
