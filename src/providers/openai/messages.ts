@@ -6,10 +6,10 @@ import type {
   TextPart,
   ToolCallPart,
   ToolMessage,
-  ToolResultPart,
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
 import { fileNote, fileOf, TEXT_TYPE } from '../shared/file-data.js';
+import { attachmentsOf, resultText } from '../shared/tool-result.js';
 import { type WireObject, wellFormed } from '../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
@@ -73,31 +73,8 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
     tool_call_id: part.id,
     content: resultText(part),
   }));
-  const attached = message.content.flatMap((part) => {
-    const files = attachmentsOf(part);
-    return files.length > 0
-      ? [{ type: 'text' as const, text: `From tool call ${part.id} (${part.name}):` }, ...files]
-      : [];
-  });
+  const attached = message.content.flatMap(attachmentsOf).map(takenFile);
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
-}
-
-/** The wire has no mark for an error, so the text says it, and some servers refuse a message without a word. */
-function resultText(part: ToolResultPart): string {
-  const given = typeof part.content === 'string' ? part.content : partsText(part.content);
-  const text = given.trim() === '' ? '(no output)' : given;
-  return part.isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
-}
-
-function partsText(content: readonly ContentPart[]): string {
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const { length } = content.filter(isAttachment);
-  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
-  return texts.join('\n');
-}
-
-function attachmentsOf({ content }: ToolResultPart): readonly ContentPart[] {
-  return typeof content === 'string' ? [] : content.filter(isAttachment).map(takenFile);
 }
 
 const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
@@ -111,8 +88,4 @@ function takenFile(part: ContentPart): ContentPart {
   if (TAKEN_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
   const where = isAddress ? `at ${file.data} ` : '';
   return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
-}
-
-function isAttachment({ type }: ContentPart): boolean {
-  return type === 'image' || type === 'file';
 }
