@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import pTimeout from 'p-timeout';
 import { TimeoutExceededError } from '../../errors.js';
 import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
@@ -30,21 +29,27 @@ export class RedisConnection {
   /** Begins one call of a store: all scripts that it runs share its time. */
   begin(): RunScript {
     const end = performance.now() + this.timeoutMs;
-    return async (script, keys, args) => {
-      const abort = new AbortController();
-      const reply = this.evaluate(script, [`${keys.length}`, ...keys, ...args], abort.signal);
-      const milliseconds = Math.max(0, end - performance.now());
-      try {
-        return await pTimeout(reply, {
-          milliseconds,
-          message: new TimeoutExceededError('call to Redis', this.timeoutMs),
-        });
-      } catch (cause) {
-        // Takes a late command back if it still waits to be sent.
+    return (script, keys, args) =>
+      this.within(end, (signal) => this.evaluate(script, [`${keys.length}`, ...keys, ...args], signal));
+  }
+
+  private async within<T>(end: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const expire = () => {
+        reject(new TimeoutExceededError('call to Redis', this.timeoutMs));
         abort.abort();
-        throw new RedisUnavailableError(cause);
-      }
-    };
+      };
+      timer = setTimeout(expire, Math.max(0, end - performance.now()));
+    });
+    try {
+      return await Promise.race([work(abort.signal), late]);
+    } catch (cause) {
+      throw new RedisUnavailableError(cause);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   private async evaluate({ sha, text }: RedisScript, args: readonly string[], signal: AbortSignal): Promise<unknown> {
