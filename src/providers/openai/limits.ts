@@ -1,4 +1,4 @@
-import { CallIds, type IdRule, MISTRAL_IDS, OPENAI_IDS, takenName, withTurns } from '../shared/call-ids.js';
+import { type IdRule, MISTRAL_IDS, OPENAI_IDS, takenName, withTurns } from '../shared/call-ids.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { Server } from './client.js';
 
@@ -24,11 +24,18 @@ function withThought(message: WireObject): WireObject {
   return isBare ? { ...message, reasoning_content: '(none)' } : message;
 }
 
-function withCallsOf(messages: readonly WireObject[], rule: IdRule): readonly WireObject[] {
-  const ids = new CallIds(rule);
+function withCallsOf(messages: readonly WireObject[], { taken, made, make }: IdRule): readonly WireObject[] {
+  const ids = new Map<string, string>();
+  const idOf = (given: unknown) => {
+    const id = textOr(given);
+    if (taken.test(id) && !made.test(id)) return id;
+    const own = ids.get(id) ?? make(ids.size + 1);
+    ids.set(id, own);
+    return own;
+  };
   return messages.map((message) => {
-    if (message.role === 'tool') return { ...message, tool_call_id: ids.ofResult(textOr(message.tool_call_id)) };
-    const calls = objectsIn(message.tool_calls).map((call) => takenCall(call, ids.ofCall(textOr(call.id))));
+    if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) };
+    const calls = objectsIn(message.tool_calls).map((call) => takenCall(call, idOf(call.id)));
     return calls.length === 0 ? message : { ...message, tool_calls: calls };
   });
 }

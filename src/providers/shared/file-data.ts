@@ -29,7 +29,7 @@ export function fileOf(part: ImagePart | FilePart): FileData {
     throw new MessageInvalidError('An image or a file must be a string (a URL or base64) or a Uint8Array.');
   }
   if (typeof given === 'string' && /^data:/i.test(given)) return { ...inDataUrl(given, mediaType), filename };
-  if (typeof given === 'string' && /^[a-z][a-z\d+.-]*:\/\//i.test(given)) {
+  if (typeof given === 'string' && /^[a-z][a-z\d+.-]{0,20}:\/\//i.test(given)) {
     if (!URL.canParse(given)) throw new MessageInvalidError(`"${given}" is no URL.`);
     return { data: new URL(given), mediaType: mediaType ?? 'image/*', filename };
   }
