@@ -1,6 +1,6 @@
 import { describeError, KeelsonError } from '../errors.js';
 
-/** An extension cannot be registered. Lists everything that is wrong with it; nothing of it was stored. */
+/** An extension cannot be registered. `problems` has one entry for each invalid member; nothing of it was stored. */
 export class ExtensionInvalidError extends KeelsonError {
   readonly code = 'ERR_EXTENSION_INVALID';
   readonly extension: string;

@@ -9,36 +9,17 @@ import { sortTools } from './prompt/tool-guidance.js';
 import { mayUseState } from './registration.js';
 import type { ExtensionRun } from './run.js';
 
-/** The points of a run that the extensions of a registry need. */
-export interface Points {
-  readonly input: boolean;
-  readonly prompt: boolean;
-  readonly tools: boolean;
-  readonly output: boolean;
-  /** Whether anything may use state, so that the run's end matters. */
-  readonly end: boolean;
-}
-
-/** What these extensions need, and nothing else. */
-export function pointsOf(extensions: readonly RegisteredExtension[]): Points {
-  const input = extensions.some(({ onInputMessages }) => onInputMessages !== undefined);
-  const output = extensions.some(
-    ({ onLlmOutput, onTag, onPlainText }) => (onLlmOutput ?? onTag ?? onPlainText) !== undefined,
-  );
-  const prompt = extensions.some(
-    ({ promptAdditions, toolConfig }) => promptAdditions.length > 0 || toolConfig !== undefined,
-  );
-  const tools = extensions.some(
-    ({ toolConfig }) => (toolConfig?.preferredTools ?? toolConfig?.avoidedTools) !== undefined,
-  );
-  return { input, prompt, tools, output, end: extensions.some(mayUseState) };
-}
-
-/** The one lifecycle of a registry, with the hooks that it needs; undefined where it needs none. */
+/** The one lifecycle of a registry, with the hooks that its extensions need; undefined if they need none. */
 export function createLifecycle(
-  { input, prompt, tools, output, end }: Points,
+  extensions: readonly RegisteredExtension[],
   runOf: (run: RunContext) => ExtensionRun,
 ): AgentLifecycle | undefined {
+  const need = (member: (extension: RegisteredExtension) => unknown) =>
+    extensions.some((it) => member(it) !== undefined);
+  const input = need(({ onInputMessages }) => onInputMessages);
+  const output = need(({ onLlmOutput, onTag, onPlainText }) => onLlmOutput ?? onTag ?? onPlainText);
+  const prompt = need(({ promptAdditions, toolConfig }) => promptAdditions[0] ?? toolConfig);
+  const sorting = need(({ toolConfig }) => toolConfig?.preferredTools ?? toolConfig?.avoidedTools);
   if (!input && !prompt && !output) return undefined;
   const finish = (_value: unknown, run: RunContext) => runOf(run).finish();
   return {
@@ -46,9 +27,10 @@ export function createLifecycle(
     onFailure: 'continue',
     ...(input && { beforeModel: inputHook(runOf) }),
     ...(prompt && { wrapModelCall: promptHook(runOf) }),
-    ...(tools && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
+    ...(sorting && { beforeToolSelection: (offered, run) => sortTools(runOf(run), offered) }),
     ...(output && { holdStream: true, afterModel: (response, run) => passOutput(runOf(run), response) }),
-    ...(end && { afterAgent: finish, onError: finish }),
+    // The end of a run matters only to state.
+    ...(extensions.some(mayUseState) && { afterAgent: finish, onError: finish }),
   };
 }
 

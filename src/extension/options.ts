@@ -4,7 +4,7 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import type { Awaitable } from '../internal/promise.js';
 import { MemoryStateStore } from '../state/memory-state-store.js';
 import { resolveStatePolicy } from '../state/state-policy.js';
-import type { StatePolicy, StateStore } from '../state/state-store.js';
+import type { StateStore } from '../state/state-store.js';
 import type { MetricsSink } from '../telemetry/metrics-sink.js';
 import type { LiveToolSet, Tool } from '../tools/tool.js';
 import type { StateAlert } from './state/extension-state.js';
@@ -41,14 +41,6 @@ export interface StateLimits {
   readonly sessionBytes?: number | undefined;
 }
 
-/** The options with their defaults. */
-export interface ResolvedRegistryOptions {
-  readonly store: StateStore;
-  readonly policy: StatePolicy;
-  readonly timeoutMs: number;
-  readonly stateTimeoutMs: number;
-}
-
 const limitRules = { extensionBytes: whole(1), sessionBytes: whole(1) } satisfies OptionTable<StateLimits>;
 
 const rules = {
@@ -65,7 +57,7 @@ const rules = {
 } satisfies OptionTable<ExtensionRegistryOptions>;
 
 /** Checks the options and fills in their defaults. Throws OptionInvalidError. */
-export function resolveRegistryOptions(options: ExtensionRegistryOptions): ResolvedRegistryOptions {
+export function resolveRegistryOptions(options: ExtensionRegistryOptions) {
   validateOptions(options, rules);
   const { limits = {}, ttlMs, timeoutMs = 30_000, stateTimeoutMs = 5_000 } = options;
   const policy = resolveStatePolicy({ ...limits, ttlMs, sessionTtlMs: options.sessionTtlMs });

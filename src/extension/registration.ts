@@ -1,5 +1,5 @@
 import { freezeData } from '../internal/plain-data.js';
-import { normaliseToolConfig } from './checks/tool-config-check.js';
+import { normaliseToolConfig } from './checks/tool-config.js';
 import type { ExtensionInput, RegisteredExtension, TagHandler } from './definition.js';
 
 /** An extension in a registry. */

@@ -5,12 +5,13 @@ import { type OptionTable, validateOptions } from '../internal/options/validate.
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { StateStats } from '../state/state-store.js';
+import { EXTENSION_REGISTRATION_TOTAL } from '../telemetry/metric-names.js';
 import type { LiveToolSet } from '../tools/tool.js';
 import { Attachment } from './attachment.js';
 import { validateExtension } from './checks/definition-check.js';
 import type { ExtensionInput, RegisteredExtension } from './definition.js';
 import { ExtensionInvalidError } from './error.js';
-import { createLifecycle, pointsOf } from './lifecycle.js';
+import { createLifecycle } from './lifecycle.js';
 import { ExtensionMetrics } from './metrics.js';
 import { type ExtensionRegistryOptions, resolveRegistryOptions } from './options.js';
 import { createRegistration, inCallbackOrder, type Registration } from './registration.js';
@@ -71,7 +72,7 @@ export class ExtensionRegistry implements LifecycleLoader {
       throw new ExtensionInvalidError(id, ['its id is taken; unregister the other first']);
     const registration = createRegistration(extension, session);
     this.registrations.set(id, registration);
-    this.settings.metrics.registration('register', id);
+    this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'register', extension_id: id });
     const { priority, scope } = registration.extension;
     this.logger.info(`Extension "${id}" is registered.`, { extensionId: id, priority, scope, session });
     this.update();
@@ -88,7 +89,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     registration.removed = true;
     this.registrations.delete(id);
     this.update();
-    this.settings.metrics.registration('unregister', id);
+    this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'unregister', extension_id: id });
     this.logger.info(`Extension "${id}" is unregistered.`, { extensionId: id });
     await this.settings.state.clearExtension(id, this.site);
     return true;
@@ -151,7 +152,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   /** Another one for each change, so that a run goes on with the extensions that it began with. */
   private lifecycle() {
     const { ordered } = this;
-    return createLifecycle(pointsOf(this.list()), (run) => this.runOf(run, ordered));
+    return createLifecycle(this.list(), (run) => this.runOf(run, ordered));
   }
 
   private runOf(run: RunContext, ordered: readonly Registration[]): ExtensionRun {

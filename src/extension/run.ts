@@ -18,8 +18,6 @@ export interface RegistrySettings {
 
 /** One run as the extensions of a registry take part in it: those that were registered as it began. */
 export class ExtensionRun {
-  readonly run: RunContext;
-  readonly settings: RegistrySettings;
   /** In the order of their callbacks. */
   readonly registrations: readonly Registration[];
   /** Tags that were handled in answers of this run. */
@@ -32,9 +30,11 @@ export class ExtensionRun {
   wrote = false;
   private readonly touching: Promise<void> | undefined;
 
-  constructor(run: RunContext, settings: RegistrySettings, all: readonly Registration[]) {
-    this.run = run;
-    this.settings = settings;
+  constructor(
+    readonly run: RunContext,
+    readonly settings: RegistrySettings,
+    all: readonly Registration[],
+  ) {
     this.registrations = all.filter((registration) => actsIn(registration, run.session?.id));
     const keepsState = this.registrations.some(({ usesState }) => usesState);
     this.touching = run.session !== undefined && keepsState ? this.touch(run.session.id) : undefined;

@@ -16,16 +16,13 @@ export interface ScopeRoom {
   readonly keys: number;
 }
 
-/** The values of one extension in one session. Unless the clock was set back, no step looks at more than it removes. */
+/** The values of one extension in one session. */
 export class ScopeState {
   bytes = 0;
   /** Nothing expires before it. */
   dueAt = Number.POSITIVE_INFINITY;
   /** Longest unused first. */
   private readonly values: Map<string, StateValue> = new Map();
-  /** The same values by their `ttlMs`: who was used first expires first. */
-  private readonly queues: Map<number, Set<StateValue>> = new Map();
-  private latest = Number.NEGATIVE_INFINITY;
 
   get size(): number {
     return this.values.size;
@@ -35,37 +32,26 @@ export class ScopeState {
     return this.values.get(key);
   }
 
-  /** Puts a value last in the order, in the place of what is under its key. */
+  /** Puts a value last in the order, and replaces the one under its key. */
   put(value: StateValue): void {
     this.remove(value.key);
     this.values.set(value.key, value);
-    this.enqueue(value);
     this.bytes += value.bytes;
+    this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
   }
 
-  remove(key: string): StateValue | undefined {
-    const value = this.values.get(key);
-    if (value === undefined) return undefined;
+  remove(key: string): void {
+    this.bytes -= this.values.get(key)?.bytes ?? 0;
     this.values.delete(key);
-    const queue = this.queueOf(value.ttlMs);
-    queue.delete(value);
-    if (queue.size === 0) this.queues.delete(value.ttlMs);
-    this.bytes -= value.bytes;
-    return value;
   }
 
   /** Removes what has expired. */
   purge(now: number): void {
     if (now < this.dueAt) return;
     this.dueAt = Number.POSITIVE_INFINITY;
-    for (const queue of this.queues.values()) {
-      for (const { key, usedAt, ttlMs } of queue) {
-        if (usedAt + ttlMs <= now) this.remove(key);
-        else {
-          this.dueAt = Math.min(this.dueAt, usedAt + ttlMs);
-          break;
-        }
-      }
+    for (const { key, usedAt, ttlMs } of this.values.values()) {
+      if (usedAt + ttlMs <= now) this.remove(key);
+      else this.dueAt = Math.min(this.dueAt, usedAt + ttlMs);
     }
   }
 
@@ -83,24 +69,5 @@ export class ScopeState {
   /** Longest unused first. */
   list(): Iterable<StateValue> {
     return this.values.values();
-  }
-
-  private enqueue(value: StateValue): void {
-    this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
-    const queue = this.queueOf(value.ttlMs).add(value);
-    if (value.usedAt >= this.latest) {
-      this.latest = value.usedAt;
-      return;
-    }
-    this.queues.set(value.ttlMs, new Set([...queue].sort((a, b) => a.usedAt - b.usedAt)));
-  }
-
-  private queueOf(ttlMs: number): Set<StateValue> {
-    let queue = this.queues.get(ttlMs);
-    if (queue === undefined) {
-      queue = new Set();
-      this.queues.set(ttlMs, queue);
-    }
-    return queue;
   }
 }

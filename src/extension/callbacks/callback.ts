@@ -2,8 +2,9 @@ import { describeError, TimeoutExceededError } from '../../errors.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { Stop } from '../../internal/stop.js';
 import type { StateScope } from '../../state/state-store.js';
+import { EXTENSION_CALLBACK_DURATION_MS, EXTENSION_CALLBACK_TOTAL } from '../../telemetry/metric-names.js';
 import { ExtensionExpiredError } from '../error.js';
-import { CALLBACK_TYPES, type CallbackName, type CallbackOutcome } from '../metrics.js';
+import { CALLBACK_TYPES, type CallbackName } from '../metrics.js';
 import type { Registration } from '../registration.js';
 import type { ExtensionRun } from '../run.js';
 import { isShortCircuit } from '../short-circuit.js';
@@ -30,7 +31,7 @@ export async function runCallback<Result>(
   const callback = new Callback(run, registration, name);
   const { clock } = run.run;
   const startedAt = clock.now();
-  let outcome: CallbackOutcome['outcome'] = 'error';
+  let outcome = 'error';
   try {
     const returned = await callback.bound(call(callback));
     run.throwIfAborted();
@@ -46,10 +47,22 @@ export async function runCallback<Result>(
   } finally {
     callback.settle();
     const durationMs = clock.now() - startedAt;
-    const { metrics } = run.settings;
-    if (name in CALLBACK_TYPES)
-      metrics.callback(name as CallbackName, registration.extension.id, { outcome, durationMs });
+    report(run, { name, extension_id: registration.extension.id, outcome, durationMs });
   }
+}
+
+interface CallbackOutcome {
+  readonly name: CallbackName | 'condition';
+  readonly extension_id: string;
+  readonly outcome: string;
+  readonly durationMs: number;
+}
+
+function report({ settings }: ExtensionRun, { name, extension_id, outcome, durationMs }: CallbackOutcome): void {
+  if (name === 'condition') return;
+  const labels = { callback_type: CALLBACK_TYPES[name], extension_id };
+  settings.metrics.measure(EXTENSION_CALLBACK_DURATION_MS, durationMs, labels);
+  settings.metrics.count(EXTENSION_CALLBACK_TOTAL, { ...labels, outcome });
 }
 
 /** One call of an extension on its way: until when it counts, and what it may reach. */

@@ -1,84 +1,97 @@
+import { describeValue } from '../../errors.js';
+import { isObject } from '../../internal/json.js';
+import { array, callable, group, listOf, oneOf, required, text } from '../../internal/options/rules.js';
+import { memberProblems, type OptionRule, type OptionTable, unknownName } from '../../internal/options/validate.js';
 import { suspectNames } from '../../internal/plain-data.js';
-import type { ExtensionInput } from '../definition.js';
+import type { ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
 import { ExtensionInvalidError } from '../error.js';
-import { additionProblems } from './addition-check.js';
-import { type KnownTools, toolConfigProblems } from './tool-config-check.js';
+import { toolConfigRule, unknownTools } from './tool-config.js';
 
-const CALLBACKS = ['onInputMessages', 'onPlainText', 'onLlmOutput'] as const;
-const MEMBERS = ['id', 'priority', 'scope', ...CALLBACKS, 'onTag', 'tags', 'promptAdditions', 'toolConfig'];
 const ID = /^[A-Za-z0-9-]{1,64}$/;
 /** A name, a beginning of names and `*`, or `*` for every tag. */
 const TAG_PATTERN = /^(?:[\p{L}_][\p{L}\p{N}_.:-]*\*?|\*)$/u;
 
-/** Throws an ExtensionInvalidError that lists everything that is wrong with an extension. */
-export function validateExtension(extension: ExtensionInput, known: KnownTools): void {
-  if (typeof extension !== 'object' || extension === null || Array.isArray(extension)) {
-    throw new ExtensionInvalidError('unknown', ['it is no object']);
+/** The members of each condition that is data; the second one is required. */
+const CONDITIONS: Readonly<Record<string, readonly [type: string, subject: string, value?: string]>> = {
+  tag_present: ['type', 'tag'],
+  state_value: ['type', 'key', 'equals'],
+  context_match: ['type', 'path', 'equals'],
+};
+
+const tags: OptionRule = {
+  expected: "a tag's name, its beginning and `*`, or a non-empty array of these",
+  accepts: (value) => [value].flat().length > 0 && [value].flat().every(isTagPattern),
+};
+const handlerRules = { tags: required(tags), handle: required(callable) } satisfies OptionTable<TagHandler>;
+const additionRules = {
+  position: required(oneOf('system_prefix', 'system_suffix', 'user_prefix', 'user_suffix')),
+  content: required(text),
+  condition: {
+    expected:
+      "a function, { type: 'tag_present', tag }, { type: 'state_value', key, equals? } or { type: 'context_match', path, equals? }",
+    accepts: isCondition,
+  },
+} satisfies OptionTable<PromptAddition>;
+
+const rules = {
+  id: required({ expected: '1–64 letters, digits and hyphens', accepts: isId }),
+  priority: { expected: 'a whole number from 0 to 100', accepts: isPriority },
+  scope: oneOf('session', 'global'),
+  onInputMessages: callable,
+  onPlainText: callable,
+  onLlmOutput: callable,
+  onTag: {
+    expected: 'a function or an array of handlers',
+    accepts: (value) => typeof value === 'function' || array.accepts(value),
+    items: group(handlerRules),
+  },
+  tags,
+  promptAdditions: listOf(group(additionRules)),
+  toolConfig: toolConfigRule,
+} satisfies OptionTable<ExtensionInput>;
+
+/** Throws an ExtensionInvalidError that lists each member of an extension that is invalid. */
+export function validateExtension(extension: ExtensionInput, knownTools: ReadonlySet<string>): void {
+  if (!isObject(extension)) {
+    throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(extension)}`]);
   }
   const problems = [
-    ...unknownKeys(extension),
-    ...identityProblems(extension),
-    ...CALLBACKS.flatMap((key) => functionProblems(key, extension[key])),
+    ...unknownMembers(extension),
+    ...memberProblems(extension, rules),
     ...tagProblems(extension),
-    ...additionProblems(extension.promptAdditions),
-    ...toolConfigProblems(extension.toolConfig, known),
+    ...unknownTools(extension.toolConfig, knownTools),
   ];
   if (problems.length === 0) return;
   throw new ExtensionInvalidError(typeof extension.id === 'string' ? extension.id : 'unknown', problems);
 }
 
-/** What begins with `on` is most likely a misspelt callback. */
-function unknownKeys(extension: object): string[] {
-  const keys = suspectNames(extension, /^on[A-Z_]/);
-  return keys.filter((key) => !MEMBERS.includes(key)).map((key) => `\`${key}\` is no member of an extension`);
-}
-
-function identityProblems({ id, priority, scope }: ExtensionInput): string[] {
-  const problems: string[] = [];
-  if (typeof id !== 'string' || !ID.test(id)) {
-    problems.push(`\`id\` is ${shown(id)}; it is 1–64 letters, digits and hyphens`);
-  }
-  if (priority !== undefined && !(Number.isInteger(priority) && priority >= 0 && priority <= 100)) {
-    problems.push(`\`priority\` is ${shown(priority)}; it is a whole number from 0 to 100`);
-  }
-  if (scope !== undefined && scope !== 'session' && scope !== 'global') {
-    problems.push(`\`scope\` is ${shown(scope)}; it is 'session' or 'global'`);
-  }
-  return problems;
-}
-
-function functionProblems(key: string, value: unknown): string[] {
-  return value === undefined || typeof value === 'function' ? [] : [`\`${key}\` is ${shown(value)}, not a function`];
+/** In an object of a class, a member that begins with `on` is most likely a misspelt callback. */
+function unknownMembers(extension: object): string[] {
+  const unknown = suspectNames(extension, /^on[A-Z_]/).filter((name) => !Object.hasOwn(rules, name));
+  return unknown.map((name) => unknownName('member', name, Object.keys(rules)));
 }
 
 function tagProblems({ onTag, tags }: ExtensionInput): string[] {
-  if (onTag === undefined) return tags === undefined ? [] : ['`tags` stands without `onTag`'];
-  if (typeof onTag === 'function') return patternProblems('`tags` of `onTag`', tags);
-  if (!Array.isArray(onTag)) return [`\`onTag\` is ${shown(onTag)}, neither a function nor a list of handlers`];
-  const beside = tags === undefined ? [] : ['`tags` stands beside a list in `onTag`, whose handlers have tags each'];
-  return [...beside, ...onTag.flatMap((handler: unknown, index) => handlerProblems(`\`onTag[${index}]`, handler))];
+  if (typeof onTag === 'function') return tags === undefined ? ['`tags` of `onTag` is missing'] : [];
+  return tags === undefined ? [] : ['`tags` must stand beside an `onTag` that is a function'];
 }
 
-function handlerProblems(at: string, handler: unknown): string[] {
-  if (typeof handler !== 'object' || handler === null) return [`${at}\` is ${shown(handler)}, not a handler`];
-  const { tags, handle, ...others } = handler as Record<string, unknown>;
-  return [
-    ...Object.keys(others).map((key) => `${at}.${key}\` is no member of a handler`),
-    ...patternProblems(`${at}.tags\``, tags),
-    ...(typeof handle === 'function' ? [] : [`${at}.handle\` is ${shown(handle)}, not a function`]),
-  ];
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && ID.test(value);
 }
 
-function patternProblems(what: string, tags: unknown): string[] {
-  const list: readonly unknown[] = Array.isArray(tags) ? tags : [tags];
-  if (tags === undefined || list.length === 0) return [`${what} names no tag`];
-  const wrong = list.filter((tag) => typeof tag !== 'string' || !TAG_PATTERN.test(tag));
-  return wrong.map((tag) => `${what} has ${shown(tag)}; a pattern is a tag's name, or its beginning and \`*\``);
+function isPriority(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100;
 }
 
-/** A value of any kind, short enough for a message. */
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  return String(value);
+function isTagPattern(value: unknown): boolean {
+  return typeof value === 'string' && TAG_PATTERN.test(value);
+}
+
+function isCondition(condition: unknown): boolean {
+  if (typeof condition === 'function') return true;
+  if (!isObject(condition) || !Object.hasOwn(CONDITIONS, String(condition.type))) return false;
+  const members = CONDITIONS[String(condition.type)] ?? ['type', 'type'];
+  const subject = condition[members[1]];
+  return typeof subject === 'string' && subject !== '' && Object.keys(condition).every((key) => members.includes(key));
 }

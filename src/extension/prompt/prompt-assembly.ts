@@ -7,8 +7,6 @@ import type { ExtensionRun } from '../run.js';
 import { isMet } from './addition-condition.js';
 import { guidanceFor } from './tool-guidance.js';
 
-type Additions = Readonly<Record<AdditionPosition, readonly string[]>>;
-
 interface OwnedAddition {
   readonly registration: Registration;
   readonly addition: PromptAddition;
@@ -51,39 +49,35 @@ function withAdditions(
   request: ModelCallRequest,
   additions: readonly OwnedAddition[],
 ): ModelCallRequest {
-  const at = (position: AdditionPosition) =>
-    additions.flatMap(({ addition: { content, ...other } }) =>
-      other.position === position && content !== '' ? [content] : [],
+  const at = (wanted: AdditionPosition) =>
+    additions.flatMap(({ addition: { position, content } }) =>
+      position === wanted && content !== '' ? [content] : [],
     );
-  const guidance = guidanceFor(run, request.tools);
-  const texts: Additions = {
-    system_prefix: at('system_prefix'),
-    system_suffix: guidance === undefined ? at('system_suffix') : [...at('system_suffix'), guidance],
-    user_prefix: at('user_prefix'),
-    user_suffix: at('user_suffix'),
-  };
-  const messages = inSystem(inUser(request.messages, texts), texts);
-  return messages === request.messages ? request : { ...request, messages };
+  const messages = inUser(request.messages, at('user_prefix'), at('user_suffix'));
+  const suffix = [...at('system_suffix'), ...guidanceFor(run, request.tools)];
+  const assembled = inSystem(messages, at('system_prefix'), suffix);
+  return assembled === request.messages ? request : { ...request, messages: assembled };
 }
 
-/** Around the system message that the request begins with; one is made where it begins with none. */
-function inSystem(messages: readonly Message[], { system_prefix, system_suffix }: Additions): readonly Message[] {
-  if (system_prefix.length + system_suffix.length === 0) return messages;
+type Texts = readonly string[];
+
+/** Around the system message that the request begins with; one is made if it begins with none. */
+function inSystem(messages: readonly Message[], prefix: Texts, suffix: Texts): readonly Message[] {
+  if (prefix.length + suffix.length === 0) return messages;
   const [first] = messages;
-  const content = joined([...system_prefix, first?.role === 'system' ? first.content : '', ...system_suffix]);
+  const content = joined([...prefix, first?.role === 'system' ? first.content : '', ...suffix]);
   return [{ role: 'system', content }, ...messages.slice(first?.role === 'system' ? 1 : 0)];
 }
 
-/** Around the last user message. Where there is none, nothing is added. */
-function inUser(messages: readonly Message[], { user_prefix, user_suffix }: Additions): readonly Message[] {
+/** Around the last user message. Without one, nothing is added. */
+function inUser(messages: readonly Message[], prefix: Texts, suffix: Texts): readonly Message[] {
   const at = messages.findLastIndex((message) => message.role === 'user');
-  if (at < 0 || user_prefix.length + user_suffix.length === 0) return messages;
+  if (at < 0 || prefix.length + suffix.length === 0) return messages;
   const { content } = messages[at] as UserMessage;
   if (typeof content === 'string') {
-    return messages.with(at, { role: 'user', content: joined([...user_prefix, content, ...user_suffix]) });
+    return messages.with(at, { role: 'user', content: joined([...prefix, content, ...suffix]) });
   }
-  const parts = [...textPart(user_prefix), ...content, ...textPart(user_suffix)];
-  return messages.with(at, { role: 'user', content: parts });
+  return messages.with(at, { role: 'user', content: [...textPart(prefix), ...content, ...textPart(suffix)] });
 }
 
 function textPart(texts: readonly string[]) {

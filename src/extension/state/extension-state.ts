@@ -4,6 +4,11 @@ import type { Logger } from '../../internal/logger.js';
 import { type Awaitable, isPromise } from '../../internal/promise.js';
 import { StateKeyError, utf8Bytes } from '../../state/state-key.js';
 import type { StateChange, StatePolicy, StateScope, StateStats, StateStore } from '../../state/state-store.js';
+import {
+  EXTENSION_STATE_EVICTIONS,
+  EXTENSION_STATE_OPERATIONS,
+  EXTENSION_STATE_SIZE_BYTES,
+} from '../../telemetry/metric-names.js';
 import type { StandardSchema } from '../../tools/standard-schema.js';
 import { StateLimitError, StateStoreError } from '../error.js';
 import type { ExtensionMetrics } from '../metrics.js';
@@ -48,7 +53,7 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<T | undefined> {
     const { store, policy, metrics } = this.settings;
-    metrics.stateOperation('get', scope.extension);
+    metrics.count(EXTENSION_STATE_OPERATIONS, { operation: 'get', extension_id: scope.extension });
     const text = await this.call(scope.extension, ['get', () => store.get(scope, key, policy)], site);
     return text === undefined ? undefined : decodeState(key, text, as);
   }
@@ -60,20 +65,20 @@ export class ExtensionState {
     site: StateSite,
   ): Promise<void> {
     const { store, policy, metrics } = this.settings;
-    metrics.stateOperation('set', scope.extension);
+    metrics.count(EXTENSION_STATE_OPERATIONS, { operation: 'set', extension_id: scope.extension });
     const text = encodeState(key, value, codec);
     const write = () => store.set(scope, { key, value: text }, policy);
     const change = await this.call(scope.extension, ['set', write], site);
     const bytes = utf8Bytes(text);
     if (!change.stored) throw new StateLimitError(key, bytes, limitsIn(policy));
-    metrics.stateSize(bytes, scope.extension);
+    metrics.measure(EXTENSION_STATE_SIZE_BYTES, bytes, { extension_id: scope.extension });
     this.reportEvictions(scope, change, site.logger);
     this.watch(scope.session, change, site.logger);
   }
 
   async clear(scope: StateScope, key: string | undefined, site: StateSite): Promise<void> {
     const { store, metrics } = this.settings;
-    metrics.stateOperation('clear', scope.extension);
+    metrics.count(EXTENSION_STATE_OPERATIONS, { operation: 'clear', extension_id: scope.extension });
     const count = await this.call(scope.extension, ['clear', () => store.clear(scope, key)], site);
     const what = key === undefined ? 'its state' : `state "${key}"`;
     const details = { extensionId: scope.extension, session: scope.session, key, count };
@@ -149,7 +154,7 @@ export class ExtensionState {
 
   private reportEvictions({ extension, session }: StateScope, { evicted }: StateChange, logger: Logger): void {
     for (const { key, bytes } of evicted) {
-      this.settings.metrics.stateEviction(extension);
+      this.settings.metrics.count(EXTENSION_STATE_EVICTIONS, { extension_id: extension });
       const details = { extensionId: extension, session, key, bytes };
       logger.warn(`State "${key}" of extension "${extension}" was evicted: newer state needs the room.`, details);
     }

@@ -1,14 +1,14 @@
 import { anything, callable, having, mapOf, required, text, whole } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
-import type { Model, ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
-import { abortable, clockOf, withRetries } from '../shared/call.js';
-import { ProviderError, withRequestId } from '../shared/error.js';
+import type { Model, ModelRequest } from '../../model/model.js';
+import { answerTo, type ProviderCall } from '../shared/call.js';
+import { ProviderError } from '../shared/error.js';
 import { throughPauses } from '../shared/pauses.js';
 import { isObject, type WireObject } from '../shared/wire.js';
 import { requestIdIn, toFailure } from './failure.js';
 import type { AiSdkDownloader } from './file.js';
 import { type AiSdkModel, checkModel } from './model.js';
-import { familyOf, toCallOptions } from './request.js';
+import { type CallTarget, familyOf, toCallOptions } from './request.js';
 import { readResult } from './response.js';
 import { readStream } from './stream.js';
 import { withFilesTold } from './unsupported.js';
@@ -51,19 +51,12 @@ export interface AiSdkOptions {
 export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);
   validateOptions(options, rules);
-  const settings = { ...options, model };
+  const prepare = (request: ModelRequest) => toCall(request, { ...options, model });
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) =>
-      throughPauses(request, (asked) =>
-        abortable(asked.signal, (signal) => withFilesTold({ ...asked, signal }, (told) => generate(told, settings))),
-      ),
+    generate: (request) => throughPauses(request, (asked) => withFilesTold(asked, (told) => answerTo(told, prepare))),
   };
-}
-
-interface AiSdkSettings extends AiSdkOptions {
-  readonly model: AiSdkModel;
 }
 
 const rules = {
@@ -75,35 +68,16 @@ const rules = {
   download: callable,
 } satisfies OptionTable<AiSdkOptions>;
 
-async function generate(request: ModelRequest, settings: AiSdkSettings): Promise<ModelResponse> {
-  const provider = familyOf(settings.model.provider);
-  const { maxRetries = 2 } = settings;
-  const options = await toCallOptions(request, settings);
-  const policy = { provider, maxRetries, signal: request.signal, clock: clockOf(request) };
-  const outcome = await withRetries(() => attempt(options, request, settings), policy);
-  if ('failure' in outcome) throw outcome.failure;
-  return outcome.response;
-}
-
-type Outcome = { readonly response: ModelResponse } | { readonly failure: unknown };
-
-/** Throws only what may be sent again: no answer, or an error with a status before anything of one was shown. */
-async function attempt(options: WireObject, request: ModelRequest, { model }: AiSdkSettings): Promise<Outcome> {
-  const { onPart, signal } = request;
-  const answer = await send(() => (onPart ? model.doStream(options) : model.doGenerate(options)), model);
-  let isShown = false;
-  const push = (part: ModelPart) => {
-    isShown = true;
-    onPart?.(part);
+async function toCall(request: ModelRequest, target: CallTarget & AiSdkOptions): Promise<ProviderCall<WireObject>> {
+  const { model, maxRetries = 2 } = target;
+  const options = await toCallOptions(request, target);
+  return {
+    provider: familyOf(model.provider),
+    maxRetries,
+    send: () => send(() => (request.onPart ? model.doStream(options) : model.doGenerate(options)), model),
+    read: async (answer, own) => readResult(own.onPart ? await readStream(answer.stream, model, own) : answer, model),
+    requestIdOf: ({ response }) => requestIdIn(isObject(response) ? response.headers : undefined),
   };
-  try {
-    const result = onPart ? await readStream(answer.stream, model, { signal, push }) : answer;
-    return { response: readResult(result, model) };
-  } catch (error) {
-    const failure = withRequestId(error, requestIdIn(isObject(answer.response) ? answer.response.headers : undefined));
-    if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
-    return { failure };
-  }
 }
 
 async function send(call: () => PromiseLike<object>, { provider }: AiSdkModel): Promise<WireObject> {
@@ -113,5 +87,5 @@ async function send(call: () => PromiseLike<object>, { provider }: AiSdkModel): 
   } catch (error) {
     throw toFailure(familyOf(provider), error);
   }
-  throw new ProviderError(familyOf(provider), 'The model gave no answer: what it resolved with is no object.');
+  throw new ProviderError(familyOf(provider), 'The model must resolve with an object.');
 }

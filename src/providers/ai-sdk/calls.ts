@@ -1,5 +1,5 @@
 import { MISTRAL_MODEL } from '../openai/limits.js';
-import { CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, takenName } from '../shared/call-ids.js';
+import { CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, takenName, withTurns } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';
 import { speaksChat } from './result.js';
@@ -14,7 +14,7 @@ const OPENAI_CHAT = /^(openai|azure)\b/;
  */
 export function withTakenCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
-  if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)));
+  if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)), [{ type: 'text', text: 'OK.' }]);
   if (!speaksChat(model.provider)) return withIds(prompt, new CallIds(PLAIN_IDS));
   return OPENAI_CHAT.test(model.provider) ? withIds(prompt, new CallIds(OPENAI_IDS)) : prompt;
 }
@@ -36,12 +36,4 @@ function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObje
 
 function named(part: WireObject, toolCallId: string): WireObject {
   return { ...part, toolCallId, toolName: takenName(textOr(part.toolName), LONGEST_NAME) };
-}
-
-/** Mistral's models want to answer results before a user speaks. */
-function withTurns(prompt: readonly WireObject[]): readonly WireObject[] {
-  return prompt.flatMap((message, at) => {
-    const isEarly = message.role === 'user' && prompt[at - 1]?.role === 'tool';
-    return isEarly ? [{ role: 'assistant', content: [{ type: 'text', text: 'OK.' }] }, message] : [message];
-  });
 }

@@ -1,5 +1,5 @@
-import { MessageInvalidError } from '../../errors.js';
-import type { ContentPart, FilePart, ImagePart, Message } from '../../model/message.js';
+import type { ContentPart, Message } from '../../model/message.js';
+import { type FileData, fileOf } from '../shared/file-data.js';
 import type { WireObject } from '../shared/wire.js';
 import type { AiSdkModel, AiSdkUrls } from './model.js';
 
@@ -12,13 +12,6 @@ export interface AiSdkDownload {
 
 /** Loads what a model does not read from its address. */
 export type AiSdkDownloader = (url: URL, signal: AbortSignal | undefined) => Promise<AiSdkDownload | Uint8Array>;
-
-/** A file as a provider takes it: base64 text, bytes, or an address that the provider reads itself. */
-export interface PromptFile {
-  readonly data: string | Uint8Array | URL;
-  readonly mediaType: string;
-  readonly filename?: string | undefined;
-}
 
 /** What the model does not read from their addresses, by address. Only `download` gets there: nothing is fetched here. */
 export type Downloads = ReadonlyMap<string, AiSdkDownload | undefined>;
@@ -39,23 +32,8 @@ export async function downloadsFor(messages: readonly Message[], request: Downlo
   return new Map(await Promise.all(urls.map(async (url) => [url.href, await downloaded(url, request)] as const)));
 }
 
-/** A part with its data told apart. Throws MessageInvalidError where there is none that could be sent. */
-export function fileOf(part: ImagePart | FilePart): PromptFile {
-  const given = part.type === 'image' ? part.image : part.data;
-  const { mediaType } = part;
-  const filename = part.type === 'file' ? part.filename : undefined;
-  if (given instanceof Uint8Array) return { data: given, mediaType: mediaType ?? unknownType(), filename };
-  if (typeof given !== 'string') {
-    throw new MessageInvalidError('An image or a file is given as a text (a URL or base64) or as a Uint8Array.');
-  }
-  if (/^data:/i.test(given)) return { ...inDataUrl(given, mediaType), filename };
-  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(given)) return { data: given, mediaType: mediaType ?? unknownType(), filename };
-  if (!URL.canParse(given)) throw new MessageInvalidError(`"${given}" is no URL.`);
-  return { data: new URL(given), mediaType: mediaType ?? 'image/*', filename };
-}
-
 /** The file with what was downloaded in the place of its address; `undefined` where nothing was, though it had to be. */
-export function withDownload(file: PromptFile, downloads: Downloads): PromptFile | undefined {
+export function withDownload(file: FileData, downloads: Downloads): FileData | undefined {
   const { data, mediaType } = file;
   if (!(data instanceof URL) || !downloads.has(data.href)) return file;
   const loaded = downloads.get(data.href);
@@ -68,29 +46,29 @@ export function withDownload(file: PromptFile, downloads: Downloads): PromptFile
 }
 
 /** How a specification writes a file's data: as it is, or since v4 with its kind. */
-function wireData({ data }: PromptFile, version: AiSdkModel['specificationVersion']): unknown {
+function wireData({ data }: FileData, version: AiSdkModel['specificationVersion']): unknown {
   if (version !== 'v4') return data;
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
 }
 
 /** A file part of a prompt. */
-export function filePart(file: PromptFile, version: AiSdkModel['specificationVersion']): WireObject {
+export function filePart(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   const { mediaType, filename } = file;
   return { type: 'file', data: wireData(file, version), mediaType, ...(filename !== undefined && { filename }) };
 }
 
-function filesIn(message: Message): readonly PromptFile[] {
+function filesIn(message: Message): readonly FileData[] {
   if (message.role === 'tool') return message.content.flatMap(({ content }) => filesOf(content));
   return message.role === 'user' ? filesOf(message.content) : [];
 }
 
-function filesOf(content: string | readonly ContentPart[]): readonly PromptFile[] {
+function filesOf(content: string | readonly ContentPart[]): readonly FileData[] {
   if (typeof content === 'string') return [];
   return content.flatMap((part) => (part.type === 'text' ? [] : [fileOf(part)]));
 }
 
 /** As the AI SDK matches them: the address in lower case. */
-function isSupported({ data, mediaType }: PromptFile, supported: AiSdkUrls): boolean {
+function isSupported({ data, mediaType }: FileData, supported: AiSdkUrls): boolean {
   const url = String(data).toLowerCase();
   return Object.entries(supported).some(([type, patterns]) => {
     const prefix = type === '*' ? '' : type.toLowerCase().replace(/\*.*$/, '');
@@ -101,23 +79,4 @@ function isSupported({ data, mediaType }: PromptFile, supported: AiSdkUrls): boo
 async function downloaded(url: URL, { download, signal }: DownloadRequest): Promise<AiSdkDownload | undefined> {
   const loaded = await download?.(url, signal);
   return loaded instanceof Uint8Array ? { data: loaded } : loaded;
-}
-
-function inDataUrl(url: string, given: string | undefined): PromptFile {
-  const comma = url.indexOf(',');
-  const [type = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
-  const mediaType = given === undefined || given.includes('*') ? type || given || 'text/plain' : given;
-  const body = url.slice(comma + 1);
-  if (parameters.some((parameter) => /^base64$/i.test(parameter.trim()))) return { data: body, mediaType };
-  try {
-    return { data: new TextEncoder().encode(decodeURIComponent(body)), mediaType };
-  } catch {
-    throw new MessageInvalidError(`A data URL of ${mediaType} is not well written: it has a stray "%".`);
-  }
-}
-
-function unknownType(): never {
-  throw new MessageInvalidError(
-    'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
-  );
 }

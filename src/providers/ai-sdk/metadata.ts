@@ -1,5 +1,5 @@
 import type { ProviderMetadata } from '../../model/message.js';
-import { isObject, type WireObject } from '../shared/wire.js';
+import { hasFields, isObject, type WireObject } from '../shared/wire.js';
 
 interface Part {
   readonly providerMetadata?: ProviderMetadata | undefined;
@@ -21,11 +21,6 @@ export function markedBy(origin: Origin, metadata: unknown): { readonly provider
 /** The same, where there is metadata that must go back. */
 export function markedMetadata(provider: string, metadata: unknown): Part {
   return hasFields(metadata) ? markedBy({ provider }, metadata) : {};
-}
-
-/** Whether a value is an object that holds something. */
-export function hasFields(value: unknown): value is WireObject {
-  return isObject(value) && Object.keys(value).length > 0;
 }
 
 /** Where a part came from, if it came by a model of the AI SDK. */

@@ -1,8 +1,10 @@
 import { MessageInvalidError } from '../../errors.js';
 import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } from '../../model/message.js';
+import { toArguments } from '../shared/answer.js';
+import { fileOf } from '../shared/file-data.js';
 import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { withTakenCalls } from './calls.js';
-import { fileOf, filePart, withDownload } from './file.js';
+import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
@@ -78,17 +80,10 @@ function assistantPart(part: AssistantPart, target: PromptTarget): readonly Wire
 function callPart(part: ToolCallPart, provider: string): readonly WireObject[] {
   const { id, name, providerExecuted } = part;
   if (providerExecuted && !isFromHere(part, provider)) return [];
-  const call = { type: 'tool-call', toolCallId: id, toolName: name, input: inputOf(part) };
+  const call = { type: 'tool-call', toolCallId: id, toolName: name, input: wellFormed(toArguments(part)) };
   return [{ ...call, ...(providerExecuted && { providerExecuted }), ...optionsOf(part, provider) }];
 }
 
 function isFromHere(part: AssistantPart, provider: string): boolean {
   return originOf(part).provider === provider;
-}
-
-/** Arguments that were no JSON object go back wrapped: providers refuse such a history. */
-function inputOf({ input, invalidInput }: ToolCallPart): unknown {
-  const given = input ?? {};
-  if (invalidInput === undefined && isObject(given)) return wellFormed(given);
-  return { invalid_json: wellFormed(invalidInput ?? JSON.stringify(given) ?? '') };
 }

@@ -1,9 +1,8 @@
 import type { ModelRequest, ModelSettings, ToolSpec } from '../../model/model.js';
 import { isStrictSchema } from '../openai/schema.js';
 import { toolParameters, withoutDialect } from '../shared/tool-parameters.js';
-import { defined, isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { defined, hasFields, isObject, type WireObject, wellFormed } from '../shared/wire.js';
 import { type AiSdkDownloader, downloadsFor } from './file.js';
-import { hasFields } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 import { toPrompt } from './prompt.js';
 

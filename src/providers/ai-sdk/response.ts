@@ -1,13 +1,13 @@
 import type { KeelsonError } from '../../errors.js';
-import { randomIds } from '../../internal/ids.js';
 import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, FilePart, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
+import { readArguments, toUsage, uniqueId } from '../shared/answer.js';
+import { callsMissing, invalidAnswer, ProviderError } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { toBase64 } from '../shared/file-data.js';
-import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
-import { hasFields, markedBy, markedMetadata } from './metadata.js';
+import { defined, hasFields, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { markedBy, markedMetadata } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 import { familyOf } from './request.js';
 
@@ -25,8 +25,7 @@ export function readResult(result: WireObject, { provider }: AiSdkModel): ModelR
   if (finishReason === 'error')
     throw toProviderError(family, { error: `The provider broke off its answer: "${word}".` });
   if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
-    const problem = 'The answer is not valid: it is said to call tools, and calls none.';
-    throw new ProviderError(family, problem, { retryable: true, cause: result });
+    throw callsMissing(family, result);
   }
   const isCall = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
   const isUnsaid = finishReason === 'stop' || (finishReason === 'other' && word === '');
@@ -42,8 +41,7 @@ export function readResult(result: WireObject, { provider }: AiSdkModel): ModelR
 function noAnswer(result: WireObject, family: string): KeelsonError {
   const body = isObject(result.response) && isObject(result.response.body) ? result.response.body : {};
   if (body.error) return toProviderError(family, { error: body.error });
-  const problem = 'The answer is not valid: it says nothing, nor why.';
-  return new ProviderError(family, problem, { retryable: true, cause: result });
+  return invalidAnswer(family, 'it says nothing, nor why', { retryable: true, cause: result });
 }
 
 /** Until v2 a word, then an object with the provider's own word. Version 2 says `unknown` where a provider says nothing. */
@@ -57,21 +55,13 @@ export function finishOf(given: unknown): { readonly finishReason: FinishReason;
 export function usageOf(given: unknown): Usage {
   const usage = isObject(given) ? given : {};
   const { inputTokens: input, outputTokens: output } = usage;
-  const inputTokens = count(isObject(input) ? input.total : input) ?? 0;
-  const outputTokens = count(isObject(output) ? output.total : output) ?? 0;
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: count(usage.totalTokens) ?? inputTokens + outputTokens,
-    ...defined({
-      cachedInputTokens: count(isObject(input) ? input.cacheRead : usage.cachedInputTokens),
-      reasoningTokens: count(isObject(output) ? output.reasoning : usage.reasoningTokens),
-    }),
-  };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && !Number.isNaN(value) ? value : undefined;
+  return toUsage({
+    input: isObject(input) ? input.total : input,
+    output: isObject(output) ? output.total : output,
+    total: usage.totalTokens,
+    cached: isObject(input) ? input.cacheRead : usage.cachedInputTokens,
+    reasoning: isObject(output) ? output.reasoning : usage.reasoningTokens,
+  });
 }
 
 /** Sources are told beside the answer. What comes up in later versions is left out. */
@@ -105,29 +95,17 @@ function dataOf(given: unknown): string | Uint8Array {
 
 function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCallPart {
   const name = textOr(part.toolName);
-  if (name === '') {
-    throw new ProviderError(familyOf(provider), 'The answer cannot be read: a tool call has no name.', { cause: part });
-  }
-  const given = textOr(part.toolCallId);
-  const id = given !== '' && !ids.has(given) ? given : randomIds.next('call');
-  ids.add(id);
+  if (name === '') throw invalidAnswer(familyOf(provider), 'a tool call has no name', { cause: part });
   const isTheirs = part.providerExecuted === true;
   const metadata = part.providerMetadata;
   return {
     type: 'tool-call',
-    id,
+    id: uniqueId(part.toolCallId, ids),
     name,
-    ...readInput(part.input),
+    ...readArguments(part.input),
     ...(isTheirs && { providerExecuted: true }),
     ...(isTheirs ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
   };
-}
-
-function readInput(given: unknown): { readonly input: unknown; readonly invalidInput?: string } {
-  if (typeof given !== 'string') return { input: given ?? {} };
-  if (given.trim() === '') return { input: {} };
-  const input = parseJson(given);
-  return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
 }
 
 function resultPart(part: WireObject, provider: string): ToolResultPart {

@@ -1,8 +1,9 @@
 import type { ContentPart, ToolMessage, ToolResultPart } from '../../model/message.js';
-import { toBase64 } from '../shared/file-data.js';
-import { type WireObject, wellFormed } from '../shared/wire.js';
-import { type Downloads, fileOf, filePart, type PromptFile, withDownload } from './file.js';
-import { hasFields, optionsOf } from './metadata.js';
+import { base64Of, type FileData, fileOf } from '../shared/file-data.js';
+import { attachmentsOf, contentText, resultText } from '../shared/tool-result.js';
+import { hasFields, type WireObject, wellFormed } from '../shared/wire.js';
+import { type Downloads, filePart, withDownload } from './file.js';
+import { optionsOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 
 /** For whom a prompt is made, and what was downloaded for it. */
@@ -39,7 +40,8 @@ export function toolMessages(
       ...optionsFor(part, target, calls),
     };
   });
-  const attached = isTextOnly ? message.content.flatMap((part) => attachments(part, target)) : [];
+  const files = isTextOnly ? message.content.flatMap(attachmentsOf) : [];
+  const attached = files.map((part) => attachment(part, target));
   const results = { role: 'tool', content };
   return attached.length > 0 ? [results, { role: 'user', content: attached }] : [results];
 }
@@ -48,7 +50,7 @@ export function toolMessages(
 export function providerResult(part: ToolResultPart, provider: string): WireObject {
   const { structured, isError } = part;
   const kind = isError ? 'error-' : '';
-  const value = structured ?? textOf(part);
+  const value = structured ?? contentText(part.content);
   const output = { type: `${kind}${typeof value === 'string' ? 'text' : 'json'}`, value };
   return { type: 'tool-result', toolCallId: part.id, toolName: part.name, output, ...optionsOf(part, provider) };
 }
@@ -70,20 +72,10 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   return { type: 'content', value };
 }
 
-/** Only Anthropic's protocol has a mark for an error: for others the text says it. */
+/** Only Anthropic's protocol has a mark for an error. */
 function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
-  const text = textOf(part).trim() === '' ? '(no output)' : textOf(part);
-  const isUnmarked = part.isError && !/anthropic/.test(model.provider) && !/^error\b/i.test(text);
-  const value = wellFormed(isUnmarked ? `Error: ${text}` : text);
+  const value = wellFormed(resultText(part, /anthropic/.test(model.provider)));
   return { type: part.isError ? 'error-text' : 'text', value };
-}
-
-function textOf({ content }: ToolResultPart): string {
-  if (typeof content === 'string') return content;
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const { length } = content.filter(({ type }) => type !== 'text');
-  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
-  return texts.join('\n');
 }
 
 /** A result's address that cannot be read is told as it is: a tool should not end the run by it. */
@@ -97,26 +89,21 @@ function resultPart(part: ContentPart, target: PromptTarget): WireObject {
   return { ...resultFile(loaded, target.model.specificationVersion), ...options };
 }
 
-function resultFile(file: PromptFile, version: AiSdkModel['specificationVersion']): WireObject {
+function resultFile(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   if (version === 'v4') return filePart(file, version);
   const { data, mediaType, filename } = file;
   const kind = mediaType.startsWith('image/') ? 'image' : 'file';
   const named = kind === 'file' && filename !== undefined ? { filename } : {};
   if (!(data instanceof URL)) {
     const type = version === 'v2' ? 'media' : `${kind}-data`;
-    return { type, data: typeof data === 'string' ? data : toBase64(data), mediaType, ...(version === 'v3' && named) };
+    return { type, data: base64Of(file), mediaType, ...(version === 'v3' && named) };
   }
   return { type: `${kind}-url`, url: data.href, ...(kind === 'file' && { mediaType }), ...named };
 }
 
-function attachments({ id, name, content }: ToolResultPart, target: PromptTarget): readonly WireObject[] {
-  const parts = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'text');
-  if (parts.length === 0) return [];
-  const files = parts.flatMap((part) => {
-    if (part.type === 'text') return [];
-    const file = fileOf(part);
-    const loaded = withDownload(file, target.downloads);
-    return loaded ? [filePart(loaded, target.model.specificationVersion)] : [{ type: 'text', text: String(file.data) }];
-  });
-  return [{ type: 'text', text: `From tool call ${id} (${name}):` }, ...files];
+function attachment(part: ContentPart, target: PromptTarget): WireObject {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const file = fileOf(part);
+  const loaded = withDownload(file, target.downloads);
+  return loaded ? filePart(loaded, target.model.specificationVersion) : { type: 'text', text: String(file.data) };
 }

@@ -1,24 +1,18 @@
-import type { ModelPart } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
+import type { ModelPart, ModelRequest } from '../../model/model.js';
+import { interrupted, ProviderError } from '../shared/error.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toFailure, toStreamFailure } from './failure.js';
 import type { AiSdkModel } from './model.js';
 import { familyOf } from './request.js';
 import { finishOf, usageOf } from './response.js';
 
-/** Who reads a stream. */
-export interface StreamListener {
-  readonly signal: AbortSignal | undefined;
-  push(part: ModelPart): void;
-}
-
 /**
  * Reads a stream to its end, pushing each delta as it comes, and gives the result that the model would have given whole.
  * Rejects where the stream fails, carries an error, or ends without the reason why.
  */
-export async function readStream(stream: unknown, model: AiSdkModel, listener: StreamListener): Promise<WireObject> {
-  const answer = new StreamedResult(familyOf(model.provider), listener);
-  const parts = partsOf(stream, familyOf(model.provider), listener.signal);
+export async function readStream(stream: unknown, model: AiSdkModel, request: ModelRequest): Promise<WireObject> {
+  const answer = new StreamedResult(familyOf(model.provider), request);
+  const parts = partsOf(stream, familyOf(model.provider), request.signal);
   for await (const part of parts) if (isObject(part)) answer.add(part);
   return answer.whole();
 }
@@ -63,7 +57,7 @@ class StreamedResult {
 
   constructor(
     private readonly provider: string,
-    private readonly listener: StreamListener,
+    private readonly request: ModelRequest,
   ) {}
 
   add(part: WireObject): void {
@@ -80,8 +74,7 @@ class StreamedResult {
 
   whole(): WireObject {
     if (!this.finish || isCut(this.finish, this.provider)) {
-      const problem = 'The stream ended before the answer did: the connection was cut, or the server gave up.';
-      throw new ProviderError(this.provider, problem, { retryable: true });
+      throw interrupted(this.provider);
     }
     const { usage, finishReason, providerMetadata } = this.finish;
     const { content, warnings, response } = this;
@@ -104,7 +97,7 @@ class StreamedResult {
   }
 
   private push(part: ModelPart): void {
-    if (part.text !== '' && !this.listener.signal?.aborted) this.listener.push(part);
+    if (part.text !== '') this.request.onPart?.(part);
   }
 }
 

@@ -1,9 +1,8 @@
 import type { ContentPart, FilePart, ImagePart, Message, ToolResultPart } from '../../model/message.js';
 import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { ProviderError } from '../shared/error.js';
-import { decoded, fileNote, TEXT_TYPE, toBase64 } from '../shared/file-data.js';
+import { fileNote, fileOf, textIn } from '../shared/file-data.js';
 import { isObject } from '../shared/wire.js';
-import { fileOf } from './file.js';
 
 const PICTURE = /^image\/(jpeg|png|gif|webp|\*)$/i;
 
@@ -52,9 +51,5 @@ function toldIn(message: Message, isTold: (mediaType: string) => boolean): Messa
 
 function inWords(part: ImagePart | FilePart): string {
   const file = fileOf(part);
-  const { data } = file;
-  if (data instanceof URL) return data.href;
-  const isText = TEXT_TYPE.test(file.mediaType);
-  const text = isText ? decoded(typeof data === 'string' ? data : toBase64(data), 'base64') : undefined;
-  return text ?? fileNote(file);
+  return file.data instanceof URL ? file.data.href : (textIn(file) ?? fileNote(file));
 }

@@ -1,7 +1,7 @@
 import type { OptionTable } from '../../internal/options/validate.js';
-import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
-import { type Answer, answerTo, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
-import { clientSource, connectionRules, validateConnection } from '../shared/connection.js';
+import type { Model } from '../../model/model.js';
+import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
+import { eventsOf } from '../shared/event-stream.js';
 import { throughPauses } from '../shared/pauses.js';
 import { type AnthropicClient, makeClient } from './client.js';
 import { toWireRequest } from './request.js';
@@ -9,7 +9,7 @@ import { readMessage } from './response.js';
 import { readStream } from './stream.js';
 
 export { PackageMissingError } from '../../errors.js';
-export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/answer.js';
+export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/client.js';
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { AnthropicClient } from './client.js';
 
@@ -48,37 +48,19 @@ const rules = connectionRules satisfies OptionTable<AnthropicOptions>;
  */
 export function anthropic(modelId: string, options: AnthropicOptions = {}): Model {
   validateConnection(modelId, options, rules);
-  const client = clientSource(options, makeClient);
-  return {
-    id: modelId,
-    provider: 'anthropic',
-    generate: (request) =>
-      throughPauses(request, (asked) =>
-        answerTo(asked, async (own) => prepare(modelId, await client(), { request: own, options })),
-      ),
-  };
-}
-
-interface Asked {
-  readonly request: ModelRequest;
-  readonly options: AnthropicOptions;
-}
-
-function prepare(modelId: string, client: AnthropicClient, { request, options }: Asked): ProviderCall {
-  const body = toWireRequest(request, modelId);
-  return {
+  const model = clientModel<AnthropicClient>(modelId, options, {
     provider: 'anthropic',
     requestIdHeader: 'request-id',
-    maxRetries: options.maxRetries ?? client.maxRetries ?? 2,
-    headers: options.headers,
-    send: (asked) => client.messages.create(body, asked),
-    read: (answer, own) => read(answer, { request: own, options }, modelId),
-  };
-}
-
-async function read({ data, response }: Answer, { request, options }: Asked, model: string): Promise<ModelResponse> {
-  // The client passes over events that have no name, as some servers send them.
-  const events =
-    eventsOf(response, 'anthropic', options.client === undefined) ?? (isAsyncIterable(data) ? data : [data]);
-  return readMessage(await readStream(events, request.onPart ?? (() => {})), model);
+    makeClient,
+    prepare(client, request) {
+      const body = toWireRequest(request, modelId);
+      return (asked) => client.messages.create(body, asked);
+    },
+    async read(answer, { onPart = () => {} }) {
+      // The client skips events without a name, which some servers send.
+      const events = eventsOf(answer, 'anthropic', options.client === undefined);
+      return readMessage(await readStream(events, onPart), modelId);
+    },
+  });
+  return { ...model, generate: (request) => throughPauses(request, model.generate) };
 }

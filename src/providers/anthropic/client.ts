@@ -1,7 +1,4 @@
-import { PackageMissingError } from '../../errors.js';
-import type { ClientAnswer, ClientRequestOptions } from '../shared/answer.js';
-import type { Connection } from '../shared/connection.js';
-import { toProviderError } from '../shared/failure.js';
+import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined } from '../shared/wire.js';
 
 /** What is needed of a client of the `@anthropic-ai/sdk` package: `Anthropic` fits, and those for Bedrock and Vertex. */
@@ -14,15 +11,14 @@ export interface AnthropicClient {
   };
 }
 
-/** Makes the client of the official package, which is loaded for it. */
-export async function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
-  const { Anthropic } = await importPackage();
+/** Makes the client of the official package. */
+export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
-  try {
-    return new Anthropic({ ...secrets, ...defined({ apiKey, baseURL }) });
-  } catch (error) {
-    throw toProviderError('anthropic', error);
-  }
+  return clientFrom(
+    { provider: 'anthropic', name: '@anthropic-ai/sdk' },
+    () => import('@anthropic-ai/sdk'),
+    ({ Anthropic }) => new Anthropic({ ...secrets, ...defined({ apiKey, baseURL }) }),
+  );
 }
 
 /** Whether a base URL leads to whom the environment's key is meant for. */
@@ -46,13 +42,4 @@ function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
 function keyHeader(name: string, key: string): string | undefined {
   if (name.toLowerCase() === 'authorization') return `Bearer ${key}`;
   return name.toLowerCase() === 'x-api-key' ? key : undefined;
-}
-
-/** Imported when it is first needed, so that whoever brings a client, or never calls the model, need not install it. */
-async function importPackage(): Promise<typeof import('@anthropic-ai/sdk')> {
-  try {
-    return await import('@anthropic-ai/sdk');
-  } catch (error) {
-    throw new PackageMissingError('@anthropic-ai/sdk', error);
-  }
 }

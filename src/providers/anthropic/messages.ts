@@ -7,6 +7,7 @@ import type {
   ToolResultPart,
   UserMessage,
 } from '../../model/message.js';
+import { toArguments } from '../shared/answer.js';
 import { CallIds, PLAIN_IDS, takenName } from '../shared/call-ids.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toBlocks } from './content.js';
@@ -123,7 +124,7 @@ class ConversationWriter {
 
   private call(part: ToolCallPart): WireObject {
     const name = takenName(part.name, LONGEST_NAME);
-    const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: inputOf(part) };
+    const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: toArguments(part) };
     return { ...block, ...fieldsOf(part, this.model) };
   }
 
@@ -135,7 +136,7 @@ class ConversationWriter {
     const { container, ...fields } = fieldsOf(part, this.model);
     const goesOn = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
     if (goesOn) this.container = textOr(container) || this.container;
-    return [{ type: 'server_tool_use', id, name, input: inputOf(part), ...fields }];
+    return [{ type: 'server_tool_use', id, name, input: toArguments(part), ...fields }];
   }
 
   private serverResult({ id, structured }: ToolResultPart): readonly WireObject[] {
@@ -168,12 +169,4 @@ function textBlock(text: string): WireObject {
 
 function isResult({ type }: WireObject): boolean {
   return type === 'tool_result';
-}
-
-/** The API takes objects alone. */
-function inputOf({ input, invalidInput }: ToolCallPart): WireObject {
-  if (invalidInput === undefined && isObject(input)) return input;
-  return invalidInput === undefined && (input ?? undefined) === undefined
-    ? {}
-    : { invalid_json: invalidInput ?? input };
 }

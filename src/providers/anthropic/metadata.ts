@@ -1,5 +1,5 @@
 import type { ProviderMetadata } from '../../model/message.js';
-import { defined, isObject, objectsIn, type WireObject } from '../shared/wire.js';
+import { defined, hasFields, isObject, objectsIn, present, type WireObject } from '../shared/wire.js';
 
 interface MarkedPart {
   readonly providerMetadata?: ProviderMetadata | undefined;
@@ -10,8 +10,8 @@ interface MarkedPart {
  * it came from. None where there is nothing to remember.
  */
 export function toMetadata(model: string, fields: WireObject): { readonly providerMetadata?: ProviderMetadata } {
-  const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return known.length > 0 ? { providerMetadata: { anthropic: { model, ...Object.fromEntries(known) } } } : {};
+  const known = present(fields);
+  return hasFields(known) ? { providerMetadata: { anthropic: { model, ...known } } } : {};
 }
 
 /**

@@ -1,9 +1,9 @@
-import { randomIds } from '../../internal/ids.js';
 import type { JsonValue } from '../../internal/json.js';
 import type { AssistantPart, ReasoningPart, ToolCallPart, ToolResultPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
-import { defined, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import { count, readArguments, toUsage, uniqueId } from '../shared/answer.js';
+import { callsMissing, invalidAnswer } from '../shared/error.js';
+import { hasFields, isObject, objectsIn, present, textOr, type WireObject } from '../shared/wire.js';
 import { toMetadata } from './metadata.js';
 
 const FINISH_REASONS = new Map<unknown, FinishReason>([
@@ -21,8 +21,7 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
   const called = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
   const { stop_reason: reason } = message;
   if (reason === 'tool_use' && !called) {
-    const problem = 'The answer cannot be read: it is said to call tools, and calls none.';
-    throw new ProviderError('anthropic', problem, { retryable: true, cause: message });
+    throw callsMissing('anthropic', message);
   }
   const finishReason = FINISH_REASONS.get(reason) ?? 'other';
   return {
@@ -35,8 +34,8 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
 
 /** What the server says beside its answer; in `usage`, what it counts besides. */
 function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelResponse, 'providerMetadata'> {
-  const known = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return known.length > 0 ? { providerMetadata: { anthropic: Object.fromEntries(known) } } : {};
+  const anthropic = present(fields);
+  return hasFields(anthropic) ? { providerMetadata: { anthropic } } : {};
 }
 
 class BlockReader {
@@ -79,14 +78,17 @@ class BlockReader {
 
   private call({ type, id: given, name: called, input, caller, ...fields }: WireObject): ToolCallPart {
     const name = textOr(called);
-    if (name === '') {
-      throw new ProviderError('anthropic', 'The answer cannot be read: a tool call has no name.', { cause: called });
-    }
-    const id = textOr(given) !== '' && !this.ids.has(textOr(given)) ? textOr(given) : randomIds.next('call');
-    this.ids.add(id);
+    if (name === '') throw invalidAnswer('anthropic', 'a tool call has no name', { cause: called });
+    const id = uniqueId(given, this.ids);
     // Who called is worth a word only where it was not the model itself.
     const by = isObject(caller) && caller.type === 'direct' ? undefined : caller;
-    return { type: 'tool-call', id, name, ...readInput(input), ...toMetadata(this.model, { ...fields, caller: by }) };
+    return {
+      type: 'tool-call',
+      id,
+      name,
+      ...readArguments(input),
+      ...toMetadata(this.model, { ...fields, caller: by }),
+    };
   }
 
   /** Its type goes along, so that it can go back as what it was, and where it runs, since it may not have ended yet. */
@@ -95,7 +97,7 @@ class BlockReader {
     const name = textOr(called);
     if (id === '' || name === '') return undefined;
     this.names.set(id, name);
-    const call = { type: 'tool-call', id, name, ...readInput(input), providerExecuted: true } as const;
+    const call = { type: 'tool-call', id, name, ...readArguments(input), providerExecuted: true } as const;
     const container = isObject(this.container) ? this.container.id : undefined;
     return { ...call, ...toMetadata(this.model, { ...fields, container }) };
   }
@@ -111,32 +113,13 @@ class BlockReader {
   }
 }
 
-/** Arguments come as text where they were streamed. Nothing at all stands for no arguments. */
-function readInput(given: unknown): { readonly input: unknown; readonly invalidInput?: string } {
-  if (typeof given !== 'string') return { input: given ?? {} };
-  if (given.trim() === '') return { input: {} };
-  const input = parseJson(given);
-  return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
-}
-
 /** Anthropic counts what it read from its cache, and wrote to it, beside the input: here they are parts of it. */
 function usageOf(usage: WireObject): Usage {
-  const cached = count(usage.cache_read_input_tokens);
-  const inputTokens =
-    (count(usage.input_tokens) ?? 0) + (count(usage.cache_creation_input_tokens) ?? 0) + (cached ?? 0);
-  const outputTokens = count(usage.output_tokens) ?? 0;
-  const { output_tokens_details: details } = usage;
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
-    ...defined({
-      cachedInputTokens: cached,
-      reasoningTokens: isObject(details) ? count(details.thinking_tokens) : undefined,
-    }),
-  };
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+  const { cache_read_input_tokens: cached, cache_creation_input_tokens: created, output_tokens_details } = usage;
+  return toUsage({
+    input: (count(usage.input_tokens) ?? 0) + (count(created) ?? 0) + (count(cached) ?? 0),
+    output: usage.output_tokens,
+    cached,
+    reasoning: isObject(output_tokens_details) ? output_tokens_details.thinking_tokens : undefined,
+  });
 }

@@ -1,16 +1,16 @@
 import type { ModelPart } from '../../model/model.js';
-import { ProviderError, unreadableBody } from '../shared/error.js';
+import { interrupted, unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
-import { excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
+import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
 
 /**
- * Reads a stream to its end, pushing each delta as it comes, and gives the message that the server would have sent whole,
- * in which the input of a call is still text. One that came whole after all is understood too. Rejects where the stream
- * fails, carries an error, or ends before the server said why it ended. Events of unknown kinds are skipped.
+ * Reads a stream to its end, pushes each delta as it comes, and returns the message that the server would have sent whole;
+ * the input of a call is still a string in it. Accepts one that came whole after all. Rejects if the stream carries an
+ * error or ends too early. Skips events of unknown kinds.
  */
-export async function readStream(events: AsyncIterable<unknown> | Iterable<unknown>, push: Push): Promise<WireObject> {
+export async function readStream(events: AsyncIterable<unknown>, push: Push): Promise<WireObject> {
   const answer = new StreamedMessage(push);
-  for await (const event of received(events)) {
+  for await (const event of events) {
     const data = typeof event === 'string' ? parseJson(event) : event;
     if (!isObject(data)) throw unreadableBody('anthropic', event);
     answer.add(data);
@@ -20,19 +20,9 @@ export async function readStream(events: AsyncIterable<unknown> | Iterable<unkno
 
 type Push = (part: ModelPart) => void;
 
-/** A generator, so that only what the client throws is translated, and not what a listener throws. */
-async function* received(events: AsyncIterable<unknown> | Iterable<unknown>): AsyncIterable<unknown> {
-  try {
-    yield* events;
-  } catch (error) {
-    throw toProviderError('anthropic', error);
-  }
-}
-
 type Block = Record<string, unknown>;
 
 class StreamedMessage {
-  private readonly push: Push;
   /** In the order in which they began. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
@@ -41,9 +31,7 @@ class StreamedMessage {
   private usage: WireObject = {};
   private unread: WireObject | undefined = undefined;
 
-  constructor(push: Push) {
-    this.push = push;
-  }
+  constructor(private readonly push: Push) {}
 
   add(event: WireObject): void {
     const { type, message, delta, content_block: block, index } = event;
@@ -55,14 +43,12 @@ class StreamedMessage {
     else if (type === 'content_block_start' && isObject(block)) this.addBlock(index, block);
     else if (type === 'content_block_delta' && isObject(delta)) this.addDelta(this.byIndex.get(index), delta);
     else if (type === 'message_delta') this.end(event);
-    else this.unread = event;
+    else if (type !== 'ping') this.unread = event;
   }
 
   whole(): WireObject {
     if (!textOr(this.ending.stop_reason)) {
-      const said = this.unread && this.unread.type !== 'ping' ? ` It said ${excerptOf(this.unread)}.` : '';
-      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
-      throw new ProviderError('anthropic', problem, { retryable: true, cause: this.unread });
+      throw interrupted('anthropic', this.unread);
     }
     return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
@@ -78,9 +64,9 @@ class StreamedMessage {
 
   /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
   private end({ type, delta, usage, ...beside }: WireObject): void {
-    this.ending = { ...this.ending, ...known(beside), ...(isObject(delta) && known(delta)) };
+    this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
     if (!isObject(usage)) return;
-    const counts = Object.entries(known(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
+    const counts = Object.entries(present(usage)).filter(([name, count]) => count !== 0 || !this.usage[name]);
     this.usage = { ...this.usage, ...Object.fromEntries(counts) };
   }
 
@@ -124,13 +110,9 @@ const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
 
 /** Of a kind that is not known: a delta has the block's own fields, and texts come in pieces. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {
-  for (const [name, value] of Object.entries(known(fields))) {
+  for (const [name, value] of Object.entries(present(fields))) {
     block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;
   }
 }
 
 const DELTAS = { text: 'text-delta', thinking: 'reasoning-delta', input: 'tool-call-delta' } as const;
-
-function known(fields: WireObject): WireObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
-}

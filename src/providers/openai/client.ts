@@ -1,7 +1,4 @@
-import { PackageMissingError } from '../../errors.js';
-import type { ClientAnswer, ClientRequestOptions } from '../shared/answer.js';
-import type { Connection } from '../shared/connection.js';
-import { toProviderError } from '../shared/failure.js';
+import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined, isObject, parseJson } from '../shared/wire.js';
 
 /** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */
@@ -42,18 +39,17 @@ function isOpenAI(baseURL: string | undefined): boolean {
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
 }
 
-/** Makes the client of the official package, which is loaded for it. */
-export async function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promise<OpenAIClient> {
-  const { OpenAI } = await importPackage();
-  // The environment's key is OpenAI's: no other server is shown it. The client wants a key, so one that says nothing.
+/** Makes the client of the official package. */
+export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promise<OpenAIClient> {
+  // The environment's key, organisation and project are OpenAI's: no other server is shown them. The client needs a key.
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
-  // And so are the organisation and the project.
   const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
-  try {
-    return new OpenAI({ ...defined({ apiKey: key, baseURL }), ...owner, fetch: fetchWithReason });
-  } catch (error) {
-    throw toProviderError('openai', error);
-  }
+  const options = { ...defined({ apiKey: key, baseURL }), ...owner, fetch: fetchWithReason };
+  return clientFrom(
+    { provider: 'openai', name: 'openai' },
+    () => import('openai'),
+    ({ OpenAI }) => new OpenAI(options),
+  );
 }
 
 /** Of a failure's JSON the client keeps only what stands under `error`: what other servers say is put there. */
@@ -63,13 +59,4 @@ async function fetchWithReason(...request: Parameters<typeof fetch>): Promise<Re
   const body = parseJson(await response.clone().text().catch(String));
   const isKept = body === undefined || (isObject(body) && body.error);
   return isKept ? response : new Response(JSON.stringify({ error: body }), response);
-}
-
-/** Imported when it is first needed, so that whoever brings a client, or never calls the model, need not install it. */
-async function importPackage(): Promise<typeof import('openai')> {
-  try {
-    return await import('openai');
-  } catch (error) {
-    throw new PackageMissingError('openai', error);
-  }
 }

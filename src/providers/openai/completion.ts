@@ -1,4 +1,4 @@
-import { ProviderError, unreadableBody } from '../shared/error.js';
+import { unreadableBody } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
 import { isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
@@ -62,9 +62,4 @@ export function usageIn(body: WireObject, choice: WireObject | undefined): WireO
 
 function groqOf({ x_groq: fields }: WireObject): WireObject {
   return isObject(fields) ? fields : {};
-}
-
-/** What to throw for an answer that is none. */
-export function invalidAnswer(problem: string, failure: { retryable?: boolean; cause: unknown }): ProviderError {
-  return new ProviderError('openai', `The answer cannot be read: ${problem}.`, failure);
 }

@@ -1,6 +1,5 @@
-import { MessageInvalidError } from '../../errors.js';
-import type { ContentPart, FilePart, ImagePart } from '../../model/message.js';
-import { DATA_URL, decoded, TEXT_TYPE, toBase64 } from '../shared/file-data.js';
+import type { ContentPart } from '../../model/message.js';
+import { base64Of, type FileData, fileOf, textIn } from '../shared/file-data.js';
 import type { WireObject } from '../shared/wire.js';
 import { metadataOf } from './metadata.js';
 
@@ -36,43 +35,34 @@ export function thinkingContent(thinking: string, text: string): readonly WireOb
 
 function toWirePart(part: ContentPart): WireObject | undefined {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  if (part.type === 'image') return imagePart(part.image, part.mediaType);
-  return part.type === 'file' ? filePart(part) : undefined;
+  return part.type === 'image' || part.type === 'file' ? filePart(fileOf(part)) : undefined;
 }
 
 /** A picture, on either side of a conversation. */
-export function imagePart(image: ImagePart['image'], mediaType: string | undefined): WireObject {
-  return { type: 'image_url', image_url: { url: toUrl(image, mediaType) } };
+export function imagePart(file: FileData): WireObject {
+  return { type: 'image_url', image_url: { url: toUrl(file) } };
 }
 
 /** Pictures, sounds and texts have parts of their own; anything else is a file. */
-function filePart({ data, mediaType, filename }: FilePart): WireObject {
-  if (mediaType.startsWith('image/')) return imagePart(data, mediaType);
-  const url = toUrl(data, mediaType);
-  const [head = '', isBase64] = DATA_URL.exec(url) ?? [];
+function filePart(file: FileData): WireObject {
+  const { mediaType, filename } = file;
+  if (mediaType.startsWith('image/')) return imagePart(file);
   const [, sound] = AUDIO_TYPE.exec(mediaType) ?? [];
-  if (sound !== undefined && isBase64) {
-    const format = AUDIO_FORMATS.get(sound) ?? sound;
-    return { type: 'input_audio', input_audio: { data: url.slice(head.length), format } };
+  if (sound !== undefined && !(file.data instanceof URL)) {
+    return { type: 'input_audio', input_audio: { data: base64Of(file), format: AUDIO_FORMATS.get(sound) ?? sound } };
   }
-  // As a file a text would be refused, and the conversation with it: OpenAI takes PDF alone, other servers no files.
-  const text = head !== '' && TEXT_TYPE.test(mediaType) ? decoded(url.slice(head.length), isBase64) : undefined;
+  // Sent as a file, text would be refused: OpenAI takes only PDF, and other servers take no files.
+  const text = textIn(file);
   if (text !== undefined) return { type: 'text', text: filename === undefined ? text : `${filename}:\n${text}` };
-  return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: url } };
+  return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) } };
 }
 
-function toUrl(data: string | Uint8Array, mediaType: string | undefined): string {
-  if (typeof data !== 'string' && !(data instanceof Uint8Array)) {
-    throw new MessageInvalidError('An image or a file is given as a text (a URL or base64) or as a Uint8Array.');
-  }
-  if (typeof data === 'string' && /^(https?|data):/i.test(data)) return data;
-  if (mediaType === undefined) {
-    throw new MessageInvalidError(
-      'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
-    );
-  }
-  // Of which kind a picture is, servers see for themselves, but they refuse one of no kind.
-  return `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${typeof data === 'string' ? data : toBase64(data)}`;
+/** Servers see for themselves of which kind a picture is, but they refuse one without a kind. */
+function toUrl(file: FileData): string {
+  const { data, mediaType } = file;
+  return data instanceof URL
+    ? data.href
+    : `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64Of(file)}`;
 }
 
 function extensionOf(mediaType: string): string {

@@ -1,4 +1,4 @@
-import { type IdRule, MISTRAL_IDS, OPENAI_IDS, takenName } from '../shared/call-ids.js';
+import { type IdRule, MISTRAL_IDS, OPENAI_IDS, takenName, withTurns } from '../shared/call-ids.js';
 import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { Server } from './client.js';
 
@@ -12,7 +12,7 @@ export const MISTRAL_MODEL = /(?:mi|mini|magi|code|dev)stral|(?:mi|pi|vo)xtral/i
  * ids and names of calls, calls without a thought; nor for the order of its messages.
  */
 export function withinLimits(messages: readonly WireObject[], model: string, server: Server): readonly WireObject[] {
-  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL_IDS));
+  if (MISTRAL_MODEL.test(model)) return withTurns(withCallsOf(messages, MISTRAL_IDS), 'OK.');
   if (server === 'openai') return withCallsOf(messages, OPENAI_IDS);
   const mustThink = server === 'deepseek' || (server === 'moonshot' && /kimi/i.test(model));
   return mustThink ? messages.map(withThought) : messages;
@@ -29,27 +29,18 @@ function withCallsOf(messages: readonly WireObject[], { taken, made, make }: IdR
   const idOf = (given: unknown) => {
     const id = textOr(given);
     if (taken.test(id) && !made.test(id)) return id;
-    if (!ids.has(id)) ids.set(id, make(ids.size + 1));
-    return ids.get(id);
+    const own = ids.get(id) ?? make(ids.size + 1);
+    ids.set(id, own);
+    return own;
   };
   return messages.map((message) => {
     if (message.role === 'tool') return { ...message, tool_call_id: idOf(message.tool_call_id) };
-    const calls = objectsIn(message.tool_calls);
-    return calls.length === 0
-      ? message
-      : { ...message, tool_calls: calls.map((call) => takenCall(call, idOf(call.id))) };
+    const calls = objectsIn(message.tool_calls).map((call) => takenCall(call, idOf(call.id)));
+    return calls.length === 0 ? message : { ...message, tool_calls: calls };
   });
 }
 
-function takenCall(call: WireObject, id: string | undefined): WireObject {
+function takenCall(call: WireObject, id: string): WireObject {
   const called = isObject(call.function) ? call.function : {};
   return { ...call, id, function: { ...called, name: takenName(textOr(called.name), LONGEST_NAME) } };
-}
-
-/** Mistral's models want to answer results before a user speaks, as one does after a run that ended early, and with pictures. */
-function withTurns(messages: readonly WireObject[]): readonly WireObject[] {
-  return messages.flatMap((message, at) => {
-    const isEarly = message.role === 'user' && messages[at - 1]?.role === 'tool';
-    return isEarly ? [{ role: 'assistant', content: 'OK.' }, message] : [message];
-  });
 }

@@ -6,10 +6,11 @@ import type {
   TextPart,
   ToolCallPart,
   ToolMessage,
-  ToolResultPart,
 } from '../../model/message.js';
-import { fileNote, TEXT_TYPE } from '../shared/file-data.js';
-import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
+import { toArguments } from '../shared/answer.js';
+import { fileNote, fileOf, TEXT_TYPE } from '../shared/file-data.js';
+import { attachmentsOf, resultText } from '../shared/tool-result.js';
+import { type WireObject, wellFormed } from '../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
@@ -42,7 +43,7 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
     } else if (part.type === 'tool-call' && !part.providerExecuted) {
       calls.push(toolCall(part, model));
     } else if (part.type === 'file' && metadataOf(part, model).field === 'images') {
-      images.push(imagePart(part.data, part.mediaType));
+      images.push(imagePart(fileOf(part)));
     }
   }
   const { refusal } = texts;
@@ -59,21 +60,10 @@ function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefi
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
 }
 
+/** A server reads the arguments as JSON once more, so their strings are made whole first. */
 function toolCall(part: ToolCallPart, model: string): WireObject {
-  const call = { name: part.name, arguments: argumentsOf(part) };
+  const call = { name: part.name, arguments: JSON.stringify(wellFormed(toArguments(part))) };
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
-}
-
-/** Arguments that were no JSON object go back wrapped: servers that render them by a template refuse such a history. */
-function argumentsOf({ input, invalidInput }: ToolCallPart): string {
-  const given = input ?? {};
-  if (invalidInput === undefined && isObject(given)) return toJson(given);
-  return toJson({ invalid_json: invalidInput ?? toJson(given) });
-}
-
-/** A server reads this JSON once more, so its texts are made whole here. */
-function toJson(value: unknown): string {
-  return JSON.stringify(wellFormed(value));
 }
 
 /** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */
@@ -83,31 +73,8 @@ function toolMessages(message: ToolMessage, model: string): readonly WireObject[
     tool_call_id: part.id,
     content: resultText(part),
   }));
-  const attached = message.content.flatMap((part) => {
-    const files = attachmentsOf(part);
-    return files.length > 0
-      ? [{ type: 'text' as const, text: `From tool call ${part.id} (${part.name}):` }, ...files]
-      : [];
-  });
+  const attached = message.content.flatMap(attachmentsOf).map(takenFile);
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
-}
-
-/** The wire has no mark for an error, so the text says it, and some servers refuse a message without a word. */
-function resultText(part: ToolResultPart): string {
-  const given = typeof part.content === 'string' ? part.content : partsText(part.content);
-  const text = given.trim() === '' ? '(no output)' : given;
-  return part.isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
-}
-
-function partsText(content: readonly ContentPart[]): string {
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const { length } = content.filter(isAttachment);
-  if (length > 0) texts.push(length === 1 ? '(1 attachment follows.)' : `(${length} attachments follow.)`);
-  return texts.join('\n');
-}
-
-function attachmentsOf({ content }: ToolResultPart): readonly ContentPart[] {
-  return typeof content === 'string' ? [] : content.filter(isAttachment).map(takenFile);
 }
 
 const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
@@ -115,16 +82,10 @@ const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
 /** Sent as it is, a file that nobody takes would be refused in every further request: the model is told of it. */
 function takenFile(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;
-  const data = part.type === 'image' ? part.image : part.data;
-  const filename = part.type === 'file' ? part.filename : undefined;
-  const type = part.mediaType ?? (typeof data === 'string' ? /^data:([^;,]+)/i.exec(data)?.[1] : undefined);
-  const address = typeof data === 'string' && /^https?:/i.test(data) ? data : undefined;
-  if (type === undefined || TAKEN_TYPE.test(type)) return part;
-  if (address === undefined && (/^audio\//i.test(type) || TEXT_TYPE.test(type))) return part;
-  const where = address === undefined ? '' : `at ${address} `;
-  return { type: 'text', text: fileNote({ mediaType: type, filename }, `${where}cannot be shown here`) };
-}
-
-function isAttachment({ type }: ContentPart): boolean {
-  return type === 'image' || type === 'file';
+  const file = fileOf(part);
+  const isAddress = file.data instanceof URL;
+  const isAudio = /^audio\//i.test(file.mediaType);
+  if (TAKEN_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
+  const where = isAddress ? `at ${file.data} ` : '';
+  return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
 }

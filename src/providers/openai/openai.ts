@@ -1,9 +1,8 @@
 import { oneOf } from '../../internal/options/rules.js';
 import type { OptionTable } from '../../internal/options/validate.js';
-import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
-import { type Answer, answerTo, bytesOf, eventsOf, isAsyncIterable, type ProviderCall } from '../shared/answer.js';
-import { clientSource, connectionRules, validateConnection } from '../shared/connection.js';
-import { readEvents } from '../shared/event-stream.js';
+import type { Model } from '../../model/model.js';
+import { clientModel, connectionRules, validateConnection } from '../shared/client.js';
+import { bytesOf, eventsOf, readEvents } from '../shared/event-stream.js';
 import { makeClient, type OpenAIClient, serverAt } from './client.js';
 import { type Dialect, toWireRequest } from './request.js';
 import { readCompletion } from './response.js';
@@ -14,7 +13,7 @@ export type {
   ClientAnswer as OpenAIAnswer,
   ClientRequestOptions as OpenAIRequestOptions,
   HttpAnswer,
-} from '../shared/answer.js';
+} from '../shared/client.js';
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { OpenAIClient } from './client.js';
 
@@ -49,18 +48,22 @@ export interface OpenAIOptions {
  * const model = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
  */
 export function openai(modelId: string, options: OpenAIOptions = {}): Model {
-  const settings = resolveOptions(modelId, options);
-  return {
-    id: modelId,
+  validateConnection(modelId, options, rules);
+  return clientModel<OpenAIClient>(modelId, options, {
     provider: 'openai',
-    generate: (request) => answerTo(request, (own) => prepare(own, settings)),
-  };
-}
-
-interface OpenAISettings extends Omit<OpenAIOptions, 'client'> {
-  readonly modelId: string;
-  readonly client: () => Promise<OpenAIClient>;
-  readonly isOwnClient: boolean;
+    requestIdHeader: 'x-request-id',
+    makeClient,
+    prepare(client, request) {
+      const body = toWireRequest(request, dialectOf(client, modelId, options));
+      return (asked) => client.chat.completions.create(body, asked);
+    },
+    async read(answer, { onPart }) {
+      if (!onPart) return readCompletion(await wholeOf(answer.data), modelId);
+      // The client refuses streams that are not quite by the standard.
+      const chunks = eventsOf(answer, 'openai', options.client === undefined);
+      return readCompletion(await readStream(chunks, onPart), modelId);
+    },
+  });
 }
 
 const rules = {
@@ -68,42 +71,13 @@ const rules = {
   maxTokensField: oneOf('max_completion_tokens', 'max_tokens'),
 } satisfies OptionTable<OpenAIOptions>;
 
-function resolveOptions(modelId: string, options: OpenAIOptions): OpenAISettings {
-  validateConnection(modelId, options, rules);
-  return { ...options, modelId, client: clientSource(options, makeClient), isOwnClient: options.client === undefined };
-}
-
-async function prepare(request: ModelRequest, settings: OpenAISettings): Promise<ProviderCall> {
-  const client = await settings.client();
-  const body = toWireRequest(request, dialectOf(client, settings));
-  return {
-    provider: 'openai',
-    requestIdHeader: 'x-request-id',
-    maxRetries: settings.maxRetries ?? client.maxRetries ?? 2,
-    headers: settings.headers,
-    send: (options) => client.chat.completions.create(body, options),
-    read: (answer, own) => read(answer, own, settings),
-  };
-}
-
-function dialectOf(client: OpenAIClient, { modelId, maxTokensField }: OpenAISettings): Dialect {
+function dialectOf(client: OpenAIClient, model: string, { maxTokensField }: OpenAIOptions): Dialect {
   const server = serverAt(client.baseURL);
   const usual = server === 'openai' ? 'max_completion_tokens' : 'max_tokens';
-  return { model: modelId, maxTokensField: maxTokensField ?? usual, server };
+  return { model, maxTokensField: maxTokensField ?? usual, server };
 }
 
-/** A body is read here and not by the client, which refuses streams that are not quite by the standard. */
-async function read(
-  { data, response }: Answer,
-  { onPart }: ModelRequest,
-  { modelId, isOwnClient }: OpenAISettings,
-): Promise<ModelResponse> {
-  if (!onPart) return readCompletion(await wholeOf(data), modelId);
-  const chunks = eventsOf(response, 'openai', isOwnClient) ?? (isAsyncIterable(data) ? data : [data]);
-  return readCompletion(await readStream(chunks, onPart), modelId);
-}
-
-/** Some servers stream also what was not asked for so: the client gives its text. */
+/** Some servers stream although nobody asked for it: the client gives the text of such a body. */
 async function wholeOf(data: unknown): Promise<unknown> {
   if (typeof data !== 'string' || !/^data:/m.test(data)) return data;
   return readStream(readEvents(bytesOf(data), 'openai'), () => {});

@@ -1,9 +1,19 @@
-import { randomIds } from '../../internal/ids.js';
 import type { FilePart, ReasoningPart, TextPart, ToolCallPart } from '../../model/message.js';
 import type { FinishReason, ModelResponse, Usage } from '../../model/model.js';
+import { readArguments, toUsage, uniqueId } from '../shared/answer.js';
+import { callsMissing, invalidAnswer } from '../shared/error.js';
 import { toProviderError } from '../shared/failure.js';
-import { defined, excerptOf, isObject, objectsIn, parseJson, textOr, type WireObject } from '../shared/wire.js';
-import { callsIn, choiceIn, completionIn, invalidAnswer, throwErrorIn, transcriptIn, usageIn } from './completion.js';
+import {
+  defined,
+  excerptOf,
+  hasFields,
+  isObject,
+  objectsIn,
+  present,
+  textOr,
+  type WireObject,
+} from '../shared/wire.js';
+import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { toMetadata } from './metadata.js';
 import { blocksIn, reasoningIn } from './reasoning.js';
 import { extraContentOf, splitThought } from './thoughts.js';
@@ -39,14 +49,15 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   const choice = choiceIn(completion) ?? objectsIn(completion.choices)[0];
   throwErrorIn(completion, choice);
   if (!choice || !isObject(choice.message)) {
-    throw invalidAnswer(`it has no message but is ${excerptOf(completion)}`, { retryable: true, cause: completion });
+    const problem = `it has no message but is ${excerptOf(completion)}`;
+    throw invalidAnswer('openai', problem, { retryable: true, cause: completion });
   }
   const { message } = choice;
   const calls = toolCalls(message, model);
   const content = [...reasoning(message, model), ...texts(message, model), ...images(message, model), ...calls];
   const finishReason = textOr(message.refusal) ? 'content-filter' : finishReasonOf(choice, calls.length > 0);
   if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
-    throw invalidAnswer('it is said to call tools, and calls none', { retryable: true, cause: completion });
+    throw callsMissing('openai', completion);
   }
   return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...metadata(completion, choice) };
 }
@@ -55,7 +66,7 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
   const { text, field } = reasoningIn(message) ?? {};
   const blocks = blocksIn(message);
-  const fields = Object.keys(blocks).length > 0 ? blocks : undefined;
+  const fields = hasFields(blocks) ? blocks : undefined;
   if (!fields && (text === undefined || (text === '' && callsIn(message).length === 0))) return [];
   // OpenRouter's details are all of it: the text beside them does not go back.
   const metadata = { model, fields, field: blocks.reasoning_details ? undefined : field };
@@ -88,7 +99,7 @@ function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] 
   return callsIn(message).flatMap((call) => {
     if (!isObject(call.function)) return [];
     const name = textOr(call.function.name);
-    if (name === '') throw invalidAnswer('a tool call has no name', { cause: message });
+    if (name === '') throw invalidAnswer('openai', 'a tool call has no name', { cause: message });
     const id = uniqueId(call.id, ids);
     return [
       { type: 'tool-call' as const, id, name, ...readArguments(call.function.arguments), ...callMetadata(call, model) },
@@ -96,31 +107,11 @@ function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] 
   });
 }
 
-function uniqueId(given: unknown, taken: Set<string>): string {
-  const id = textOr(given);
-  const unique = id !== '' && !taken.has(id) ? id : randomIds.next('call');
-  taken.add(unique);
-  return unique;
-}
-
-/**
- * Arguments come as JSON text; some servers send the object itself, or write the text into JSON once more. Nothing at all
- * stands for no arguments.
- */
-function readArguments(given: unknown): { readonly input: unknown; readonly invalidInput?: string } {
-  if (typeof given !== 'string') return { input: given ?? {} };
-  if (given.trim() === '') return { input: {} };
-  const input = parseJson(given);
-  const inner = parseJson(textOr(input));
-  if (isObject(inner)) return { input: inner };
-  return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
-}
-
 /** Fields beside a call that the protocol does not know, such as Gemini's signatures: the next request must carry them. */
 function callMetadata(call: WireObject, model: string): ReturnType<typeof toMetadata> {
   const { id, type, index, function: called, ...fields } = call;
-  const known = Object.entries(fields).filter(([, value]) => value !== null);
-  return known.length > 0 ? toMetadata({ model, fields: Object.fromEntries(known) }) : {};
+  const known = present(fields);
+  return toMetadata({ model, fields: hasFields(known) ? known : undefined });
 }
 
 /**
@@ -137,7 +128,7 @@ function metadata(completion: WireObject, choice: WireObject): Pick<ModelRespons
     citations: filled(completion.citations),
     search_results: filled(completion.search_results),
   });
-  return Object.keys(openai).length > 0 ? { providerMetadata: { openai } } : {};
+  return hasFields(openai) ? { providerMetadata: { openai } } : {};
 }
 
 function filled(list: unknown): readonly unknown[] | undefined {
@@ -154,17 +145,13 @@ function finishReasonOf({ finish_reason: reason }: WireObject, called: boolean):
 }
 
 function usageOf(usage: WireObject = {}): Usage {
-  const inputTokens = count(usage.prompt_tokens) ?? 0;
-  const outputTokens = count(usage.completion_tokens) ?? 0;
-  return {
-    inputTokens,
-    outputTokens,
-    totalTokens: count(usage.total_tokens) ?? inputTokens + outputTokens,
-    ...defined({
-      cachedInputTokens: count(cachedTokens(usage)),
-      reasoningTokens: count(detail(usage.completion_tokens_details, 'reasoning_tokens')),
-    }),
-  };
+  return toUsage({
+    input: usage.prompt_tokens,
+    output: usage.completion_tokens,
+    total: usage.total_tokens,
+    cached: cachedTokens(usage),
+    reasoning: detail(usage.completion_tokens_details, 'reasoning_tokens'),
+  });
 }
 
 /** DeepSeek and Moonshot have names of their own. */
@@ -175,8 +162,4 @@ function cachedTokens(usage: WireObject): unknown {
 
 function detail(details: unknown, name: string): unknown {
   return isObject(details) ? details[name] : undefined;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
 }

@@ -1,20 +1,22 @@
 import type { ModelPart } from '../../model/model.js';
-import { ProviderError } from '../shared/error.js';
+import { interrupted } from '../shared/error.js';
 import { DONE } from '../shared/event-stream.js';
-import { toProviderError } from '../shared/failure.js';
-import { excerptOf, isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
+import { isObject, objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import { callsIn, choiceIn, completionIn, throwErrorIn, transcriptIn, usageIn } from './completion.js';
 import { ReasoningFragments } from './reasoning.js';
 import { extraContentOf, isThought, splitThought } from './thoughts.js';
 import { CallFragments } from './tool-calls.js';
 
 /**
- * Reads a stream to its end, pushing each delta as it comes, and gives the completion that the server would have sent
- * whole. One that came whole after all is understood too. Rejects where the stream fails, carries an error, or ends before the server said why it ended.
+ * Reads a stream to its end, pushes each delta as it comes, and returns the completion that the server would have sent
+ * whole. Accepts one that came whole after all. Rejects if the stream carries an error or ends too early.
  */
-export async function readStream(chunks: Chunks, push: (part: ModelPart) => void): Promise<WireObject> {
+export async function readStream(
+  chunks: AsyncIterable<unknown> | Iterable<unknown>,
+  push: (part: ModelPart) => void,
+): Promise<WireObject> {
   const answer = new StreamedAnswer(push);
-  for await (const chunk of received(chunks)) {
+  for await (const chunk of chunks) {
     if (chunk === DONE) answer.isDone = true;
     else if (typeof chunk === 'string') answer.add(completionIn(chunk));
     // Google's way: an error stands in a list.
@@ -23,21 +25,9 @@ export async function readStream(chunks: Chunks, push: (part: ModelPart) => void
   return answer.whole();
 }
 
-type Chunks = AsyncIterable<unknown> | Iterable<unknown>;
-
-/** A generator, so that only what the client throws is translated, and not what a listener throws. */
-async function* received(chunks: Chunks): AsyncIterable<unknown> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    throw toProviderError('openai', error);
-  }
-}
-
 class StreamedAnswer {
   /** Whether the server said so. */
   isDone = false;
-  private readonly push: (part: ModelPart) => void;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
   private readonly images: WireObject[] = [];
@@ -56,9 +46,7 @@ class StreamedAnswer {
   private hasReasons = false;
   private isEnded = false;
 
-  constructor(push: (part: ModelPart) => void) {
-    this.push = push;
-  }
+  constructor(private readonly push: (part: ModelPart) => void) {}
 
   add(chunk: WireObject): void {
     const choice = choiceIn(chunk);
@@ -81,9 +69,7 @@ class StreamedAnswer {
   whole(): WireObject {
     // A server that never tells why it ends, as Spark, tells only that it does.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
-      const said = this.unread ? ` It said ${excerptOf(this.unread)}.` : '';
-      const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
-      throw new ProviderError('openai', problem, { retryable: true, cause: this.unread });
+      throw interrupted('openai', this.unread);
     }
     const message = {
       content: this.content,

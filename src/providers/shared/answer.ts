@@ -1,116 +1,59 @@
-import type { ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
-import { abortable, clockOf, withRetries } from './call.js';
-import { ProviderError, withRequestId } from './error.js';
-import { readEvents } from './event-stream.js';
+import { randomIds } from '../../internal/ids.js';
+import type { ToolCallPart } from '../../model/message.js';
+import type { Usage } from '../../model/model.js';
+import { defined, isObject, parseJson, textOr, type WireObject } from './wire.js';
 
-/** What a client is told of one request beside its body. */
-export interface ClientRequestOptions {
-  readonly signal?: AbortSignal;
-  readonly headers?: Record<string, string>;
-  readonly maxRetries?: number;
+/** The token counts of an answer, as they came. */
+export interface WireCounts {
+  readonly input: unknown;
+  readonly output: unknown;
+  /** Default: the sum of both. */
+  readonly total?: unknown;
+  readonly cached: unknown;
+  readonly reasoning: unknown;
 }
 
-/** What a client gives back for one request. */
-export interface ClientAnswer extends PromiseLike<unknown> {
-  /** The answer with its HTTP response. */
-  withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
-}
-
-/** What is read of an HTTP response beside its data. */
-export interface HttpAnswer {
-  readonly headers: {
-    /** A header's value. */
-    get(name: string): string | null;
+/** A usage made of counts that may be missing, or of the wrong type. */
+export function toUsage({ input, output, total, cached, reasoning }: WireCounts): Usage {
+  const inputTokens = count(input) ?? 0;
+  const outputTokens = count(output) ?? 0;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: count(total) ?? inputTokens + outputTokens,
+    ...defined({ cachedInputTokens: count(cached), reasoningTokens: count(reasoning) }),
   };
-  /** The body: read as a stream of bytes, where it is one. */
-  readonly body?: unknown;
 }
 
-/** An answer that has begun. */
-export interface Answer {
-  readonly data: unknown;
-  readonly response?: HttpAnswer;
+/** A number of tokens, if it is one. */
+export function count(value: unknown): number | undefined {
+  return typeof value === 'number' && !Number.isNaN(value) ? value : undefined;
 }
 
-/** How a provider's requests are made, and its answers read. */
-export interface ProviderCall {
-  readonly provider: string;
-  /** The header of an answer that bears the id of its request. */
-  readonly requestIdHeader: string;
-  readonly maxRetries: number;
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  send(options: ClientRequestOptions): ClientAnswer;
-  read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
-}
-
-/** Makes a call, again where that may help, under a signal of its own. */
-export function answerTo(
-  request: ModelRequest,
-  prepare: (request: ModelRequest) => Promise<ProviderCall>,
-): Promise<ModelResponse> {
-  return abortable(request.signal, async (signal) => {
-    const own = { ...request, signal };
-    const call = await prepare(own);
-    const { provider, maxRetries, headers } = call;
-    const options = { maxRetries: 0, ...(signal && { signal }), ...(headers && { headers: { ...headers } }) };
-    const outcome = await withRetries(async () => readOnce(await begun(call.send(options)), own, call), {
-      provider,
-      maxRetries,
-      signal,
-      clock: clockOf(request),
-    });
-    if ('failure' in outcome) throw outcome.failure;
-    return outcome.response;
-  });
-}
-
-async function begun(answer: ClientAnswer): Promise<Answer> {
-  return answer.withResponse ? await answer.withResponse() : { data: await answer };
-}
-
-type Outcome = { readonly response: ModelResponse } | { readonly failure: unknown };
-
-/** Throws only what may be sent again: an error with a status, before anything of an answer was shown. */
-async function readOnce(answer: Answer, request: ModelRequest, call: ProviderCall): Promise<Outcome> {
-  const { onPart, signal } = request;
-  let isShown = false;
-  const show = (part: ModelPart) => {
-    if (signal?.aborted) return;
-    isShown = true;
-    onPart?.(part);
-  };
-  try {
-    return { response: await call.read(answer, { ...request, onPart: onPart && show }) };
-  } catch (error) {
-    const failure = withRequestId(error, answer.response?.headers.get(call.requestIdHeader));
-    if (!isShown && failure instanceof ProviderError && failure.status !== undefined) throw failure;
-    return { failure };
-  }
+/** The id of a call in an answer; a new one if it has none, or that of another call in `taken`. */
+export function uniqueId(given: unknown, taken: Set<string>): string {
+  const id = textOr(given);
+  const unique = id !== '' && !taken.has(id) ? id : randomIds.next('call');
+  taken.add(unique);
+  return unique;
 }
 
 /**
- * The events of a body that the client did not read: all where `isOurs`, else those of one that is no stream of events,
- * since a client that was given may be wrapped by something that watches its streams, and Bedrock's reads one of its own.
+ * The arguments of a call. They come as JSON; some servers send the object itself, or JSON inside of a JSON string. An
+ * empty string means no arguments.
  */
-export function eventsOf(
-  response: HttpAnswer | undefined,
-  provider: string,
-  isOurs: boolean,
-): AsyncIterable<unknown> | undefined {
-  if (isOurs && response?.body === null) return readEvents(bytesOf(''), provider);
-  if (!response || !isAsyncIterable(response.body)) return undefined;
-  const isStream = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\b/i.test(
-    response.headers.get('content-type') ?? '',
-  );
-  return isOurs || !isStream ? readEvents(response.body, provider) : undefined;
+export function readArguments(given: unknown): Pick<ToolCallPart, 'input' | 'invalidInput'> {
+  if (typeof given !== 'string') return { input: given ?? {} };
+  if (given.trim() === '') return { input: {} };
+  const input = parseJson(given);
+  const inner = parseJson(textOr(input));
+  if (isObject(inner)) return { input: inner };
+  return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
 }
 
-/** A text as a body has it. */
-export async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
-
-/** Whether a value is a stream. */
-export function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+/** The arguments of a call as they go back. Servers refuse anything but an object, so anything else is wrapped in one. */
+export function toArguments({ input, invalidInput }: ToolCallPart): WireObject {
+  const given = input ?? {};
+  if (invalidInput === undefined && isObject(given)) return given;
+  return { invalid_json: invalidInput ?? JSON.stringify(given) ?? '' };
 }

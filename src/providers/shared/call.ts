@@ -1,30 +1,38 @@
 import { type Clock, systemClock } from '../../internal/clock.js';
 import { createDeferred } from '../../internal/promise.js';
 import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
-import type { ModelRequest } from '../../model/model.js';
-import { ProviderError } from './error.js';
+import type { ModelPart, ModelRequest, ModelResponse } from '../../model/model.js';
+import { ProviderError, withRequestId } from './error.js';
 import { toProviderError } from './failure.js';
 
 const LONGEST_WAIT_MS = 60_000;
 
-/** How often, and until when, a request is sent again. */
-export interface RetryPolicy {
+/** How one request is sent to a provider, and how its answer is read. */
+export interface ProviderCall<Answer> {
   readonly provider: string;
   readonly maxRetries: number;
-  readonly signal: AbortSignal | undefined;
-  readonly clock: Clock;
+  send(): PromiseLike<Answer>;
+  read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
+  /** The provider's id of the request, for its support. */
+  requestIdOf(answer: Answer): string | null | undefined;
 }
 
-/** The clock of the run that calls the model, where one does. */
-export function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
-  return request.run?.clock ?? systemClock;
+/** Makes a call under a signal of its own, and repeats it if that may help. */
+export function answerTo<Answer>(
+  request: ModelRequest,
+  prepare: (request: ModelRequest) => Promise<ProviderCall<Answer>>,
+): Promise<ModelResponse> {
+  return abortable(request.signal, async (signal) => {
+    const own = { ...request, signal };
+    return withRetries(await prepare(own), own);
+  });
 }
 
 /**
  * Runs a call under a signal of its own, which follows the caller's. An abort rejects at once with the caller's reason,
  * whatever the call is waiting for, and leaves no listener on the caller's signal: the official clients do, for each try.
  */
-export async function abortable<T>(
+async function abortable<T>(
   signal: AbortSignal | undefined,
   call: (signal: AbortSignal | undefined) => Promise<T>,
 ): Promise<T> {
@@ -45,31 +53,65 @@ export async function abortable<T>(
 }
 
 /**
- * Sends a request until it is answered, honouring what the provider says of when to come again. Takes the place of the
- * clients' own retries, whose waits no signal ends and no bound holds: a server may ask for a day.
+ * Sends a request until it is answered, and waits as long as the provider asks. Replaces the retries of the clients, whose
+ * waits ignore the signal and have no limit: a server may ask for a day.
  */
-export async function withRetries<T>(attempt: () => Promise<T>, policy: RetryPolicy): Promise<T> {
+async function withRetries<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<ModelResponse> {
+  const clock = clockOf(request);
   for (let retries = 0; ; retries += 1) {
-    try {
-      return await attempt();
-    } catch (thrown) {
-      policy.signal?.throwIfAborted();
-      const error = toProviderError(policy.provider, thrown);
-      const retryable = error instanceof ProviderError && error.retryable;
-      if (!retryable || retries >= policy.maxRetries) throw error;
-      const waitMs = error.retryAfterMs ?? backoffMs(retries);
-      if (waitMs > LONGEST_WAIT_MS) throw error;
-      await sleep(waitMs, policy);
-    }
+    const { response, failure, isFinal } = await attempt(call, request);
+    if (response) return response;
+    request.signal?.throwIfAborted();
+    const retryable = !isFinal && failure instanceof ProviderError && failure.retryable;
+    if (!retryable || retries >= call.maxRetries) throw failure;
+    const waitMs = failure.retryAfterMs ?? backoffMs(retries);
+    if (waitMs > LONGEST_WAIT_MS) throw failure;
+    await sleep(waitMs, clock, request.signal);
   }
 }
 
-/** Half a second, doubled up to eight, less up to a quarter: what the official clients do. */
+interface Outcome {
+  readonly response?: ModelResponse;
+  readonly failure?: unknown;
+  /** The request must not be sent again. */
+  readonly isFinal?: boolean;
+}
+
+/** After an answer began, only an error with a status may be retried, and only before anything was shown. */
+async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<Outcome> {
+  const { onPart, signal } = request;
+  let answer: Answer;
+  try {
+    answer = await call.send();
+  } catch (error) {
+    return { failure: toProviderError(call.provider, error) };
+  }
+  let isShown = false;
+  const show = (part: ModelPart) => {
+    if (signal?.aborted) return;
+    isShown = true;
+    onPart?.(part);
+  };
+  try {
+    return { response: await call.read(answer, { ...request, onPart: onPart && show }) };
+  } catch (error) {
+    const failure = withRequestId(error, call.requestIdOf(answer));
+    const hasStatus = failure instanceof ProviderError && failure.status !== undefined;
+    return { failure, isFinal: isShown || !hasStatus };
+  }
+}
+
+/** The clock of the run, if a run calls the model. */
+function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
+  return request.run?.clock ?? systemClock;
+}
+
+/** Half a second, doubled up to eight seconds, minus up to a quarter: the same as the official clients. */
 function backoffMs(retries: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - Math.random() * 0.25);
 }
 
-function sleep(ms: number, { signal, clock }: RetryPolicy): Promise<void> {
+function sleep(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = clock.setTimeout(resolve, ms);
     const abort = () => {

@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../errors.js';
 import type { ModelFailureHints } from '../../model/run-error.js';
-import { parseJson, textOr } from './wire.js';
+import { excerptOf, parseJson, textOr, type WireObject } from './wire.js';
 
 /** What is known of a failed call beside its message. */
 export interface ProviderFailure extends ModelFailureHints {
@@ -33,6 +33,23 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
     this.retryAfterMs = failure.retryAfterMs;
     this.requestId = failure.requestId;
   }
+}
+
+/** The error for an answer that makes no sense. */
+export function invalidAnswer(provider: string, problem: string, failure: ProviderFailure): ProviderError {
+  return new ProviderError(provider, `The answer cannot be read: ${problem}.`, failure);
+}
+
+/** The error for an answer that promises tool calls and has none. */
+export function callsMissing(provider: string, cause: unknown): ProviderError {
+  return invalidAnswer(provider, 'it is said to call tools, and calls none', { retryable: true, cause });
+}
+
+/** The error for a stream that ended too early. `unread` is what the server said in place of the rest. */
+export function interrupted(provider: string, unread?: WireObject): ProviderError {
+  const said = unread ? ` It said ${excerptOf(unread)}.` : '';
+  const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
+  return new ProviderError(provider, problem, { retryable: true, cause: unread });
 }
 
 /** What to throw for a body that is no answer. One that is empty, or half a JSON text, was lost on its way. */

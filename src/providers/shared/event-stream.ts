@@ -1,4 +1,6 @@
+import type { Answer } from './client.js';
 import { ProviderError } from './error.js';
+import { toProviderError } from './failure.js';
 import { isObject, parseJson, type WireObject } from './wire.js';
 
 type ServerData = WireObject | readonly unknown[];
@@ -8,6 +10,40 @@ export const DONE: WireObject = Object.freeze({});
 
 /** A field of an event or a comment, with the colon and the space after it. */
 const FIELD = /^(data|error|event|id|retry|): ?/;
+
+/**
+ * The events of a streamed answer; an answer that came whole is one event. Only errors of the client are translated, and
+ * not those of whoever consumes the events.
+ */
+export async function* eventsOf(answer: Answer, provider: string, isOwnClient: boolean): AsyncIterable<unknown> {
+  const { data } = answer;
+  try {
+    yield* bodyEvents(answer, provider, isOwnClient) ?? (isAsyncIterable(data) ? data : [data]);
+  } catch (error) {
+    throw toProviderError(provider, error);
+  }
+}
+
+/**
+ * Reads the body of an own client always. Reads that of a given client only if it is not an event stream: something may
+ * watch the client's streams, and Bedrock's has its own format.
+ */
+function bodyEvents({ response }: Answer, provider: string, isOwnClient: boolean): AsyncIterable<unknown> | undefined {
+  if (isOwnClient && response?.body === null) return readEvents(bytesOf(''), provider);
+  if (!response || !isAsyncIterable(response.body)) return undefined;
+  const type = response.headers.get('content-type') ?? '';
+  const isStream = /^(?:text\/event-stream|application\/vnd\.amazon\.eventstream)\b/i.test(type);
+  return isOwnClient || !isStream ? readEvents(response.body, provider) : undefined;
+}
+
+/** A string as a body. */
+export async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
 
 /**
  * The JSON of each event in a body; of a body that is no stream of events, its text. Servers are freer than the standard:

@@ -1,16 +1,89 @@
-/** What is told as text. */
+import { MessageInvalidError } from '../../errors.js';
+import type { FilePart, ImagePart } from '../../model/message.js';
+
+/** The media types that are told as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
-/** How a data URL begins; whether its body is base64. */
-export const DATA_URL = /^data:[^,]*?(;base64)?,/i;
+/** The beginnings of pictures in base64. */
+const IMAGE_BEGINNINGS = [
+  ['/9j/', 'image/jpeg'],
+  ['iVBORw0KGgo', 'image/png'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+] as const;
 
-interface NamedFile {
+/** A picture or a file of a message. */
+export interface FileData {
+  /** Base64, bytes, or an address. */
+  readonly data: string | Uint8Array | URL;
   readonly mediaType: string;
   readonly filename?: string | undefined;
 }
 
-/** What a model is told of a file that it cannot be given. */
-export function fileNote({ mediaType, filename }: NamedFile, problem = 'cannot be shown here'): string {
+/** Reads the data of a part. Throws a MessageInvalidError if it is invalid, or if its media type is unknown. */
+export function fileOf(part: ImagePart | FilePart): FileData {
+  const given = part.type === 'image' ? part.image : part.data;
+  const { mediaType } = part;
+  const filename = part.type === 'file' ? part.filename : undefined;
+  if (typeof given !== 'string' && !(given instanceof Uint8Array)) {
+    throw new MessageInvalidError('An image or a file must be a string (a URL or base64) or a Uint8Array.');
+  }
+  if (typeof given === 'string' && /^data:/i.test(given)) return { ...inDataUrl(given, mediaType), filename };
+  if (typeof given === 'string' && /^[a-z][a-z\d+.-]{0,20}:\/\//i.test(given)) {
+    if (!URL.canParse(given)) throw new MessageInvalidError(`"${given}" is no URL.`);
+    return { data: new URL(given), mediaType: mediaType ?? 'image/*', filename };
+  }
+  const type = mediaType ?? imageTypeOf(typeof given === 'string' ? given : toBase64(given.subarray(0, 12)));
+  if (type !== undefined) return { data: given, mediaType: type, filename };
+  throw new MessageInvalidError(
+    'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
+  );
+}
+
+function inDataUrl(url: string, given: string | undefined): FileData {
+  const comma = url.indexOf(',');
+  const [type = '', ...parameters] = url.slice('data:'.length, Math.max(comma, 0)).split(';');
+  const mediaType = given === undefined || given.includes('*') ? type || given || 'text/plain' : given;
+  const body = url.slice(comma + 1);
+  if (parameters.some((parameter) => /^base64$/i.test(parameter.trim()))) return { data: body, mediaType };
+  try {
+    return { data: new TextEncoder().encode(decodeURIComponent(body)), mediaType };
+  } catch {
+    throw new MessageInvalidError(`A data URL of ${mediaType} is not well written: it has a stray "%".`);
+  }
+}
+
+/** The media type of a picture, told by the beginning of its base64. */
+export function imageTypeOf(base64: string): string | undefined {
+  return IMAGE_BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1];
+}
+
+/** The base64 of a file; undefined for an address. */
+export function base64Of({ data }: FileData): string | undefined {
+  if (data instanceof URL) return undefined;
+  return typeof data === 'string' ? data : toBase64(data);
+}
+
+/** The content of a text file; undefined for an address, and for any other file. */
+export function textIn({ data, mediaType }: FileData): string | undefined {
+  if (data instanceof URL || !TEXT_TYPE.test(mediaType)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(typeof data === 'string' ? fromBase64(data) : data);
+  } catch {
+    return undefined;
+  }
+}
+
+function fromBase64(base64: string): Uint8Array {
+  const binary = atob(base64);
+  const bytes = new Uint8Array(binary.length);
+  // `Uint8Array.from` takes thirty times as long, at each turn.
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+/** The words for a file that a model cannot be given. */
+export function fileNote({ mediaType, filename }: Omit<FileData, 'data'>, problem = 'cannot be shown here'): string {
   const name = filename === undefined ? '' : ` "${filename}"`;
   return `(A file${name} of type ${mediaType} ${problem}.)`;
 }
@@ -20,18 +93,4 @@ export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(binary);
-}
-
-/** The text that a data URL bears; `undefined` where it bears none. */
-export function decoded(body: string, isBase64: string | undefined): string | undefined {
-  try {
-    if (!isBase64) return decodeURIComponent(body);
-    const binary = atob(body);
-    const bytes = new Uint8Array(binary.length);
-    // `Uint8Array.from` takes thirty times as long, at each turn.
-    for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }

@@ -35,6 +35,16 @@ export function defined<T extends object>(object: T): { [Key in keyof T]?: Exclu
   return Object.fromEntries(kept) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
 }
 
+/** The object without the fields that are undefined or null. */
+export function present(object: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null && value !== undefined));
+}
+
+/** Whether a value is an object that holds something. */
+export function hasFields(value: unknown): value is WireObject {
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
 /**
  * The same with every text whole. Where a text was cut inside an emoji, half a pair of surrogates is left: servers refuse
  * it, and with it every request of a conversation that holds it.

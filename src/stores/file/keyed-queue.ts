@@ -17,14 +17,12 @@ export type Work<Task> = (name: string, jobs: readonly Job<Task>[]) => Promise<v
 /** Queues by name. Jobs of one name are done in their order, those that came meanwhile together; names go side by side. */
 export class KeyedQueue<Task> {
   private readonly waiting: Map<string, Job<Task>[]> = new Map();
-  private readonly work: Work<Task>;
-  private readonly isAlone: (task: Task) => boolean;
 
-  /** A task that `isAlone` shares its work with no other. Where `work` rejects, so do its jobs. */
-  constructor(work: Work<Task>, isAlone: (task: Task) => boolean) {
-    this.work = work;
-    this.isAlone = isAlone;
-  }
+  /** A task that `isAlone` shares its work with no other. If `work` rejects, so do its jobs. */
+  constructor(
+    private readonly work: Work<Task>,
+    private readonly isAlone: (task: Task) => boolean,
+  ) {}
 
   push(name: string, task: Task): Promise<unknown> {
     return new Promise((resolve, reject) => {

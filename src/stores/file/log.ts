@@ -36,14 +36,15 @@ export interface LogAddition {
 export class LogFile<State> {
   state: State;
   readonly path: string;
-  private readonly form: LogForm<State>;
   private mark: Buffer | undefined = undefined;
   private bytes = 0;
   private rewriteAt = 0;
 
-  constructor(folder: string, form: LogForm<State>) {
+  constructor(
+    folder: string,
+    private readonly form: LogForm<State>,
+  ) {
     this.path = join(folder, 'log');
-    this.form = form;
     this.state = form.create();
   }
 

@@ -117,17 +117,13 @@ interface Told {
   readonly end: number;
 }
 
-function setLine({ extension, value, end }: Told): string[] {
-  const { key, usedAt, ttlMs, text } = value;
-  return [JSON.stringify(['set', extension, key, usedAt, ttlMs, end]), JSON.stringify(text)];
+/** A written value has its text in a field of its own; a use says only the times. */
+function useLine({ extension, value: { key, usedAt, ttlMs }, end }: Told, kind: 'use' | 'set' = 'use'): string[] {
+  return [JSON.stringify([kind, extension, key, usedAt, ttlMs, end])];
 }
 
-function useLine({ extension, value: { key, usedAt, ttlMs }, end }: Told): string[] {
-  return [JSON.stringify(['use', extension, key, usedAt, ttlMs, end])];
-}
-
-function clearLine(extension?: string, key?: string): string[] {
-  return [JSON.stringify(['clear', extension, key])];
+function setLine(told: Told): string[] {
+  return [...useLine(told, 'set'), JSON.stringify(told.value.text)];
 }
 
 function clearing(extension?: string, key?: string): VaultStep<SessionState, number> {
@@ -135,7 +131,7 @@ function clearing(extension?: string, key?: string): VaultStep<SessionState, num
     run: ({ state, now, write }) => {
       state.purge(now);
       const count = state.clear(extension, key);
-      if (count > 0) write(clearLine(extension, key), true);
+      if (count > 0) write([JSON.stringify(['clear', extension, key])], true);
       return count;
     },
   };

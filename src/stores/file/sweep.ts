@@ -11,16 +11,14 @@ const UNFINISHED_MS = 600_000;
 
 /** Goes through a folder bit by bit, and finds what is over. Has no timer: each call of the store takes it a step on. */
 export class FolderSweep {
-  private readonly folder: string;
-  private readonly prefix: string;
   private names: string[] = [];
   private listedAt = Number.NEGATIVE_INFINITY;
 
   /** Looks at the folders in `folder` whose names begin with `prefix`. */
-  constructor(folder: string, prefix: string) {
-    this.folder = folder;
-    this.prefix = prefix;
-  }
+  constructor(
+    private readonly folder: string,
+    private readonly prefix: string,
+  ) {}
 
   /** Removes leftovers, and returns the names of those whose log says by its time that it is over. */
   async step(now: number): Promise<string[]> {

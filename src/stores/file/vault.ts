@@ -58,7 +58,6 @@ interface Task<State> {
 
 /** A folder with a folder for each id, in which a log holds its state. Any number of processes may use it at once. */
 export class FileVault<State> {
-  private readonly options: VaultOptions<State>;
   private readonly folder: string;
   private readonly prefix: string;
   private readonly lanes: KeyedQueue<Task<State>>;
@@ -66,8 +65,7 @@ export class FileVault<State> {
   private readonly sweep: FolderSweep;
   private isTidying = false;
 
-  constructor(options: VaultOptions<State>) {
-    this.options = options;
+  constructor(private readonly options: VaultOptions<State>) {
     this.folder = resolve(options.folder);
     this.prefix = `${options.form.kind}-`;
     this.sweep = new FolderSweep(this.folder, this.prefix);
@@ -209,15 +207,13 @@ type Outcome = () => void;
 
 /** What the steps of one batch write. */
 class LogDraft<State> implements Draft<State> {
-  readonly state: State;
-  readonly now: number;
   text = '';
   durable = false;
 
-  constructor(state: State, now: number) {
-    this.state = state;
-    this.now = now;
-  }
+  constructor(
+    readonly state: State,
+    readonly now: number,
+  ) {}
 
   readonly write = (fields: readonly string[], durable: boolean): void => {
     this.text += encodeLine(fields);

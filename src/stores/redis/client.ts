@@ -36,25 +36,22 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel
 /** Sends one command. `firstKey` says where to in a cluster; a command that still waits to be sent when `signal` aborts is taken back where the client can. */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
 
-/** The one way in which the stores speak with any of these clients. */
+/** Sends a command through any of these clients. */
 export function sendCommandOf(client: RedisClient): SendCommand {
   if (has(client, 'call')) {
     const redis = client as IoRedisClient;
     return (_firstKey, [command = '', ...args]) => redis.call(command, args);
   }
-  if (has(client, 'sendCommand') && has(client, 'getSlotRandomNode')) {
-    const cluster = client as NodeRedisCluster;
-    return (firstKey, args, abortSignal) => cluster.sendCommand(firstKey, false, args, { abortSignal });
+  if (!has(client, 'sendCommand')) {
+    throw invalidOption('client', 'a connected client of @redis/client, redis or ioredis', client);
   }
-  if (has(client, 'sendCommand') && has(client, 'getSentinelNode')) {
-    const sentinel = client as NodeRedisSentinel;
-    return (_firstKey, args, abortSignal) => sentinel.sendCommand(false, args, { abortSignal });
+  const redis = client as NodeRedisClient & NodeRedisCluster & NodeRedisSentinel;
+  if (has(client, 'getSlotRandomNode')) {
+    return (firstKey, args, abortSignal) => redis.sendCommand(firstKey, false, args, { abortSignal });
   }
-  if (has(client, 'sendCommand')) {
-    const redis = client as NodeRedisClient;
-    return (_firstKey, args, abortSignal) => redis.sendCommand(args, { abortSignal });
-  }
-  throw invalidOption('client', 'a connected client of @redis/client, redis or ioredis', client);
+  if (has(client, 'getSentinelNode'))
+    return (_firstKey, args, abortSignal) => redis.sendCommand(false, args, { abortSignal });
+  return (_firstKey, args, abortSignal) => redis.sendCommand(args, { abortSignal });
 }
 
 /**

@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import { TimeoutExceededError } from '../../errors.js';
-import { type SendCommand, sendCommandOf } from './client.js';
+import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
-import type { RedisSettings } from './options.js';
 
 /** A script in Lua, which Redis runs as one atomic step. */
 export class RedisScript {
-  readonly text: string;
   readonly sha: string;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(readonly text: string) {
     this.sha = createHash('sha1').update(text).digest('hex');
   }
 }
@@ -21,11 +18,12 @@ export type RunScript = (script: RedisScript, keys: readonly string[], args: rea
 /** Redis, as the stores use it. */
 export class RedisConnection {
   private readonly send: SendCommand;
-  private readonly timeoutMs: number;
 
-  constructor({ client, timeoutMs }: Pick<RedisSettings, 'client' | 'timeoutMs'>) {
+  constructor(
+    client: RedisClient,
+    private readonly timeoutMs: number,
+  ) {
     this.send = sendCommandOf(client);
-    this.timeoutMs = timeoutMs;
   }
 
   /** Begins one call of a store: all scripts that it runs share its time. */

@@ -28,11 +28,7 @@ export interface IndexedSession {
 
 /** The sessions in which an extension may have state. They lie in many slots of a cluster, so no script sees both them and this list. */
 export class RedisExtensionIndex {
-  private readonly key: string;
-
-  constructor(key: string) {
-    this.key = key;
-  }
+  constructor(private readonly key: string) {}
 
   async read(run: RunScript): Promise<IndexedSession[]> {
     const found = textsOf((await run(readScript, [this.key], [])) as unknown[]);

@@ -19,14 +19,6 @@ export interface RedisSessionStoreOptions extends RedisStoreOptions {
   readonly ttlMs?: number | undefined;
 }
 
-/** The options with their defaults. */
-export interface RedisSettings {
-  readonly client: RedisClient;
-  readonly prefix: string;
-  readonly timeoutMs: number;
-  readonly ttlMs: number;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_TTL_MS = 1000 * 365 * DAY_MS;
 
@@ -45,13 +37,14 @@ const sessionStoreRules = {
 } satisfies OptionTable<RedisSessionStoreOptions>;
 
 /** Checks the options of a state store and fills their defaults. Throws an OptionInvalidError. */
-export function resolveStateStoreOptions(options: RedisStoreOptions): Omit<RedisSettings, 'ttlMs'> {
+export function resolveStateStoreOptions(options: RedisStoreOptions) {
   validateOptions(options, storeRules);
-  return { client: options.client, prefix: options.prefix ?? 'keelson', timeoutMs: options.timeoutMs ?? 5_000 };
+  const { client, prefix = 'keelson', timeoutMs = 5_000 } = options;
+  return { client, prefix, timeoutMs };
 }
 
 /** The same for a session store. */
-export function resolveSessionStoreOptions(options: RedisSessionStoreOptions): RedisSettings {
+export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
   const { ttlMs = DAY_MS, ...others } = options;
   return { ...resolveStateStoreOptions(others), ttlMs };

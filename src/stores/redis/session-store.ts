@@ -24,7 +24,7 @@ export class RedisSessionStore implements SessionStore {
 
   constructor(options: RedisSessionStoreOptions) {
     const settings = resolveSessionStoreOptions(options);
-    this.connection = new RedisConnection(settings);
+    this.connection = new RedisConnection(settings.client, settings.timeoutMs);
     this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
     this.ttl = Number.isFinite(settings.ttlMs) ? `${settings.ttlMs}` : '0';
   }

@@ -30,7 +30,7 @@ export class RedisStateStore implements StateStore {
 
   constructor(options: RedisStoreOptions) {
     const settings = resolveStateStoreOptions(options);
-    this.connection = new RedisConnection(settings);
+    this.connection = new RedisConnection(settings.client, settings.timeoutMs);
     this.keys = new RedisKeys(settings.prefix, keyPrefixOf(settings.client));
   }
 

@@ -41,25 +41,25 @@ describe('prompt additions', () => {
   });
 
   test.each([
-    [{ position: 'top', content: 'x' }, '`promptAdditions[0].position` is top; it is one of '],
-    [{ position: Object.create(null), content: 'x' }, '`promptAdditions[0].position` is object; it is one of '],
-    [{ content: 'x' }, '`promptAdditions[0].position` is undefined; it is one of '],
-    [{ position: 'user_prefix', content: 5 }, '`promptAdditions[0].content` is number, not text'],
-    [{ position: 'user_prefix', content: 'x', when: 1 }, '`promptAdditions[0].when` is none of '],
-    [{ position: 'user_prefix', content: 'x', condition: 1 }, '`promptAdditions[0].condition` is no function'],
+    [{ position: 'top', content: 'x' }, "`promptAdditions[0].position` must be 'system_prefix', "],
+    [{ position: Object.create(null), content: 'x' }, "`promptAdditions[0].position` must be 'system_prefix', "],
+    [{ content: 'x' }, "`promptAdditions[0].position` must be 'system_prefix', "],
+    [{ position: 'user_prefix', content: 5 }, '`promptAdditions[0].content` must be a string, got 5'],
+    [{ position: 'user_prefix', content: 'x', when: 1 }, 'unknown option `promptAdditions[0].when`'],
+    [{ position: 'user_prefix', content: 'x', condition: 1 }, '`promptAdditions[0].condition` must be a function, '],
     [
       { position: 'user_prefix', content: 'x', condition: { type: 'constructor' } },
-      '`promptAdditions[0].condition` is no ',
+      '`promptAdditions[0].condition` must be a function, ',
     ],
     [
       { position: 'user_prefix', content: 'x', condition: { type: 'tag_present' } },
-      '`promptAdditions[0].condition.tag` is no text',
+      '`promptAdditions[0].condition` must be a function, ',
     ],
     [
       { position: 'user_prefix', content: 'x', condition: { type: 'state_value', key: 'k', is: 1 } },
-      '`promptAdditions[0].condition.is` is no member',
+      '`promptAdditions[0].condition` must be a function, ',
     ],
-    [5, '`promptAdditions[0]` is no object'],
+    [5, '`promptAdditions[0]` must be an object, got 5'],
   ])('S1-7.1.1: refuses %j', (addition, problem) => {
     const registry = new ExtensionRegistry();
     let error: unknown;
@@ -327,12 +327,11 @@ describe('tool guidance', () => {
   });
 
   test.each([
-    [{ preferredTools: 'a' }, '`toolConfig.preferredTools` is no array of tool names'],
-    [{ toolOrder: [1] }, '`toolConfig.toolOrder` holds something that is no name'],
-    [{ prefer: ['a'] }, '`toolConfig.prefer` is no member of tool guidance'],
-    [{ toolOrder: ['a'], tool_order: ['a'] }, '`toolConfig` has both toolOrder and tool_order'],
-    [{ lazy: 1 }, '`toolConfig.lazy` is no boolean'],
-    [[], '`toolConfig` is no object'],
+    [{ preferredTools: 'a' }, '`toolConfig.preferredTools` must be an array, got "a"'],
+    [{ toolOrder: [1] }, '`toolConfig.toolOrder[0]` must be a non-empty string, got 1'],
+    [{ prefer: ['a'] }, 'unknown option `toolConfig.prefer`'],
+    [{ lazy: 1 }, '`toolConfig.lazy` must be a boolean, got 1'],
+    [[], '`toolConfig` must be an object, got an array'],
   ])('refuses %j', (toolConfig, problem) => {
     expect(() => new ExtensionRegistry({ tools }).register({ id: 'x', toolConfig: toolConfig as never })).toThrow(
       problem,
