@@ -82,18 +82,16 @@ function ownLaunch(
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
 }
 
-/** Without the value, which may be a secret: what `fetch` says of it would have it in. */
+/** Does not show the value, which may be a secret. The error of `fetch` would. */
 function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
-  const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
-  return bad && `its header ${JSON.stringify(bad[0])} has a character in its name or its value that no header can have`;
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      return `its header ${JSON.stringify(name)} has a character in its name or its value that no header can have`;
+    }
   }
+  return undefined;
 }
 
 function refuseMissing(name: string, { missing }: Expansion): void {
