@@ -11,16 +11,16 @@ import { Endings } from './connection/endings.js';
 import { McpUnavailableError } from './error.js';
 import type { McpEvent } from './event.js';
 import { failureText } from './failure-text.js';
-import { LogLimiter } from './log-limiter.js';
 import type { McpServersOptions } from './options.js';
 import { McpServer } from './server/mcp-server.js';
 import type { McpServerStatus } from './server/status.js';
+import { ServerLog } from './server-log.js';
 import { McpToolSet } from './tools/tool-set.js';
 
 const WORKSPACE_FILE = '.mcp.json';
 
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
-type Member = { readonly server: McpServer } | { readonly invalid: InvalidEntry };
+type Member = McpServer | InvalidEntry;
 
 /** The servers of a loader, by name, in the order in which they were named. */
 export class ServerPool {
@@ -71,7 +71,7 @@ export class ServerPool {
     if (this.members.has(name))
       throw invalidOption('name', 'another name than those of the servers that are there', name);
     const member = this.enter(readServer(name, config, origin));
-    if ('server' in member) await member.server.link.connect();
+    if (member instanceof McpServer) await member.link.connect();
     return statusOf(member);
   }
 
@@ -81,8 +81,8 @@ export class ServerPool {
     if (member === undefined) return false;
     this.members.delete(name);
     this.collect();
-    if ('server' in member) {
-      const ended = member.server.close();
+    if (member instanceof McpServer) {
+      const ended = member.close();
       this.endings.add(ended);
       await ended;
     }
@@ -92,8 +92,8 @@ export class ServerPool {
   find(name: string): McpServer {
     const member = this.members.get(name);
     if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
-    if ('server' in member) return member.server;
-    throw new McpUnavailableError(name, member.invalid.problem);
+    if (member instanceof McpServer) return member;
+    throw new McpUnavailableError(name, member.problem);
   }
 
   status(): readonly McpServerStatus[] {
@@ -111,7 +111,7 @@ export class ServerPool {
   }
 
   private servers(): McpServer[] {
-    return [...this.members.values()].flatMap((member) => ('server' in member ? [member.server] : []));
+    return [...this.members.values()].filter((member) => member instanceof McpServer);
   }
 
   private async connectKnown(): Promise<void> {
@@ -144,9 +144,9 @@ export class ServerPool {
 
   private enter(entry: McpServerEntry): Member {
     const { name, notes } = entry;
-    const log = new LogLimiter(name, { logger: () => this.logger, clock: this.settings.system.clock });
+    const log = new ServerLog(name, () => this.logger);
     for (const note of notes) log.write('warn', note);
-    const member = 'problem' in entry ? { invalid: entry } : { server: this.serverOf(entry.definition, log) };
+    const member = 'problem' in entry ? entry : this.serverOf(entry.definition, log);
     if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
     this.members.set(name, member);
     return member;
@@ -156,7 +156,7 @@ export class ServerPool {
     this.tools.replace(this.servers().flatMap(({ tools }) => tools));
   }
 
-  private serverOf(definition: McpServerDefinition, log: LogLimiter): McpServer {
+  private serverOf(definition: McpServerDefinition, log: ServerLog): McpServer {
     const { settings } = this;
     const emit = (event: McpEvent) => {
       try {
@@ -170,19 +170,9 @@ export class ServerPool {
 }
 
 function statusOf(member: Member): McpServerStatus {
-  return 'server' in member ? member.server.status() : invalidStatus(member.invalid);
-}
-
-function invalidStatus({ name, problem, origin }: InvalidEntry): McpServerStatus {
-  return {
-    ...{ name, state: 'invalid', lastError: problem, reconnects: 0, scope: origin.scope, source: origin.source },
-    ...{
-      transport: undefined,
-      protocolVersion: undefined,
-      instructions: undefined,
-      tools: [],
-      toolCount: 0,
-      reads: [],
-    },
-  };
+  if (member instanceof McpServer) return member.status();
+  const { name, problem, origin } = member;
+  const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
+  const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
+  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope: origin.scope, source: origin.source };
 }

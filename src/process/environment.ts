@@ -39,40 +39,14 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean) {
-  const texts: (string | undefined)[] = [];
-  for (const name of Object.getOwnPropertyNames(parent)) {
-    // What is withheld is not even read: each look at `process.env` asks the system.
-    if (isKept(name)) texts.push(name, parent[name]);
-  }
-  for (const name of Object.keys(additions)) texts.push(name, additions[name]);
-  const excluded = exclude.join('\0');
-  if (last.excluded !== excluded || !isSame(texts, last.texts)) {
-    last = { excluded, texts, environment: environmentOf(texts, exclude) };
-  }
-  return last.environment;
-}
-
-/** What was composed last, and of what: most often the next is the same. */
-let last: { excluded: string; texts: readonly (string | undefined)[]; environment: Environment } = {
-  excluded: '',
-  texts: [],
-  environment: Object.freeze({}),
-};
-
-function isSame(texts: readonly unknown[], others: readonly unknown[]): boolean {
-  return texts.length === others.length && texts.every((text, index) => text === others[index]);
-}
-
-/** Of names, each with its value after it. */
-function environmentOf(texts: readonly (string | undefined)[], exclude: readonly string[]): Environment {
-  const entries: [string, string][] = [];
-  for (let index = 0; index < texts.length; index += 2) {
-    const [name = '', value] = [texts[index], texts[index + 1]];
-    if (value !== undefined) entries.push([name, fold(name) === 'PATH' ? safePath(value, exclude) : value]);
-  }
-  // All at once: an object that grew by so many names would be slow to read.
-  return Object.freeze(Object.fromEntries(entries));
+function compose({ parent, additions, exclude }: EnvironmentSource, isKept: (name: string) => boolean): Environment {
+  // What is withheld is not even read: each look at `process.env` asks the system.
+  const inherited = Object.getOwnPropertyNames(parent).filter(isKept);
+  const entries = [...inherited.map((name) => [name, parent[name]] as const), ...Object.entries(additions ?? {})];
+  const safe = entries.flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, fold(name) === 'PATH' ? safePath(value, exclude) : value] as const],
+  );
+  return Object.freeze(Object.fromEntries(safe));
 }
 
 /** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */
@@ -80,24 +54,15 @@ function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Names, some of which ended with a `*` for any rest. */
+/** Upper-case names, and the starts of names that ended with a `*`. */
 interface NameList {
   readonly whole: ReadonlySet<string>;
   readonly starts: readonly string[];
-  /** What was found of names before: an environment has much the same ones each time. */
-  readonly known: Map<string, boolean>;
 }
 
-const MANY_NAMES = 1_000;
-
-function isListed(name: string, { whole, starts, known }: NameList): boolean {
-  const before = known.get(name);
-  if (before !== undefined) return before;
+function isListed(name: string, { whole, starts }: NameList): boolean {
   const folded = fold(name);
-  const listed = whole.has(folded) || starts.some((start) => folded.startsWith(start));
-  if (known.size >= MANY_NAMES) known.clear();
-  known.set(name, listed);
-  return listed;
+  return whole.has(folded) || starts.some((start) => folded.startsWith(start));
 }
 
 function listOf(names: readonly string[]): NameList {
@@ -105,7 +70,6 @@ function listOf(names: readonly string[]): NameList {
   return {
     whole: new Set(folded.filter((name) => !name.endsWith('*'))),
     starts: folded.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1)),
-    known: new Map(),
   };
 }
 

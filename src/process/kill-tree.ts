@@ -26,15 +26,10 @@ export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = t
   // 0 would be our own group, 1 everything that we may signal.
   if (!(pid > 1)) return;
   if (host.platform === 'win32') return killOnWindows(pid, host);
-  const { stackTraceLimit } = Error;
-  // Most often nobody is left, and what takes time then is the stack of the error, which nobody sees.
-  Reflect.set(Error, 'stackTraceLimit', 0);
   try {
     host.kill(-pid, signal);
   } catch {
     // ESRCH: nobody is left. EPERM: macOS says so of a group whose members are zombies.
-  } finally {
-    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit);
   }
 }
 

@@ -28,8 +28,12 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
   if (found) return { failure: found };
   const group = ProcessGroup.start(options);
   if (!(group instanceof ProcessGroup)) return { failure: group };
-  followSignal(group, options.signal);
+  const { signal } = options;
   const { child } = group;
+  const onAbort = () => void group.terminate();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  void group.ended.then(() => signal?.removeEventListener('abort', onAbort));
   const begun = new Promise<void>((resolve) => child.once('spawn', resolve));
   const end = await Promise.race([begun, group.ended]);
   if (end?.failure) return { failure: end.failure };
@@ -43,13 +47,6 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
     ended: group.ended,
     stop: () => stop(group, options),
   };
-}
-
-function followSignal(group: ProcessGroup, signal: AbortSignal | undefined): void {
-  if (signal?.aborted) void group.terminate();
-  const onAbort = () => void group.terminate();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  void group.ended.then(() => signal?.removeEventListener('abort', onAbort));
 }
 
 async function stop(group: ProcessGroup, { clock = systemClock }: OpenProcessOptions): Promise<GroupEnd> {

@@ -2,7 +2,7 @@ import { systemClock } from '../internal/clock.js';
 import { required, timerMs } from '../internal/options/rules.js';
 import { validateOption } from '../internal/options/validate.js';
 import { bytesOf, OutputHead } from './output.js';
-import { type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
+import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
 /** One run of a program. */
@@ -56,8 +56,9 @@ const STDOUT_BYTES = 1_048_576;
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
   validateOption('timeoutMs', options.timeoutMs, required(timerMs));
-  const refused = refusalOf(options);
-  if (refused) return refused;
+  if (options.signal?.aborted) return notRun('aborted');
+  const found = findSpawnFailure(options);
+  if (found) return notRun('spawn-failed', found);
   const clock = options.clock ?? systemClock;
   const startedAt = clock.now();
   const group = ProcessGroup.start({ ...options, stderrBytes: options.limits?.stderrBytes });
@@ -85,7 +86,7 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
   if (group.toldByHost && end.exitCode !== 0) cause ??= 'aborted';
   return {
     ...end,
-    outcome: outcomeOf(end, cause),
+    outcome: end.failure ? 'spawn-failed' : (cause ?? (end.signal === null ? 'exited' : 'signaled')),
     toldByHost: group.toldByHost,
     stdout: stdout.text(),
     stdoutTruncated: stdout.truncated,
@@ -93,12 +94,6 @@ export async function runProcess(options: RunProcessOptions): Promise<ProcessRes
     stderrTruncated: group.stderr.truncated,
     durationMs: Math.max(0, clock.now() - startedAt),
   };
-}
-
-function refusalOf(options: RunProcessOptions): ProcessResult | undefined {
-  if (options.signal?.aborted) return notRun('aborted');
-  const found = findSpawnFailure(options);
-  return found && notRun('spawn-failed', found);
 }
 
 function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): ProcessResult {
@@ -117,9 +112,4 @@ function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, s
     clock.clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   };
-}
-
-function outcomeOf({ failure, signal }: GroupEnd, cause: Cause | undefined): ProcessResult['outcome'] {
-  if (failure) return 'spawn-failed';
-  return cause ?? (signal === null ? 'exited' : 'signaled');
 }

@@ -78,39 +78,25 @@ export function findBadExecutable(path: string): SpawnFailure | undefined {
     if (found.isDirectory()) return failure('is-directory', `${path} is a folder`, 'Name the program in it.');
     if (isWindows) return undefined;
     if ((found.mode & 0o111) === 0) return failure('not-executable', `${path} is not executable`, `chmod +x ${path}`);
-    return findBadFormat(path, found);
+    return findBadFormat(path);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
-const MANY_BINARIES = 100;
-/** Programs that are no text, by path, with what shows that a file is another one: those are not read again. */
-const knownBinaries = new Map<string, string>();
-
 /** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
-function findBadFormat(path: string, { dev, ino, size, mtimeMs, ctimeMs }: Stats): SpawnFailure | undefined {
-  const state = [dev, ino, size, mtimeMs, ctimeMs].join();
-  if (knownBinaries.get(path) === state) return undefined;
+function findBadFormat(path: string): SpawnFailure | undefined {
   const line = readFirstLine(path)?.toString('latin1');
-  if (line === undefined) return undefined;
   // By the rule of shells: a text has no NUL in its first line.
-  if (line.includes('\0')) {
-    if (knownBinaries.size >= MANY_BINARIES) knownBinaries.clear();
-    knownBinaries.set(path, state);
-    return undefined;
-  }
+  if (line === undefined || line.includes('\0')) return undefined;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
     return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
   }
-  return look(Buffer.from(interpreter, 'latin1'))?.isFile()
-    ? undefined
-    : failure(
-        'bad-interpreter',
-        `${path} asks for ${JSON.stringify(Buffer.from(interpreter, 'latin1').toString())}`,
-        'Mend its first line, or install that program.',
-      );
+  const wanted = Buffer.from(interpreter, 'latin1');
+  if (look(wanted)?.isFile()) return undefined;
+  const message = `${path} asks for ${JSON.stringify(wanted.toString())}`;
+  return failure('bad-interpreter', message, 'Mend its first line, or install that program.');
 }
 
 /** Only ever filled and read at once. */

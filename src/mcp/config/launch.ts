@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { workspaceEnvironment } from '../../process/environment.js';
 import { resolveExecutable } from '../../process/executable.js';
-import type { AllowedDecision, DeniedDecision, VerifiedItem } from '../../trust/decision.js';
+import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { McpConnectError } from '../error.js';
 import type { McpServerDefinition } from './definition.js';
@@ -19,35 +19,20 @@ interface ProcessLaunch extends TrustedLaunch {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The gate's word on a server: an answer that holds until the gate takes it back. Undefined for the host's own. */
+/** The answer of the gate on a server, which holds until the gate takes it back. Undefined if no decision is needed. */
 export async function decide(
   definition: McpServerDefinition,
   { gate }: McpSettings,
 ): Promise<AllowedDecision | DeniedDecision | undefined> {
-  const { scope } = definition.origin;
+  const { name, origin } = definition;
+  const { scope } = origin;
   if (scope === 'builtin') return undefined;
   const item = trustItemOf(definition);
   if (gate !== undefined) return gate.authorize(item);
   if (scope === 'user') return undefined;
-  const message = `The server "${definition.name}" comes from the workspace, and there is nobody to ask: give \`approve\``;
-  return {
-    allowed: false,
-    reason: 'no-approver',
-    scope,
-    item,
-    message,
-    digest: undefined,
-    approvedBefore: false,
-    failure: undefined,
-  };
-}
-
-/** Checks that an allowed server is still what was decided on. Undefined where no decision is needed. */
-export function verify(
-  decision: AllowedDecision | undefined,
-  { gate }: McpSettings,
-): Promise<VerifiedItem | DeniedDecision> | undefined {
-  return decision === undefined ? undefined : gate?.verify(decision);
+  const message = `The server "${name}" comes from the workspace, and there is nobody to ask: give \`approve\``;
+  const unseen = { digest: undefined, approvedBefore: false, failure: undefined };
+  return { ...unseen, allowed: false, reason: 'no-approver', scope, item, message };
 }
 
 /** Expands a server's texts, after the gate has let it pass: nothing of the environment is read before that. */
@@ -97,18 +82,16 @@ function ownLaunch(
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
 }
 
-/** Without the value, which may be a secret: what `fetch` says of it would have it in. */
+/** Does not show the value, which may be a secret. The error of `fetch` would. */
 function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
-  const bad = Object.entries(headers).find(([name, value]) => !isHeader(name, value));
-  return bad && `its header ${JSON.stringify(bad[0])} has a character in its name or its value that no header can have`;
-}
-
-function isHeader(name: string, value: string): boolean {
-  try {
-    return new Headers([[name, value]]).has(name);
-  } catch {
-    return false;
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      new Headers([[name, value]]);
+    } catch {
+      return `its header ${JSON.stringify(name)} has a character in its name or its value that no header can have`;
+    }
   }
+  return undefined;
 }
 
 function refuseMissing(name: string, { missing }: Expansion): void {

@@ -1,4 +1,4 @@
-import { type Clock, MAX_TIMER_MS, systemClock } from '../../internal/clock.js';
+import { type Clock, systemClock } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
 import {
   boolean,
@@ -10,6 +10,8 @@ import {
   numberRule,
   object,
   texts,
+  timerMs,
+  whole,
   withMethods,
 } from '../../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
@@ -21,8 +23,8 @@ import type { McpLimits, McpReconnectOptions, McpServersOptions, McpSystem, McpT
 export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
   readonly gate: TrustGate | undefined;
-  readonly timeouts: { readonly connectMs: number; readonly callMs: number; readonly totalMs: number };
-  readonly reconnect: Required<{ readonly [Key in keyof McpReconnectOptions]: number }>;
+  readonly timeouts: typeof TIMEOUTS;
+  readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
   readonly pinTools: boolean;
   readonly system: Pick<McpSystem, 'spawn'> & {
@@ -43,40 +45,28 @@ export const defaultLimits: McpLimits = {
   schemaLength: 262_144,
 };
 
-const times = numberRule(`a number from 1 to ${MAX_TIMER_MS}`, 1, MAX_TIMER_MS);
-
-const reconnectRules = {
-  initialMs: times,
-  maxMs: times,
-  attempts: numberRule('a number of 0 or more, or Infinity', 0),
-} satisfies OptionTable<McpReconnectOptions>;
-
-const systemRules = {
-  env: object,
-  clock,
-  spawn: callable,
-  fetch: callable,
-  logger,
-} satisfies OptionTable<McpSystem>;
-
 const rules = {
   servers: object,
   configFiles: texts,
   workspaceDir: fullText,
   approve: callable,
   gate: withMethods('authorize', 'verify'),
-  timeouts: group({ connectMs: times, callMs: times, totalMs: times } satisfies OptionTable<McpTimeouts>),
+  timeouts: group({ connectMs: timerMs, callMs: timerMs, totalMs: timerMs } satisfies OptionTable<McpTimeouts>),
   reconnect: {
     expected: 'an object or false',
     accepts: (value) => value === false || isObject(value),
-    members: reconnectRules,
+    members: {
+      initialMs: timerMs,
+      maxMs: timerMs,
+      attempts: numberRule('a number of 0 or more, or Infinity', 0),
+    } satisfies OptionTable<McpReconnectOptions>,
   },
   limits: group({
-    messageBytes: times,
-    tools: times,
-    pages: times,
-    descriptionLength: times,
-    schemaLength: times,
+    messageBytes: whole(1),
+    tools: whole(1),
+    pages: whole(1),
+    descriptionLength: whole(1),
+    schemaLength: whole(1),
   } satisfies OptionTable<Partial<McpLimits>>),
   pinTools: boolean,
   elicit: callable,
@@ -86,7 +76,7 @@ const rules = {
   },
   oauth: callable,
   onEvent: callable,
-  system: group(systemRules),
+  system: group({ env: object, clock, spawn: callable, fetch: callable, logger } satisfies OptionTable<McpSystem>),
 } satisfies OptionTable<McpServersOptions>;
 
 /** Fills in the defaults. Throws an OptionInvalidError where an option is unknown or of the wrong kind. */

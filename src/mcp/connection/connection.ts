@@ -1,12 +1,16 @@
 import type { TrustedLaunch } from '../../trust/launch.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import type { McpSettings } from '../config/settings.js';
-import type { LogLimiter } from '../log-limiter.js';
+import type { McpEvent } from '../event.js';
+import type { ServerLog } from '../server-log.js';
 import type { PausableClock } from '../transport/pausable-clock.js';
 import type { Endings } from './endings.js';
 
 /** An answer as it came, unchecked. */
 export type McpAnswer = Readonly<Record<string, unknown>>;
+
+/** The parameters of a request. */
+export type McpParams = Readonly<Record<string, unknown>>;
 
 /** The lists that a server has, by the field of the answer. */
 export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
@@ -29,35 +33,34 @@ export interface Connection {
   readonly instructions: string | undefined;
   /** The reason why it has ended by itself. Undefined while it is open and after `close`. */
   readonly ending: string | undefined;
-  callTool(name: string, input: unknown, options: RequestOptions): Promise<McpAnswer>;
+  /** Sends a request such as `tools/call`. */
+  request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer>;
   /** All entries of a list, with each page in the time of one request. Tools are empty if the server offers none. */
   list(what: McpList, options: RequestOptions): Promise<readonly unknown[]>;
-  readResource(uri: string, options: RequestOptions): Promise<McpAnswer>;
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options: RequestOptions): Promise<McpAnswer>;
-  /** Finds out if the server still answers. The connection ends if the server cannot be reached. */
-  ping(timeoutMs: number): Promise<void>;
   announceRoots(): Promise<void>;
   /** Requests on their way fail at once. Resolves when nothing of the connection is left. */
   close(): Promise<void>;
 }
 
-/** What a connection tells the server that it belongs to. */
-type ConnectionEvent =
-  | { readonly type: 'end'; readonly connection: Connection; readonly reason: string }
-  | { readonly type: 'tools-changed' };
-
-/** The server that is connected to, and what the connection shares with the ones before and after it. */
-export interface ConnectionOptions {
+/** One server, and what all its connections share. */
+export interface ServerContext {
   readonly definition: McpServerDefinition;
   readonly settings: McpSettings;
-  /** The program that the gate allowed. */
-  readonly trusted: TrustedLaunch | undefined;
-  readonly log: LogLimiter;
-  /** Pauses time limits while a person is asked. */
+  readonly log: ServerLog;
+  readonly emit: (event: McpEvent) => void;
+  /** Stops time limits while a person is asked. */
   readonly hold: PausableClock;
   /** Keeps what is still ending after the outcome is known. */
   readonly endings: Endings;
+}
+
+/** How one connection is made. */
+export interface ConnectionOptions extends ServerContext {
+  /** The program that the gate allowed. */
+  readonly trusted: TrustedLaunch | undefined;
   /** Ends the attempt. What was started goes away at once. */
   readonly signal: AbortSignal;
-  readonly onEvent: (event: ConnectionEvent) => void;
+  /** The connection has ended by itself. */
+  readonly onEnd: (connection: Connection, reason: string) => void;
+  readonly onToolsChanged: () => void;
 }

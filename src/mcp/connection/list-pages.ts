@@ -14,15 +14,15 @@ export interface ListReading {
 }
 
 /**
- * All pages of a list. Reading ends, with a warning, where there are too many pages or entries, and where a server names
- * a page that it has named before.
+ * Reads all pages of a list. Stops, with a warning, at too many pages or entries, and at a cursor that is not a string or has
+ * come before.
  */
 export async function readPages(reading: ListReading): Promise<readonly unknown[]> {
   const { method, field, maxEntries, maxPages, request, warn } = reading;
   const entries: unknown[] = [];
-  const cursors = new Set<string>();
+  const cursors = new Set<unknown>();
   let params = {};
-  for (let page = 1; page <= maxPages; page++) {
+  while (cursors.size < maxPages) {
     const { [field]: found, nextCursor } = await request(params);
     if (Array.isArray(found)) entries.push(...found.slice(0, maxEntries + 1));
     else warn(`${method} gave no list of ${field}`);
@@ -30,14 +30,12 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       warn(`${method} gave more than ${maxEntries} entries: the rest is left out`);
       return entries.slice(0, maxEntries);
     }
-    // An empty cursor is one by the letter, but servers mean by it that there is none.
+    // By the protocol an empty cursor is a cursor, but servers write it when there is none.
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
-    if (typeof nextCursor !== 'string') {
-      warn(`${method} names its next page by no text: the rest is left out`);
-      return entries;
-    }
-    if (cursors.has(nextCursor)) {
-      warn(`${method} names the same page again: reading ends there`);
+    if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
+      warn(
+        `${method} names the next page ${JSON.stringify(nextCursor)}, which was read or is invalid: reading ends there`,
+      );
       return entries;
     }
     cursors.add(nextCursor);

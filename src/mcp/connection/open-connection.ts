@@ -24,11 +24,6 @@ export interface Established {
 /** The status of a page in the place of a stream of events. */
 const NO_STREAM = 200;
 
-/** The transport of the attempt that is under way. */
-interface Attempt {
-  transport: McpTransport | undefined;
-}
-
 /**
  * Connects to a server and reads its tools, within `connectMs`. Rejects with a typed error, and leaves nothing behind: a
  * handshake that comes too late is closed.
@@ -36,32 +31,27 @@ interface Attempt {
 export function openConnection(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, hold, endings } = options;
   const { connectMs } = settings.timeouts;
-  const attempt: Attempt = { transport: undefined };
+  const what = `connection to MCP server "${definition.name}"`;
   return withOwnSignal(options.signal, async (signal, controller) => {
-    const late = new TimeoutExceededError(`connection to MCP server "${definition.name}"`, connectMs);
-    const deadline = new Deadline(connectMs, () => controller.abort(late), hold);
-    const opened = shakeHands({ ...options, signal }, attempt);
+    const limits = { what, callMs: connectMs, totalMs: connectMs, hold };
+    const deadline = new Deadline(limits, (late) => controller.abort(late));
+    const opened = shakeHands({ ...options, signal });
     opened.then(({ connection }) => signal.aborted && endings.add(connection.close())).catch(() => {});
     try {
       return await untilAborted(signal, opened);
-    } catch (error) {
-      const said = error === late ? (attempt.transport?.stderr?.() ?? '') : '';
-      if (said !== '') late.message += ` So far ${said}`;
-      throw error;
     } finally {
       deadline.clear();
     }
   });
 }
 
-async function shakeHands(options: ConnectionOptions, attempt: Attempt): Promise<Established> {
+async function shakeHands(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, signal, trusted } = options;
   const sdk = await loadSdk();
   const launch = prepareLaunch(definition, trusted, settings);
   signal.throwIfAborted();
   const establishOver = (kind: McpServerDefinition['transport']) => {
     const transport = createTransport(options, launch, kind);
-    attempt.transport = transport;
     return establish(options, sdk, transport).then((found) => ({ ...found, transport: kind }));
   };
   try {
@@ -82,7 +72,11 @@ async function establish(
   transport: McpTransport,
 ): Promise<Omit<Established, 'transport'>> {
   const { definition, settings, signal, endings } = options;
-  const onAbort = () => endings.add(transport.close());
+  const onAbort = () => {
+    const said = transport.stderr?.() ?? '';
+    if (signal.reason instanceof TimeoutExceededError && said !== '') signal.reason.message += ` So far ${said}`;
+    endings.add(transport.close());
+  };
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     const connection = await SdkConnection.open(sdk, transport, options);

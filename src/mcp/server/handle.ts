@@ -1,5 +1,5 @@
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
-import type { McpList } from '../connection/connection.js';
+import type { Connection, McpList } from '../connection/connection.js';
 import { toPart } from '../tools/result-content.js';
 import type { McpServer } from './mcp-server.js';
 
@@ -75,12 +75,14 @@ export function createHandle(server: McpServer): McpServerHandle {
     listResourceTemplates: (options) => list('resourceTemplates', 'uriTemplate', options),
     listPrompts: (options) => list('prompts', 'name', options),
     async readResource(uri, { signal } = {}) {
-      const { contents } = await server.request((it) => it.readResource(uri, { signal }), signal);
+      const { contents } = await server.request((it) => it.request('resources/read', { uri }, { signal }), signal);
       const found = Array.isArray(contents) ? contents : [];
       return found.filter((entry): entry is McpResourceContent => hasText(entry, 'uri'));
     },
     async getPrompt(name, args = {}, { signal } = {}) {
-      const { description, messages } = await server.request((it) => it.getPrompt(name, args, { signal }), signal);
+      const params = { name, arguments: args };
+      const ask = (it: Connection) => it.request('prompts/get', params, { signal });
+      const { description, messages } = await server.request(ask, signal);
       const text = typeof description === 'string' ? description : undefined;
       return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
     },

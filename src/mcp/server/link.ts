@@ -1,37 +1,15 @@
 import { KeelsonError, PackageMissingError } from '../../errors.js';
-import type { DeniedDecision } from '../../trust/decision.js';
+import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
-import type { McpServerDefinition } from '../config/definition.js';
-import type { McpSettings } from '../config/settings.js';
-import type { Connection } from '../connection/connection.js';
-import type { Endings } from '../connection/endings.js';
+import { decide } from '../config/launch.js';
+import type { Connection, ServerContext } from '../connection/connection.js';
 import { type Established, openConnection } from '../connection/open-connection.js';
 import { untilAborted, withOwnSignal } from '../connection/request-time.js';
 import { McpConnectError, McpUnauthorizedError, McpUnavailableError } from '../error.js';
-import type { McpEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
-import type { LogLimiter } from '../log-limiter.js';
-import type { PausableClock } from '../transport/pausable-clock.js';
-import { Admission } from './admission.js';
 import { Backoff } from './backoff.js';
 import type { McpServerState } from './status.js';
-
-/** The server that is connected to. */
-export interface LinkOptions {
-  readonly definition: McpServerDefinition;
-  readonly settings: McpSettings;
-  readonly log: LogLimiter;
-  readonly hold: PausableClock;
-  readonly endings: Endings;
-  readonly emit: (event: McpEvent) => void;
-  readonly onChange: (change: LinkChange) => void;
-}
-
-/** A change that concerns the tools of the server. */
-export type LinkChange =
-  | { readonly type: 'up'; readonly established: Established }
-  | { readonly type: 'down' }
-  | { readonly type: 'tools-changed' };
+import type { ServerTools } from './tool-list.js';
 
 /** A connection that was used, or held so long, was a good one: its loss is a first one. */
 const GOOD_MS = 5_000;
@@ -47,13 +25,16 @@ export class Link {
   private establishedAt = 0;
   private attempt: Promise<void> | undefined = undefined;
   private readonly closing = new AbortController();
-  private readonly admission: Admission;
   private readonly backoff: Backoff;
+  /** A yes of the gate is kept, and checked before each start. After a no the gate is asked again. */
+  private decision: AllowedDecision | undefined = undefined;
 
-  constructor(private readonly options: LinkOptions) {
-    const { definition, settings } = options;
+  constructor(
+    private readonly context: ServerContext,
+    private readonly offered: ServerTools,
+  ) {
+    const { definition, settings } = context;
     this.state = definition.disabled ? 'disabled' : 'idle';
-    this.admission = new Admission(definition, settings);
     this.backoff = new Backoff(settings.reconnect, settings.system.clock);
   }
 
@@ -78,10 +59,10 @@ export class Link {
   async connected(): Promise<Connection> {
     if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
     if (this.established) return this.established.connection;
-    throw new McpUnavailableError(this.options.definition.name, this.lastError ?? `it is ${this.state}.`);
+    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
   }
 
-  /** The server is asked for something: a loss from now on is a first one, or whoever asks often would be without it. */
+  /** The server is asked for something: its next loss is a first one, or whoever asks often would be without it. */
   used(): void {
     this.backoff.reset();
   }
@@ -89,7 +70,7 @@ export class Link {
   /** A connection is over. Nothing is done about one that was replaced. */
   lost(connection: Connection, reason: string): void {
     if (this.established?.connection !== connection) return;
-    const { definition, log, emit, settings } = this.options;
+    const { definition, log, emit, settings } = this.context;
     this.drop();
     this.failure = reason;
     const message = failureText(reason);
@@ -103,29 +84,27 @@ export class Link {
   close(): void {
     this.state = 'closed';
     this.backoff.cancel();
-    this.closing.abort(new McpUnavailableError(this.options.definition.name, 'it was closed.'));
-    if (this.established) this.options.endings.add(this.established.connection.close());
+    this.closing.abort(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
+    if (this.established) this.context.endings.add(this.established.connection.close());
     this.drop();
   }
 
   private drop(): void {
     if (!this.established) return;
     this.established = undefined;
-    this.options.onChange({ type: 'down' });
+    this.offered.withdraw();
   }
 
   /** Runs up to the start of the server without a pause, unless the gate is asked: the time counts from the call. */
   private async tryOnce(): Promise<void> {
     this.state = stateOfAttempt(this.connections);
     try {
-      const launch = this.options.definition.origin.scope === 'builtin' ? undefined : await this.passGate();
-      if (launch === REFUSED || this.closing.signal.aborted) return;
+      const trusted = this.context.definition.origin.scope === 'builtin' ? undefined : await this.passGate();
+      if (trusted === REFUSED || this.closing.signal.aborted) return;
       const established = await openConnection({
-        ...{ ...this.options, trusted: launch, signal: this.closing.signal },
-        onEvent: (event) => {
-          if (event.type === 'end') this.lost(event.connection, event.reason);
-          else this.options.onChange(event);
-        },
+        ...{ ...this.context, trusted, signal: this.closing.signal },
+        onEnd: (connection, reason) => this.lost(connection, reason),
+        onToolsChanged: () => this.offered.changed(),
       });
       this.up(established);
     } catch (error) {
@@ -134,24 +113,29 @@ export class Link {
   }
 
   private async passGate(): Promise<TrustedLaunch | undefined | typeof REFUSED> {
-    if (this.admission.isOpen) this.state = 'pending';
-    const admitted = await this.admission.admit();
-    if (!admitted.allowed) {
-      if (!this.closing.signal.aborted) this.refused(admitted);
+    const { definition, settings } = this.context;
+    if (this.decision === undefined) this.state = 'pending';
+    const decision = this.decision ?? (await decide(definition, settings));
+    this.decision = undefined;
+    const verified = decision?.allowed ? await settings.gate?.verify(decision) : decision;
+    if (this.closing.signal.aborted) return REFUSED;
+    if (verified?.allowed === false) {
+      this.refused(verified);
       return REFUSED;
     }
-    if (!this.closing.signal.aborted) this.state = stateOfAttempt(this.connections);
-    return admitted.launch;
+    this.decision = decision?.allowed ? decision : undefined;
+    this.state = stateOfAttempt(this.connections);
+    return verified?.launch;
   }
 
   private refused({ reason, message }: DeniedDecision): void {
-    this.failed(new McpConnectError(this.options.definition.name, message, { retryable: false }));
+    this.failed(new McpConnectError(this.context.definition.name, message, { retryable: false }));
     if (reason === 'declined') this.state = 'denied';
     else if (['no-approver', 'approver-failed', 'changed'].includes(reason)) this.state = 'pending';
   }
 
   private up(established: Established): void {
-    const { definition, log, emit, settings, onChange } = this.options;
+    const { definition, log, emit, settings } = this.context;
     const { ending } = established.connection;
     if (ending !== undefined) throw new McpConnectError(definition.name, ending);
     const again = this.connections > 0;
@@ -160,13 +144,13 @@ export class Link {
     this.connections += 1;
     this.state = 'connected';
     this.failure = undefined;
-    onChange({ type: 'up', established });
+    this.offered.begin(established);
     log.write('info', again ? 'connected again' : 'connected');
     emit({ type: 'connection-start', server: definition.name, again });
   }
 
   private failed(error: unknown): void {
-    const { definition, log, emit } = this.options;
+    const { definition, log, emit } = this.context;
     this.failure = error;
     const message = failureText(error);
     // Not the error itself: the server's own words are in its cause, as they came.
@@ -181,7 +165,7 @@ export class Link {
     this.state = 'reconnecting';
     if (this.backoff.schedule(() => this.connect())) return;
     this.state = 'unavailable';
-    this.options.log.write('error', `it is given up: ${this.lastError}`);
+    this.context.log.write('error', `it is given up: ${this.lastError}`);
   }
 }
 

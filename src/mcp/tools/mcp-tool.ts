@@ -1,6 +1,6 @@
 import { jsonSchemaChecker } from '../../tools/json-schema.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
-import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
+import type { Tool, ToolContext } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import { failureText } from '../failure-text.js';
 import { toolName } from './name.js';
@@ -44,56 +44,37 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }
 
-/** A server's tool as one of ours. What it gives is marked as a whole result, also where the call failed. */
+/** Makes a tool of a server's. What it gives is marked as a whole result, also when the call failed. */
 export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
-  const { server } = owner;
+  const { server, call, warn } = owner;
   const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
   return {
     name: toolName(server, spec.name),
     description: `[MCP server ${JSON.stringify(server)}] ${spec.description}`.trim(),
     inputSchema: spec.inputSchema,
     check: jsonSchemaChecker(spec.inputSchema),
-    execute: (input, context) => execute(spec, { ...owner, checkOutput }, { input, context }),
     origin: `mcp:${server}`,
     metadata: { mcpServer: server, mcpTool: spec.name },
     ...(spec.annotations && { annotations: spec.annotations }),
+    async execute(input, { signal, progress }) {
+      try {
+        const result = toResult(await call(spec, input, { signal, progress }));
+        if (checkOutput === undefined || result.structured === undefined || result.isError) return toolResult(result);
+        const problem = await problemOf(checkOutput, result.structured);
+        if (problem === undefined) return toolResult(result);
+        // Data that is not what the server promised is not passed on as data. Its text is.
+        warn(`${JSON.stringify(spec.name)}: its data does not match its own schema: ${problem}`);
+        const { structured, ...rest } = result;
+        return toolResult(rest);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        return toolResult({ content: failureText(error), isError: true });
+      }
+    },
   };
 }
 
-type OutputCheck = ReturnType<typeof jsonSchemaChecker> | undefined;
-
-async function execute(
-  spec: McpToolSpec,
-  owner: McpToolOwner & { readonly checkOutput: OutputCheck },
-  { input, context }: { readonly input: unknown; readonly context: ToolContext },
-): Promise<ToolResult> {
-  const { signal } = context;
-  try {
-    const result = toResult(await owner.call(spec, input, { signal, progress: context.progress }));
-    if (owner.checkOutput === undefined) return toolResult(result);
-    const warn = (problem: string) => owner.warn(`${JSON.stringify(spec.name)}: ${problem}`);
-    return toolResult(await withSoundData(result, owner.checkOutput, warn));
-  } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    return toolResult({ content: failureText(error), isError: true });
-  }
-}
-
-/** Data that is not what the server promised is not passed on as data. Its text is. */
-async function withSoundData(
-  result: ToolResult,
-  check: NonNullable<OutputCheck>,
-  warn: (problem: string) => void,
-): Promise<ToolResult> {
-  if (result.structured === undefined || result.isError) return result;
-  const problem = await problemOf(check, result.structured);
-  if (problem === undefined) return result;
-  warn(`its data does not match its own schema: ${problem}`);
-  const { structured, ...rest } = result;
-  return rest;
-}
-
-async function problemOf(check: NonNullable<OutputCheck>, data: unknown): Promise<string | undefined> {
+async function problemOf(check: ReturnType<typeof jsonSchemaChecker>, data: unknown): Promise<string | undefined> {
   try {
     const { issues }: StandardResult<unknown> = await check(data);
     return issues?.[0]?.message;

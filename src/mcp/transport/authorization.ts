@@ -98,6 +98,5 @@ function pagesOnly(provider: OAuthClientProvider, server: string): OAuthClientPr
       // A class may have private fields.
       return typeof value === 'function' ? value.bind(target) : value;
     },
-    set: (target, key, value) => Reflect.set(target, key, value, target),
   });
 }

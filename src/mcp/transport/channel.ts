@@ -1,18 +1,16 @@
 import type { Clock } from '../../internal/clock.js';
 import { McpRequestError, McpUnavailableError } from '../error.js';
-import { deliver, type JsonRpcMessage, noAnswer, readMessages } from './json-rpc.js';
+import { deliver, type JsonRpcMessage, readMessages } from './json-rpc.js';
 import { pauseFor } from './pause.js';
-import { PendingServerRequests } from './pending-server-requests.js';
 import type { McpTransport } from './transport.js';
 
 /** How long calls on their way may still end when the server has forgotten the session. */
 const SETTLE_MS = 500;
 
-/** The state that every transport over HTTP has: open or over, and what the server has asked. */
+/** The state that every transport over HTTP has: open or over. */
 export class Channel {
   ending: string | undefined = undefined;
   private readonly closing = new AbortController();
-  private readonly questions = new PendingServerRequests();
 
   constructor(
     private readonly options: { readonly server: string; readonly clock: Clock },
@@ -28,30 +26,17 @@ export class Channel {
     if (this.closed.aborted) throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
   }
 
-  /** Reads the messages of a text. Reports anything else; a request that it answers fails. */
+  /** Reads the messages of a string, and reports anything else. */
   *read(text: string): Iterable<JsonRpcMessage> {
-    for (const read of readMessages(text)) {
-      if ('message' in read) yield read.message;
-      else {
-        const { problem, answers } = read;
-        const complaint = `It sent something that is not a message of the protocol (${problem}).`;
-        this.transport.onerror?.(new McpRequestError(this.options.server, complaint));
-        if (answers !== undefined) yield noAnswer(answers, problem);
-      }
+    for (const message of readMessages(text)) {
+      if (message !== undefined) yield message;
+      else this.transport.onerror?.(new McpRequestError(this.options.server, 'It sent no message of the protocol.'));
     }
   }
 
-  /** Hands a message to the connection. Ends when the server asks too much. */
+  /** Hands a message to the connection. */
   receive(message: JsonRpcMessage): void {
-    if (this.closed.aborted) return;
-    const problem = this.questions.problemOf(message);
-    if (problem === undefined) deliver(message, (ready) => this.transport.onmessage?.(ready));
-    else this.end(problem);
-  }
-
-  /** A message has reached the server, or failed to. */
-  sent(message: JsonRpcMessage): void {
-    this.questions.answered(message);
+    if (!this.closed.aborted) deliver(message, (ready) => this.transport.onmessage?.(ready));
   }
 
   /** Ends the connection: whoever waits for an answer fails at once. False if it was over before. */

@@ -8,51 +8,37 @@ export interface ServerSentEvent {
   readonly retryMs: number | undefined;
 }
 
-/** Reads the events of a body. Throws an AnswerTooLongError if one event has more than `maxBytes`. */
+/**
+ * Reads the events of a body. Lines end in CRLF, LF or CR; chunks split anywhere. An event that has not ended is never given.
+ * Throws an AnswerTooLongError if one event has more than `maxBytes`.
+ */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
 ): AsyncGenerator<ServerSentEvent> {
-  const reader = new EventReader(maxBytes);
-  for await (const chunk of body ?? []) yield* reader.push(chunk);
-}
-
-/** Lines end in CRLF, LF or CR; chunks split anywhere. An event that has not ended is never given. */
-class EventReader {
-  private readonly decoder = new TextDecoder();
-  private line: string[] = [];
-  private lines: string[] = [];
-  private size = 0;
-  private afterReturn = false;
-
-  constructor(private readonly maxBytes: number) {}
-
-  *push(chunk: Uint8Array): Iterable<ServerSentEvent> {
-    const decoded = this.decoder.decode(chunk, { stream: true });
-    const text = this.afterReturn && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
-    if (decoded !== '') this.afterReturn = decoded.endsWith('\r');
-    const [first = '', ...more] = text.split(/\r\n|\r|\n/);
-    this.add(first);
-    for (const next of more) {
-      yield* this.endLine();
-      this.add(next);
-    }
-  }
-
-  private add(part: string): void {
-    this.size += Buffer.byteLength(part) + 1;
-    if (this.size > this.maxBytes) throw new AnswerTooLongError(this.maxBytes);
-    if (part !== '') this.line.push(part);
-  }
-
-  private *endLine(): Iterable<ServerSentEvent> {
-    const line = this.line.join('');
-    this.line = [];
-    if (line !== '') this.lines.push(line);
-    else {
-      if (this.lines.length > 0) yield eventOf(this.lines);
-      this.lines = [];
-      this.size = 0;
+  const decoder = new TextDecoder();
+  let lines: string[] = [];
+  let line: string[] = [];
+  let size = 0;
+  let afterReturn = false;
+  for await (const chunk of body ?? []) {
+    const decoded = decoder.decode(chunk, { stream: true });
+    const text = afterReturn && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
+    if (decoded !== '') afterReturn = decoded.endsWith('\r');
+    for (const [at, part] of text.split(/\r\n|\r|\n/).entries()) {
+      if (at > 0) {
+        const ended = line.join('');
+        if (ended !== '') lines.push(ended);
+        else {
+          if (lines.length > 0) yield eventOf(lines);
+          lines = [];
+          size = 0;
+        }
+        line = [];
+      }
+      size += Buffer.byteLength(part) + 1;
+      if (size > maxBytes) throw new AnswerTooLongError(maxBytes);
+      line.push(part);
     }
   }
 }

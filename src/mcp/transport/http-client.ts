@@ -105,8 +105,6 @@ export class HttpClient {
     } catch (error) {
       if (error instanceof HttpUnreachableError) this.channel.end(error.message);
       throw error;
-    } finally {
-      this.channel.sent(message);
     }
   }
 
@@ -121,13 +119,13 @@ export class HttpClient {
     const { server, maxBytes } = this.options;
     const { status, ok, headers } = response;
     const location = status >= 300 && status < 400 ? headers.get('location') : null;
-    if (ok || location !== null) release(response);
     if (ok) {
+      release(response);
       const problem = `Unexpected content type: ${headers.get('content-type')}`;
       return new McpRequestError(server, `The MCP server "${server}" could not be asked: ${problem}`, { status });
     }
-    if (location !== null) return new HttpStatusError(status, `Redirect to ${location} not followed`);
-    const said = await readText(response, maxBytes).catch(() => '');
+    const text = await readText(response, maxBytes).catch(() => '');
+    const said = location === null ? text : `Redirect to ${location} not followed`;
     const error = new HttpStatusError(status, said);
     // Some servers answer with 400 to an unknown session.
     const isLost = status === 404 || (status === 400 && /session/i.test(said));
@@ -168,8 +166,8 @@ export class HttpClient {
   private async visit(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const { url, headers, fetch, maxBytes } = this.options;
     const own = new URL(address).origin === url.origin ? headers : {};
-    const sent = new Headers(init.headers);
-    for (const [name, value] of Object.entries(own)) if (!sent.has(name)) sent.set(name, value);
+    const sent = new Headers(own);
+    new Headers(init.headers).forEach((value, name) => void sent.set(name, value));
     const response = await fetch(address, { ...init, headers: sent });
     const text = await readText(response, maxBytes);
     const { status, statusText } = response;

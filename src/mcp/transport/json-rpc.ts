@@ -1,4 +1,4 @@
-import { describeError, KeelsonError } from '../../errors.js';
+import { KeelsonError } from '../../errors.js';
 import { isObject } from '../../internal/json.js';
 
 export type RequestId = string | number;
@@ -43,69 +43,45 @@ export class AnswerTooLongError extends KeelsonError {
   }
 }
 
-/** What a request gets whose answer was too long to be read. */
-export function tooLongAnswer(id: number, maxBytes: number): JsonRpcError {
-  return { jsonrpc: '2.0', id, error: { code: TOO_LONG, message: new AnswerTooLongError(maxBytes).message } };
+/** Returns the answer that a request gets when the server's own cannot be read. */
+export function failedAnswer(id: RequestId, code: number, message: string): JsonRpcError {
+  return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** What a request gets whose connection broke off. */
-export function brokenOffAnswer(id: number): JsonRpcError {
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code: BROKEN_OFF, message: 'The connection broke off before the answer came.' },
-  };
+/** Returns the answer that a request gets when the server's own is longer than may be read. */
+export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
+  return failedAnswer(id, TOO_LONG, new AnswerTooLongError(maxBytes).message);
 }
-
-/** What a request gets whose answer is none. */
-export function noAnswer(id: RequestId, problem: string): JsonRpcError {
-  return { jsonrpc: '2.0', id, error: { code: NO_ANSWER, message: problem } };
-}
-
-/** A text as a message, or what is wrong with it, and which request it should have answered. */
-export type MessageReading =
-  | { readonly message: JsonRpcMessage }
-  | { readonly problem: string; readonly answers?: RequestId | undefined };
 
 /**
- * Reads a message, or a batch of them, which one version of the protocol has: what is in it beside what the protocol knows
- * is left out. Cheap where a text is none of them.
+ * Reads a message, or a batch of them as one version of the protocol has it. Fields that the protocol does not know are left
+ * out: the SDK refuses them. Gives undefined for anything that is not a message, and is fast when nothing is.
  */
-export function readMessages(text: string): readonly MessageReading[] {
-  if (!text.includes('"jsonrpc"')) return [{ problem: 'it is not of JSON-RPC' }];
+export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
+  if (!text.includes('"jsonrpc"')) return [undefined];
   try {
     // Some runtimes begin their output with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
     return Array.isArray(read) ? read.map(readMessage) : [readMessage(read)];
-  } catch (error) {
-    return [{ problem: describeError(error) }];
+  } catch {
+    return [undefined];
   }
 }
 
-function readMessage(fields: unknown): MessageReading {
-  return isObject(fields) && fields.jsonrpc === '2.0' ? messageOf(fields) : { problem: 'it is not of JSON-RPC 2.0' };
-}
-
-function messageOf({ id, method, params, result, error }: Fields): MessageReading {
-  const isId = typeof id === 'string' || Number.isInteger(id);
+function readMessage(fields: unknown): JsonRpcMessage | undefined {
+  if (!isObject(fields) || fields.jsonrpc !== '2.0') return undefined;
+  const { id, method, params, result, error } = fields;
   const jsonrpc = '2.0';
+  const isId = typeof id === 'string' || Number.isInteger(id);
   if (typeof method === 'string') {
-    if (!isId && (id ?? undefined) !== undefined) return { problem: 'its id is neither a text nor a whole number' };
-    if (!isObject(params ?? {})) return { problem: 'its params are no object' };
-    return messageFrom({ jsonrpc, ...(isId && { id }), method, ...(isObject(params) && { params }) });
+    return { jsonrpc, ...(isId && { id: id as RequestId }), method, ...(isObject(params) && { params }) };
   }
-  if (!isId) return { problem: 'it has no method, and no id of a request' };
-  if (isObject(result)) return messageFrom({ jsonrpc, id, result });
+  if (!isId) return undefined;
+  if (isObject(result)) return { jsonrpc, id: id as RequestId, result };
   const isError = isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
-  if (isError) return messageFrom({ jsonrpc, id, error });
-  return { problem: 'it has neither a result nor an error', answers: id as RequestId };
+  if (isError) return { jsonrpc, id: id as RequestId, error: error as unknown as JsonRpcError['error'] };
+  return failedAnswer(id as RequestId, NO_ANSWER, 'it has neither a result nor an error');
 }
-
-function messageFrom(fields: Fields): MessageReading {
-  return { message: fields as unknown as JsonRpcMessage };
-}
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Hands a message to the SDK. It looks at notifications a moment after they came, and at answers at once: an answer waits

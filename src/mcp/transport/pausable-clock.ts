@@ -1,84 +1,79 @@
+import { TimeoutExceededError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 
-/** Pauses time limits while a person is asked. */
+/** A clock that stands still while a person is asked. */
 export class PausableClock {
   private asked = 0;
   private since = 0;
   private heldMs = 0;
-  private readonly deadlines = new Set<Deadline>();
 
   constructor(readonly clock: Clock) {}
 
-  get isHeld(): boolean {
-    return this.asked > 0;
-  }
-
-  /** The time, less that in which people were asked. */
+  /** The time, without the time in which people were asked. */
   now(): number {
-    return (this.isHeld ? this.since : this.clock.now()) - this.heldMs;
+    return (this.asked > 0 ? this.since : this.clock.now()) - this.heldMs;
   }
 
-  /** Waits for a person. Limits of time go on afterwards where they were. */
+  /** Waits for a person. Time limits go on afterwards where they were. */
   readonly during = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (!this.isHeld) this.since = this.clock.now();
+    if (this.asked === 0) this.since = this.clock.now();
     this.asked += 1;
     try {
       return await work();
     } finally {
       this.asked -= 1;
-      if (!this.isHeld) this.release();
+      if (this.asked === 0) this.heldMs += this.clock.now() - this.since;
     }
   };
-
-  add(deadline: Deadline): void {
-    this.deadlines.add(deadline);
-  }
-
-  delete(deadline: Deadline): void {
-    this.deadlines.delete(deadline);
-  }
-
-  private release(): void {
-    this.heldMs += this.clock.now() - this.since;
-    for (const deadline of this.deadlines) deadline.check();
-  }
 }
 
-/** A time limit that can start anew, and stands still while a person is being asked. */
+/** The time that some work may take. */
+export interface TimeLimits {
+  readonly what: string;
+  /** Without a sign of life. */
+  readonly callMs: number;
+  readonly totalMs: number;
+  readonly hold: PausableClock;
+}
+
+/** While a person is asked, a limit that is nearly over is looked at this often. */
+const LOOK_MS = 20;
+
+/** Keeps the time limits of some work with one timer, however often there is a sign of life. */
 export class Deadline {
-  private timer: unknown = undefined;
-  private end = 0;
+  private readonly startedAt: number;
+  private touchedAt: number;
+  private timer: unknown;
 
   constructor(
-    private readonly ms: number,
-    private readonly onEnd: () => void,
-    private readonly hold: PausableClock,
+    private readonly limits: TimeLimits,
+    private readonly onEnd: (error: TimeoutExceededError) => void,
   ) {
-    hold.add(this);
-    this.restart();
+    this.startedAt = limits.hold.now();
+    this.touchedAt = this.startedAt;
+    this.wait(Math.min(limits.callMs, limits.totalMs));
   }
 
-  restart(): void {
-    this.end = this.hold.now() + this.ms;
-    this.wait(this.ms);
+  /** There was a sign of life. */
+  touch(): void {
+    this.touchedAt = this.limits.hold.now();
   }
 
   clear(): void {
-    this.hold.delete(this);
-    this.hold.clock.clearTimeout(this.timer);
+    this.limits.hold.clock.clearTimeout(this.timer);
   }
 
-  /** Ends when the time is up. Paused while a person is asked; checked again afterwards. */
-  check(): void {
-    if (this.hold.isHeld) return;
-    // A clock that was set back makes no limit longer than it is.
-    const left = Math.min(this.ms, this.end - this.hold.now());
-    if (left > 0) this.wait(left);
-    else this.onEnd();
+  private check(): void {
+    const { what, callMs, totalMs, hold } = this.limits;
+    const now = hold.now();
+    const idleLeft = this.touchedAt + callMs - now;
+    const totalLeft = this.startedAt + totalMs - now;
+    const left = Math.min(idleLeft, totalLeft);
+    if (left > 0) this.wait(Math.max(left, LOOK_MS));
+    else this.onEnd(new TimeoutExceededError(what, idleLeft < totalLeft ? callMs : totalMs));
   }
 
   private wait(ms: number): void {
-    this.hold.clock.clearTimeout(this.timer);
-    this.timer = this.hold.clock.setTimeout(() => this.check(), ms);
+    this.timer = this.limits.hold.clock.setTimeout(() => this.check(), ms);
   }
 }

@@ -3,19 +3,11 @@ import { type OpenProcess, openProcess } from '../../process/open-process.js';
 import { bytesOf } from '../../process/output.js';
 import type { GroupEnd, Spawn } from '../../process/process-group.js';
 import { McpConnectError, McpRequestError } from '../error.js';
-import {
-  deliver,
-  type JsonRpcMessage,
-  type MessageReading,
-  noAnswer,
-  readMessages,
-  tooLongAnswer,
-} from './json-rpc.js';
+import { deliver, type JsonRpcMessage, readMessages, tooLongAnswer } from './json-rpc.js';
 import { idAtEnds, LineReader } from './line-reader.js';
-import { PendingServerRequests } from './pending-server-requests.js';
 import type { McpTransport } from './transport.js';
 
-/** What is started, and how. */
+/** The program of a server, and how it is started. */
 export interface ProcessTransportOptions {
   readonly server: string;
   readonly command: string;
@@ -32,14 +24,12 @@ export interface ProcessTransportOptions {
 
 const DONE = Promise.resolve();
 const STDERR_BYTES = 16_384;
-/** Of the standard error, what goes into a message. */
+/** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
-/** Of a line that is no message, what goes into a log. */
+/** The part of a line that goes into the log when the line is not a message. */
 const LINE_SHOWN = 200;
-/** A piece of output after which others have their turn: a server that writes without end does not keep them waiting. */
+/** After a chunk of this size other work has its turn: a server that writes without end does not block it. */
 const LARGE_BYTES = 16_384;
-/** Lines of one piece of output that are no messages and reported one by one. */
-const MAX_REPORTS = 10;
 
 /**
  * A server as a child process. It is a process group of its own, and all of it ends: on close, when it crashes, and when
@@ -50,13 +40,12 @@ export class ProcessTransport implements McpTransport {
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   protocolVersion: string | undefined = undefined;
-  /** Why the process is gone, with the last of its standard error; undefined where it was closed here. */
+  /** Why the process is gone, with the last of its standard error. Undefined if it was closed here. */
   ending: string | undefined = undefined;
-  private readonly questions = new PendingServerRequests();
   private process: OpenProcess | undefined = undefined;
   private closed = false;
-  /** Of the piece of output that is read now. */
-  private badLines = 0;
+  /** Only the first line that is not a message is reported: a server may write nothing else. */
+  private hasReported = false;
 
   constructor(private readonly options: ProcessTransportOptions) {}
 
@@ -68,37 +57,31 @@ export class ProcessTransport implements McpTransport {
       throw new McpConnectError(server, `${message}. ${hint}`, { retryable: code === 'no-resources' });
     }
     this.process = opened;
-    const lines = new LineReader(maxBytes, this);
-    opened.stdout.on('data', (chunk: Buffer | string) => {
+    const lines = new LineReader(maxBytes, (text, isTooLong) => {
       if (this.closed) return;
-      this.read(bytesOf(chunk), lines);
+      if (isTooLong) this.dropLine(text);
+      else this.readLine(text);
+    });
+    opened.stdout.on('data', (chunk: Buffer | string) => {
+      lines.push(bytesOf(chunk));
       if (chunk.length < LARGE_BYTES) return;
       opened.stdout.pause();
       setImmediate(() => opened.stdout.resume());
     });
-    // A server that can say nothing more is of no use, also where it lives on.
+    // A server that can say nothing more is of no use, even if it lives on.
     opened.stdout.on('end', () => void opened.stop());
-    // And one that can be told nothing more. How it ended says more than a broken pipe.
+    // Nor is one that can be told nothing more. How it ended says more than a broken pipe.
     opened.stdin.on('error', () => void opened.stop());
     void opened.ended.then((end) => this.onEnded(end));
   }
 
+  /** Writes a message. If the server is gone before it reads it, the transport ends. */
   send(message: JsonRpcMessage): Promise<void> {
-    const { process } = this;
-    if (process === undefined || this.closed) return Promise.reject(this.gone());
-    const line = `${JSON.stringify(message)}\n`;
-    if (!process.stdin.writableNeedDrain) {
-      process.stdin.write(line);
-      this.questions.answered(message);
-      return DONE;
+    if (this.process === undefined || this.closed) {
+      return Promise.reject(new McpConnectError(this.options.server, this.ending ?? 'its process does not run'));
     }
-    return new Promise((resolve, reject) => {
-      process.stdin.write(line, (error) => {
-        this.questions.answered(message);
-        if (error) reject(this.gone(error));
-        else resolve();
-      });
-    });
+    this.process.stdin.write(`${JSON.stringify(message)}\n`);
+    return DONE;
   }
 
   /** Whoever waits for an answer fails at once. Resolves when nothing of the server's process group is left. */
@@ -117,45 +100,21 @@ export class ProcessTransport implements McpTransport {
     return said === '' ? '' : `its standard error ends with: ${said}`;
   }
 
-  line(text: string): void {
-    if (this.closed) return;
-    for (const read of readMessages(text)) this.take(read, text);
-  }
-
-  private take(read: MessageReading, text: string): void {
-    if (this.closed) return;
-    if ('message' in read) {
-      const problem = this.questions.problemOf(read.message);
-      if (problem === undefined) deliver(read.message, (ready) => this.onmessage?.(ready));
-      else this.giveUp(problem);
-      return;
+  private readLine(text: string): void {
+    for (const message of readMessages(text)) {
+      if (message !== undefined) deliver(message, (ready) => this.onmessage?.(ready));
+      else if (!this.hasReported) {
+        this.hasReported = true;
+        this.report(`It wrote a line that is not a message of the protocol: ${text.slice(0, LINE_SHOWN)}`);
+      }
     }
-    const { problem, answers } = read;
-    this.badLines += 1;
-    if (this.badLines <= MAX_REPORTS) {
-      this.report(`It wrote a line that is no message of the protocol (${problem}): ${text.slice(0, LINE_SHOWN)}`);
-    }
-    if (answers !== undefined) this.onmessage?.(noAnswer(answers, problem));
   }
 
-  tooLong(head: string, tail: string): void {
-    if (this.closed) return;
-    this.report(`It wrote a message of more than ${this.options.maxBytes} bytes, which was dropped.`);
-    const id = idAtEnds(head, tail);
-    if (id !== undefined) this.onmessage?.(tooLongAnswer(id, this.options.maxBytes));
-  }
-
-  /** The server is given up. */
-  private giveUp(reason: string): void {
-    this.announceEnd(reason);
-    void this.process?.stop();
-  }
-
-  private read(chunk: Buffer, lines: LineReader): void {
-    this.badLines = 0;
-    lines.push(chunk);
-    const more = this.badLines - MAX_REPORTS;
-    if (more > 0) this.report(`It wrote ${more} more lines that are no messages of the protocol.`);
+  private dropLine(ends: string): void {
+    const { maxBytes } = this.options;
+    this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped.`);
+    const id = idAtEnds(ends);
+    if (id !== undefined) this.onmessage?.(tooLongAnswer(id, maxBytes));
   }
 
   private onEnded(end: GroupEnd): void {
@@ -174,9 +133,5 @@ export class ProcessTransport implements McpTransport {
 
   private report(problem: string): void {
     this.onerror?.(new McpRequestError(this.options.server, problem));
-  }
-
-  private gone(cause?: unknown): McpConnectError {
-    return new McpConnectError(this.options.server, this.ending ?? 'its process does not run', { cause });
   }
 }

@@ -1,7 +1,7 @@
 import { Channel } from './channel.js';
 import { readEvents } from './event-stream.js';
 import { HttpClient, type HttpOptions, isEventStream, mediaTypeOf, readText, release } from './http-client.js';
-import { AnswerTooLongError, brokenOffAnswer, type JsonRpcMessage, tooLongAnswer } from './json-rpc.js';
+import { AnswerTooLongError, BROKEN_OFF, failedAnswer, type JsonRpcMessage, tooLongAnswer } from './json-rpc.js';
 import { pauseFor } from './pause.js';
 import type { McpTransport } from './transport.js';
 
@@ -9,9 +9,9 @@ import type { McpTransport } from './transport.js';
 const SETTLE_MS = 500;
 /** How long the end of the session may take to be announced. */
 const GOODBYE_MS = 1_000;
-const FIRST_PAUSE_MS = 1_000;
-const MIN_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 30_000;
+/** The pause before a stream goes on, unless the server names another one. */
+const PAUSE_MS = 1_000;
+const MIN_PAUSE_MS = 200;
 
 /** A request on its way. */
 interface Exchange {
@@ -25,13 +25,11 @@ interface Exchange {
 interface Position {
   eventId: string | undefined;
   retryMs: number;
-  /** Streams in a row that brought no message. */
-  fruitless: number;
 }
 
 /**
  * A server over Streamable HTTP. Each request is an HTTP exchange that ends with its answer; a second one listens to what
- * the server says by itself. A stream that ends early is opened again, ever more seldom while it brings nothing.
+ * the server says by itself. A stream that ends early is opened again.
  */
 export class StreamableTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
@@ -73,12 +71,8 @@ export class StreamableTransport implements McpTransport {
   /** Tells the server that the session is over. */
   async close(): Promise<void> {
     if (!this.channel.end(undefined) || this.http.sessionId === undefined) return;
-    const controller = new AbortController();
-    const { clock } = this.options;
-    const late = clock.setTimeout(() => controller.abort(), GOODBYE_MS);
-    const goodbye = this.http.request({ method: 'DELETE', signal: controller.signal });
+    const goodbye = this.http.request({ method: 'DELETE', signal: AbortSignal.timeout(GOODBYE_MS) });
     await goodbye.then(release).catch(() => {});
-    clock.clearTimeout(late);
   }
 
   /** Sends a notification or an answer. Once the connection is over, nobody has to be told any more. */
@@ -103,7 +97,8 @@ export class StreamableTransport implements McpTransport {
     this.exchanges.set(id, exchange);
     try {
       await this.readAnswer(await this.http.post(message, { signal }), exchange);
-      if (!signal.aborted && !exchange.isAnswered) this.receive(brokenOffAnswer(id));
+      if (signal.aborted || exchange.isAnswered) return;
+      this.receive(failedAnswer(id, BROKEN_OFF, 'The connection broke off before the answer came.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
       if (!(error instanceof AnswerTooLongError)) throw error;
@@ -145,25 +140,22 @@ export class StreamableTransport implements McpTransport {
     isOver: (position: Position) => boolean,
   ): Promise<void> {
     const { clock } = this.options;
-    const position: Position = { eventId: undefined, retryMs: FIRST_PAUSE_MS, fruitless: 0 };
+    const position: Position = { eventId: undefined, retryMs: PAUSE_MS };
     let response = first;
     while (isEventStream(response)) {
       await this.untilBroken(this.readStream(response, position), signal);
       if (signal.aborted || isOver(position)) return;
-      await pauseFor(pauseAt(position), { clock, signal });
+      await pauseFor(Math.max(position.retryMs, MIN_PAUSE_MS), { clock, signal });
       response = await this.http.openStream(signal, position.eventId);
     }
     release(response);
   }
 
   private async readStream({ body }: Response, position: Position): Promise<void> {
-    position.fruitless += 1;
     for await (const { name, data, id, retryMs } of readEvents(body, this.options.maxBytes)) {
       if (id !== undefined) position.eventId = id;
       if (retryMs !== undefined) position.retryMs = retryMs;
-      if (data.trim() === '' || name !== 'message') continue;
-      position.fruitless = 0;
-      this.read(data);
+      if (data.trim() !== '' && name === 'message') this.read(data);
     }
   }
 
@@ -191,9 +183,4 @@ export class StreamableTransport implements McpTransport {
     }
     this.channel.receive(message);
   }
-}
-
-/** A server names the pause, and streams that bring nothing make it longer. */
-function pauseAt({ retryMs, fruitless }: Position): number {
-  return Math.max(retryMs, fruitless === 0 ? 0 : Math.min(MIN_PAUSE_MS * 2 ** (fruitless - 1), MAX_PAUSE_MS));
 }

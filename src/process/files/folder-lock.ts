@@ -113,15 +113,13 @@ async function putLock(folder: string, owner: string): Promise<boolean> {
 /** A lock that this process holds. */
 export class FolderLock {
   isRemoved = false;
-  private readonly folder: string;
-  private readonly owner: string;
-  private readonly failure: LockRequest['failure'];
   private readonly heartbeat: NodeJS.Timeout;
 
-  constructor(folder: string, owner: string, failure: LockRequest['failure']) {
-    this.folder = folder;
-    this.owner = owner;
-    this.failure = failure;
+  constructor(
+    private readonly folder: string,
+    private readonly owner: string,
+    private readonly failure: LockRequest['failure'],
+  ) {
     this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
   }
 
@@ -157,17 +155,15 @@ export class FolderLock {
 
 /** Who holds a folder, watched by one that waits for it. */
 class HolderWatch {
-  private readonly folder: string;
-  private readonly silentMs: number;
   private holder = '';
   private beatAt = 0;
   private lookedAt = 0;
   private silence = 0;
 
-  constructor(folder: string, silentMs: number) {
-    this.folder = folder;
-    this.silentMs = silentMs;
-  }
+  constructor(
+    private readonly folder: string,
+    private readonly silentMs: number,
+  ) {}
 
   /** The name of the holder, if it is dead; `NOBODY` where there is no lock at all. */
   async deadHolder(): Promise<string | undefined> {

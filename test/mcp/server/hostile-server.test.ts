@@ -1,10 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { resolveSettings } from '../../../src/mcp/config/settings.js';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { McpEvent } from '../../../src/mcp/mcp.js';
-import { ServerTools } from '../../../src/mcp/server/tool-list.js';
 import { until, within } from '../../support/agent/settle.js';
 import { call, connected, lab, raw, stateOf, temporaryFolder } from '../../support/mcp/lab.js';
 
@@ -38,14 +36,16 @@ describe('a server that sends', () => {
     const { mcp, logger } = await connected({ servers: { loop: raw({ pages: { size: 2, repeat: 'x' } }), ...other } });
 
     expect(mcp.status()[0]).toMatchObject({ state: 'connected', toolCount: 2 });
-    expect(logger.lines.filter((line) => line.includes('names the same page again'))).toHaveLength(1);
+    expect(logger.lines.filter((line) => line.includes('names the next page "x", which was read'))).toHaveLength(1);
   });
 
   test('a next page that no text names is cut off, and reported', async () => {
     const { mcp, logger } = await connected({ servers: { odd: raw({ pages: { size: 2, repeat: 7 } }) } });
 
     expect(mcp.status()[0]).toMatchObject({ state: 'connected', toolCount: 2 });
-    expect(logger.lines.filter((line) => line.includes('names its next page by no text'))).toHaveLength(1);
+    expect(
+      logger.lines.filter((line) => line.includes('names the next page 7, which was read or is invalid')),
+    ).toHaveLength(1);
   });
 
   test('pages without end is cut off', async () => {
@@ -73,13 +73,15 @@ describe('a server that sends', () => {
     expect(mcp.status()[0]).toMatchObject({ reconnects: 0 });
   }, 20_000);
 
-  test('what is no message is reported, and passed over', async () => {
+  test('lines that are not messages is reported once, and they are passed over', async () => {
     const { mcp, logger } = await connected({
       servers: { bad: raw({ tools: [tool('garbage')], noise: 'Listening on stdin…\n' }), ...other },
     });
 
     expect(await call(mcp, 'garbage')).toMatchObject({ content: 'after the garbage' });
-    expect(logger.lines.filter((line) => line.includes('no message of the protocol'))).toHaveLength(6);
+    expect(logger.lines.filter((line) => line.includes('not a message of the protocol'))).toEqual([
+      'warn: MCP server "bad": It wrote a line that is not a message of the protocol: Listening on stdin…',
+    ]);
     expect(logger.lines.join()).not.toContain('\u0001');
   });
 
@@ -107,12 +109,12 @@ describe('a server that sends', () => {
     ]);
   });
 
-  test('a flood of log lines fills no log', async () => {
+  test('a flood of lines that are not messages fills no log', async () => {
     const noise = 'x\n'.repeat(5_000);
     const { mcp, logger } = await connected({ servers: { loud: raw({ noise }) } });
 
     expect(stateOf(mcp, 'loud')).toBe('connected');
-    expect(logger.lines.length).toBeLessThanOrEqual(101);
+    expect(logger.lines).toHaveLength(2);
   });
 
   test('its end of output, and lives on, is ended', async () => {
@@ -206,20 +208,6 @@ describe('F11: a tool', () => {
 
     expect(mcp.tools.find('t')).toBeDefined();
   });
-
-  test('that comes after more names than are remembered is withheld where tools are pinned', () => {
-    const offered = (pinTools: boolean) => {
-      const limits = { ...resolveSettings({}).limits, tools: 1 };
-      const definition = { name: 's', includeTools: undefined, excludeTools: [] } as never;
-      const tools = new ServerTools({ definition, settings: { limits, pinTools }, call: vi.fn(), warn: vi.fn() });
-      for (let at = 0; at < 10; at++) tools.update([tool(`made-up-${at}`)]);
-      tools.update([tool('late')]);
-      return tools.tools.map(({ metadata }) => metadata.mcpTool);
-    };
-
-    expect(offered(false)).toEqual(['late']);
-    expect(offered(true)).toEqual([]);
-  });
 });
 
 test('tools that change while they are listed for the first time are listed again', async () => {
@@ -229,7 +217,7 @@ test('tools that change while they are listed for the first time are listed agai
   expect(mcp.tools.list()).toHaveLength(1);
 });
 
-test('a server that fills the log hides no change of its tools, and writes no lines of its own into it', async () => {
+test('a server that fills the log writes no lines of its own into it', async () => {
   const name = 'read\u001b[31m\nerror: all is well';
   const noise = `${JSON.stringify({
     ...{ jsonrpc: '2.0', method: 'notifications/message' },
@@ -244,7 +232,7 @@ test('a server that fills the log hides no change of its tools, and writes no li
   expect(logger.lines).toContain(
     'warn: MCP server "raw": tools are not what they were, and are offered as they are now: "read\\u001b[31m\\nerror: all is well"',
   );
-  expect(logger.lines.filter((line) => line === 'info: MCP server "raw": nothing to see')).toHaveLength(100);
+  expect(logger.lines.filter((line) => line === 'info: MCP server "raw": nothing to see')).toHaveLength(300);
 });
 
 test('neither a server nor a file of the workspace steers the terminal by what goes wrong with it', async () => {

@@ -314,7 +314,7 @@ test('an answer comes in a batch too, with what the server says beside it', asyn
 
   expect(await call(mcp, 'line', { line })).toMatchObject({ content: 'done' });
   expect(logger.lines).toContain('info: MCP server "a": Soon.');
-  expect(logger.lines.filter((logged) => logged.includes('it is not of JSON-RPC 2.0'))).toHaveLength(1);
+  expect(logger.lines.filter((logged) => logged.includes('not a message of the protocol'))).toHaveLength(1);
 });
 
 test('resources and prompts can be read', async () => {

@@ -145,23 +145,6 @@ test.each(['text/html', 'application/json', undefined])(
   },
 );
 
-test('a server that asks without end, and takes no answer, is given up', async () => {
-  const server = await handServer(({ method, message }, response) => {
-    if (method === 'POST' && message?.method === undefined) return true;
-    if (message?.method !== 'tools/call') return false;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (let at = 0; at < 500; at++) response.write(`data: {"jsonrpc":"2.0","id":"p${at}","method":"ping"}\n\n`);
-    return true;
-  });
-  const { mcp } = await connected({ servers: { hand: { url: server.url } }, reconnect: false });
-
-  expect(await within(call(mcp, 'echo'), 5_000)).toMatchObject({
-    isError: true,
-    content: expect.stringContaining('it asked more than 100 things without waiting for an answer'),
-  });
-  expect(stateOf(mcp, 'hand')).toBe('unavailable');
-});
-
 test.each([
   ['with a way to authorize', () => ({ provider: { tokens: () => undefined } as never })],
   ['without one', undefined],

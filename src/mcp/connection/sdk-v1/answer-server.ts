@@ -21,10 +21,10 @@ export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOption
 
 /** Makes a client answer what its server asks, and log what it says. */
 export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
-  const { definition, settings, log, onEvent } = options;
-  client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, () => onEvent({ type: 'tools-changed' }));
+  const { definition, settings, log, onToolsChanged } = options;
+  client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
   client.setNotificationHandler(sdk.LoggingMessageNotificationSchema, ({ params }) => {
-    log.apart.write(LEVELS[params.level], logText(params));
+    log.write(LEVELS[params.level], logText(params));
   });
   if (settings.roots) {
     client.setRequestHandler(sdk.ListRootsRequestSchema, async () => ({

@@ -1,46 +1,40 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { KeelsonError } from '../../../errors.js';
-import { MAX_TIMER_MS, systemClock } from '../../../internal/clock.js';
+import { MAX_TIMER_MS } from '../../../internal/clock.js';
 import { safeText } from '../../../internal/safe-text.js';
 import { McpRequestError, McpSessionLostError } from '../../error.js';
 import { failureText } from '../../failure-text.js';
 import type { McpTransport } from '../../transport/transport.js';
-import type { Connection, ConnectionOptions, McpAnswer, McpList, RequestOptions } from '../connection.js';
+import type { Connection, ConnectionOptions, McpAnswer, McpList, McpParams, RequestOptions } from '../connection.js';
 import { readPages } from '../list-pages.js';
 import { requestError } from '../request-error.js';
-import { inRequestTime, PlainScope, type RequestScope } from '../request-time.js';
+import { inRequestTime, type RequestScope } from '../request-time.js';
 import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
-import { ownWords, timeoutOf } from './sdk-error.js';
+import { ownWords } from './sdk-error.js';
 
 const CLIENT_INFO = { name: 'keelson', version: '0.1.0' };
 const MAX_PROBLEM = 300;
 /** How long a server has to show that it is still there, when that is in doubt. */
 const PROBE_MS = 5_000;
 
-type Params = Readonly<Record<string, unknown>>;
-
 /** A connection on `@modelcontextprotocol/sdk` 1.x. */
 export class SdkConnection implements Connection {
   private readonly client: Client;
   /** During the handshake a failure rejects; afterwards it is an event. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
-  /** The SDK keeps the time of a request, unless a person may be asked or the clock is not the machine's. */
-  private readonly isPlain: boolean;
 
   private constructor(
     private readonly sdk: McpSdk,
     private readonly transport: McpTransport,
     private readonly options: ConnectionOptions,
   ) {
-    const { elicit, oauth, system } = options.settings;
-    this.isPlain = !elicit && !oauth && system.clock === systemClock;
     this.client = new sdk.Client(CLIENT_INFO, { capabilities: capabilitiesOf(options) });
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
     transport.onmessage = ownWords;
-    transport.ondoubt = () => void this.ping(PROBE_MS);
+    transport.ondoubt = () => void this.probe();
   }
 
   /** Connects and shakes hands. The caller keeps the time for it, and closes the transport when it is up. */
@@ -63,10 +57,6 @@ export class SdkConnection implements Connection {
     return this.transport.ending;
   }
 
-  callTool(name: string, input: unknown, options: RequestOptions): Promise<McpAnswer> {
-    return this.request('tools/call', { name, arguments: input }, options);
-  }
-
   async list(what: McpList, options: RequestOptions): Promise<readonly unknown[]> {
     if (what === 'tools' && this.client.getServerCapabilities()?.tools === undefined) return [];
     const { limits } = this.options.settings;
@@ -78,18 +68,6 @@ export class SdkConnection implements Connection {
     });
   }
 
-  readResource(uri: string, options: RequestOptions): Promise<McpAnswer> {
-    return this.request('resources/read', { uri }, options);
-  }
-
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options: RequestOptions): Promise<McpAnswer> {
-    return this.request('prompts/get', { name, arguments: args }, options);
-  }
-
-  async ping(timeoutMs: number): Promise<void> {
-    await this.client.ping({ timeout: timeoutMs }).catch((error) => this.state === 'open' && this.report(error));
-  }
-
   async announceRoots(): Promise<void> {
     await this.client.sendRootsListChanged().catch((error) => this.report(error));
   }
@@ -99,7 +77,7 @@ export class SdkConnection implements Connection {
     await this.transport.close();
   }
 
-  private async request(method: string, params: Params, options: RequestOptions): Promise<McpAnswer> {
+  async request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer> {
     const { definition, settings, hold } = this.options;
     const { signal, limitMs } = options;
     const { timeouts } = settings;
@@ -107,28 +85,23 @@ export class SdkConnection implements Connection {
     const totalMs = limitMs ?? timeouts.totalMs;
     const callMs = Math.min(limitMs ?? definition.callTimeoutMs ?? timeouts.callMs, totalMs);
     try {
-      if (!this.isPlain) {
-        const time = { what, callMs, totalMs, hold, signal };
-        return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
-      }
-      const scope = new PlainScope({ what, totalMs, clock: hold.clock, signal }, callMs);
-      return await scope.run(() => this.send({ method, params }, options, scope));
+      const time = { what, callMs, totalMs, hold, signal };
+      return await inRequestTime(time, (scope) => this.send({ method, params }, options, scope));
     } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      throw timeoutOf(what, error) ?? this.failureOf(error);
+      throw signal?.aborted ? signal.reason : this.failureOf(error);
     }
   }
 
   private send(
-    request: { method: string; params: Params },
+    request: { method: string; params: McpParams },
     { onProgress }: RequestOptions,
-    { signal, touch, callMs }: RequestScope,
+    scope: RequestScope,
   ): Promise<McpAnswer> {
     return this.client.request(request, this.sdk.ResultSchema, {
-      signal,
-      ...(callMs === undefined ? { timeout: MAX_TIMER_MS } : { timeout: callMs, resetTimeoutOnProgress: true }),
+      signal: scope.signal,
+      timeout: MAX_TIMER_MS,
       onprogress: (progress) => {
-        touch();
+        scope.touch();
         onProgress?.(progress);
       },
     });
@@ -146,13 +119,17 @@ export class SdkConnection implements Connection {
 
   private ended(): void {
     if (this.state !== 'open') return;
-    const reason = this.ending ?? 'the connection was closed';
-    this.options.onEvent({ type: 'end', connection: this, reason });
+    this.options.onEnd(this, this.ending ?? 'the connection was closed');
+  }
+
+  /** Finds out if the server still answers. The transport ends if it cannot be reached. */
+  private async probe(): Promise<void> {
+    await this.client.ping({ timeout: PROBE_MS }).catch((error) => this.state === 'open' && this.report(error));
   }
 
   /** Logs what the protocol does not allow. The SDK complains of progress and answers that nobody waits for any more. */
   private report(error: unknown): void {
     const level = error instanceof KeelsonError ? 'warn' : 'debug';
-    this.options.log.apart.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
+    this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));
   }
 }
