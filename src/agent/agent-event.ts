@@ -69,6 +69,7 @@ export interface ToolInputDeltaEvent extends EventBase {
   readonly type: 'tool-input-delta';
   readonly turn: number;
   readonly attempt: number;
+  /** Empty when the server sends no id before the end of the call. */
   readonly callId: string;
   readonly name: string;
   readonly text: string;

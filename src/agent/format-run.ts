@@ -51,7 +51,9 @@ function drawSums({ status, usage }: RunResult<unknown>, turns: readonly Turn[])
 }
 
 function drawTurn(turn: Turn, result: RunResult<unknown>, isLast: boolean): string[] {
-  const calls = callsOf(turn).map((call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`);
+  const calls = callsOf(turn).map(
+    (call) => `${shortened(call.name)}${argumentsOf(call)} ${markOf(call.id, turn, result)}`,
+  );
   const said = calls.length > 0 ? calls.join(', ') : JSON.stringify(shortened(turn.text));
   const decisions = result.decisions.filter((decision) => decision.turn === turn.number).map(drawDecision);
   const indent = isLast ? '   ' : '│  ';
@@ -86,6 +88,9 @@ function counted(count: number, noun: string): string {
 
 /** The text on one line, without control and formatting characters. */
 function shortened(text: string): string {
-  const line = text.replace(/\s+/g, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '').trim();
+  const line = text
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim();
   return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
 }

@@ -119,4 +119,9 @@ function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
   throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
 }
 
-const rules = { tools: texts, when: callable, ask: callable, askInParallel: boolean } satisfies OptionTable<ApprovalOptions>;
+const rules = {
+  tools: texts,
+  when: callable,
+  ask: callable,
+  askInParallel: boolean,
+} satisfies OptionTable<ApprovalOptions>;

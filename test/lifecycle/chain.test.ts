@@ -36,7 +36,13 @@ function chainOf(...lifecycles: readonly AgentLifecycle[]) {
 /** A run as the dispatch needs it, of which nothing was asked yet. */
 function bareRun(): HookRun {
   const context: Partial<RunContext> = { tools: [add] };
-  return { context: context as RunContext, end: new RunEnd(new Stop()), suspended: undefined, record: () => {}, report: () => false };
+  return {
+    context: context as RunContext,
+    end: new RunEnd(new Stop()),
+    suspended: undefined,
+    record: () => {},
+    report: () => false,
+  };
 }
 
 describe('rule 3: the compiled chain', () => {

@@ -51,6 +51,7 @@ function readerOf(stream: unknown, provider: string): Reader {
 class StreamedResult {
   private readonly content: WireObject[] = [];
   private readonly blocks = new Map<string, Block>();
+  private readonly toolNames = new Map<unknown, string>();
   private warnings: unknown = undefined;
   private response: WireObject = {};
   private finish: WireObject | undefined = undefined;
@@ -63,7 +64,8 @@ class StreamedResult {
   add(part: WireObject): void {
     const [kind = '', step] = splitType(part.type);
     if (step !== undefined) this.addToBlock(part, kind, step);
-    else if (part.type === 'tool-input-delta') this.push({ type: 'tool-call-delta', text: textOr(part.delta) });
+    else if (part.type === 'tool-input-start') this.toolNames.set(part.id, textOr(part.toolName));
+    else if (part.type === 'tool-input-delta') this.push(this.inputDelta(part));
     else if (part.type === 'error') throw toStreamFailure(this.provider, part.error);
     else if (part.type === 'stream-start') this.warnings = part.warnings;
     else if (part.type === 'response-metadata') this.response = { ...this.response, ...part };
@@ -94,6 +96,10 @@ class StreamedResult {
     const text = step === 'delta' ? textOr(part.delta) : '';
     block.text += text;
     if (text !== '') this.push({ type: kind === 'text' ? 'text-delta' : 'reasoning-delta', text });
+  }
+
+  private inputDelta({ id, delta }: WireObject): ModelPart {
+    return { type: 'tool-input-delta', id: textOr(id), name: this.toolNames.get(id) ?? '', text: textOr(delta) };
   }
 
   private push(part: ModelPart): void {

@@ -80,8 +80,8 @@ class StreamedMessage {
     const block = { ...begun };
     this.blocks.push(block);
     this.byIndex.set(index, block);
-    this.show('text-delta', block.type === 'text' ? block.text : '');
-    this.show('reasoning-delta', block.type === 'thinking' ? block.thinking : '');
+    if (block.type === 'text') this.show(block, 'text', block.text);
+    if (block.type === 'thinking') this.show(block, 'thinking', block.thinking);
   }
 
   private addDelta(block: Block | undefined, delta: WireObject): void {
@@ -95,14 +95,17 @@ class StreamedMessage {
   }
 
   /** What came whole with the beginning stays where nothing follows. */
-  private grow(block: Block, field: keyof typeof DELTAS, piece: unknown): void {
+  private grow(block: Block, field: GrowingField, piece: unknown): void {
     if (textOr(piece) === '') return;
     block[field] = textOr(block[field]) + textOr(piece);
-    this.show(DELTAS[field], piece);
+    this.show(block, field, piece);
   }
 
-  private show(type: ModelPart['type'], text: unknown): void {
-    if (typeof text === 'string' && text !== '') this.push({ type, text });
+  private show({ id, name }: Block, field: GrowingField, piece: unknown): void {
+    const text = textOr(piece);
+    if (text === '') return;
+    if (field === 'input') this.push({ type: 'tool-input-delta', id: textOr(id), name: textOr(name), text });
+    else this.push({ type: field === 'text' ? 'text-delta' : 'reasoning-delta', text });
   }
 }
 
@@ -115,4 +118,4 @@ function growOther(block: Block, { type, ...fields }: WireObject): void {
   }
 }
 
-const DELTAS = { text: 'text-delta', thinking: 'reasoning-delta', input: 'tool-call-delta' } as const;
+type GrowingField = 'text' | 'thinking' | 'input';

@@ -99,9 +99,7 @@ class StreamedAnswer {
     if (reasoning !== '') this.push({ type: 'reasoning-delta', text: reasoning });
     if (text !== '') this.push({ type: 'text-delta', text });
     if (refusal !== '') this.push({ type: 'text-delta', text: refusal });
-    for (const fragment of callsIn(delta)) {
-      this.push({ type: 'tool-call-delta', text: this.calls.add(fragment) });
-    }
+    for (const fragment of callsIn(delta)) this.push(this.calls.add(fragment));
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ModelPart } from '../../model/model.js';
 import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
 /**
@@ -10,19 +11,19 @@ export class CallFragments {
   private readonly byIndex = new Map<unknown, OpenCall>();
   private readonly byId = new Map<unknown, OpenCall>();
 
-  /** Returns what the fragment adds to the arguments of its call. */
-  add(fragment: WireObject): string {
+  /** Returns the piece that the fragment adds to the arguments of its call. */
+  add(fragment: WireObject): ModelPart {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
     if (call.id === '') call.id = textOr(id);
     if (call.id !== '') this.byId.set(call.id, call);
     call.fields = { ...call.fields, ...fields };
-    if (!isObject(called)) return '';
+    if (!isObject(called)) return inputDelta(call, '');
     call.called = true;
     if (call.name === '' || call.arguments === '') call.name = joinedName(call.name, textOr(called.name));
     const text = argumentsText(called.arguments);
     call.arguments = joinedArguments(call.arguments, text);
-    return text;
+    return inputDelta(call, text);
   }
 
   /** The calls as a whole answer has them, in the order in which they began. A place that nothing came for is none. */
@@ -49,6 +50,10 @@ export class CallFragments {
     this.byIndex.set(index, call);
     return call;
   }
+}
+
+function inputDelta({ id, name }: OpenCall, text: string): ModelPart {
+  return { type: 'tool-input-delta', id, name, text };
 }
 
 interface OpenCall {

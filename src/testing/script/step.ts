@@ -227,7 +227,7 @@ function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<v
 }
 
 /** A text in three deltas, cut between code points: no delta holds half a character. */
-function deltasOf(type: ModelPart['type'], text: string): readonly ModelPart[] {
+function deltasOf(type: 'text-delta' | 'reasoning-delta', text: string): readonly ModelPart[] {
   const characters = Array.from(text);
   const size = Math.ceil(characters.length / 3);
   const deltas: ModelPart[] = [];

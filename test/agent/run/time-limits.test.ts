@@ -132,7 +132,7 @@ describe('timeouts.firstPartMs', () => {
     const model: Model = {
       id: 'calls',
       generate({ onPart }) {
-        onPart?.({ type: 'tool-call-delta', text: '{"a' });
+        onPart?.({ type: 'tool-input-delta', id: 'c1', name: 'add', text: '{"a' });
         clock.advance(500);
         return Promise.resolve({ content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage });
       },

@@ -47,8 +47,8 @@ describe('a stream', () => {
         { type: 'reasoning-delta', text: 'Hm.' },
         { type: 'text-delta', text: 'Wa' },
         { type: 'text-delta', text: 'it.' },
-        { type: 'tool-call-delta', text: '{"a"' },
-        { type: 'tool-call-delta', text: ':1}' },
+        { type: 'tool-input-delta', id: 'c1', name: 'f', text: '{"a"' },
+        { type: 'tool-input-delta', id: 'c1', name: 'f', text: ':1}' },
         { type: 'text-delta', text: 'More.' },
       ]);
       const raw = version !== 'v2' && { finishReason: 'tool-calls' };

@@ -18,8 +18,8 @@ describe('a stream', () => {
       { type: 'reasoning-delta', text: ' hm' },
       { type: 'text-delta', text: 'Add' },
       { type: 'text-delta', text: 'ing' },
-      { type: 'tool-call-delta', text: '{"a"' },
-      { type: 'tool-call-delta', text: ':1}' },
+      { type: 'tool-input-delta', id: 'toolu_1', name: 'add', text: '{"a"' },
+      { type: 'tool-input-delta', id: 'toolu_1', name: 'add', text: ':1}' },
     ]);
     const metadata = { anthropic: { model: 'claude-sonnet-5', signature: 'EqQBCg==' } };
     expect(response).toMatchObject({

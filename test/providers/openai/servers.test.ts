@@ -188,7 +188,7 @@ describe.each(streams)('the stream in $file', ({ file, response, deltas = [] }) 
 
     expect(got.error).toBeUndefined();
     expect(got.response).toEqual(response);
-    const shown = got.parts.filter(({ type }) => type !== 'tool-call-delta');
+    const shown = got.parts.filter(({ type }) => type !== 'tool-input-delta');
     expect(shown.map(({ type, text }) => `${type.replace('-delta', '')}|${text}`)).toEqual(deltas);
   });
 });

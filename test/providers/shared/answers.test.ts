@@ -48,9 +48,9 @@ describe.each(adapters)('an answer by $name', (adapter) => {
 
     expect(response?.content).toMatchObject(content);
     expect(pieces(parts, 'text-delta')).toBe(said.text);
-    expect(pieces(parts, 'tool-call-delta')).toBe(said.toolCalls.map(({ arguments: text }) => text).join(''));
+    expect(pieces(parts, 'tool-input-delta')).toBe(said.toolCalls.map(({ arguments: text }) => text).join(''));
     const kinds = parts.map(({ type }) => type);
-    expect(kinds.lastIndexOf('text-delta')).toBeLessThan(kinds.indexOf('tool-call-delta'));
+    expect(kinds.lastIndexOf('text-delta')).toBeLessThan(kinds.indexOf('tool-input-delta'));
     expect(kinds.filter((type) => type === 'text-delta').length).toBeGreaterThan(1);
   });
 
