@@ -1,5 +1,5 @@
 import type { Decision } from '../lifecycle/decision.js';
-import type { CompactionEndReport, CompactionStartReport, ModelErrorReport } from '../lifecycle/run-report.js';
+import type { CompactionEndReport, CompactionStartReport, ModelErrorReport } from '../lifecycle/hook-run.js';
 import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';

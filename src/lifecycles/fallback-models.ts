@@ -1,7 +1,7 @@
 import { listOf, model, required } from '../internal/options/rules.js';
 import { invalidOption, validateOption } from '../internal/options/validate.js';
+import { report } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
-import { report } from '../lifecycle/run-report.js';
 import type { Model } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
 

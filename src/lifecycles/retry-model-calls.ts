@@ -1,8 +1,8 @@
 import { MAX_TIMER_MS } from '../internal/clock.js';
 import { callable, numberRule, whole } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { report } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
-import { report } from '../lifecycle/run-report.js';
 import { ModelError } from '../model/run-error.js';
 
 /** How often, and when, a failed model call is made again. Every option has a default. */

@@ -106,7 +106,7 @@ const head = Buffer.alloc(HEAD_BYTES);
  * The first line of a file with its end, or as far as a system looks at it, until the next is read. Undefined where it
  * may be executed but not read.
  */
-function readFirstLine(path: string): Buffer | undefined {
+export function readFirstLine(path: string): Buffer | undefined {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -53,7 +53,7 @@ test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, wh
 });
 
 test.each([
-  ['From run to answer', 10],
+  ['From run to answer', 11],
   ['An MCP call', 10],
 ])('the steps in the picture of "%s" stand in the files that it names', (heading, count) => {
   const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';

@@ -5,7 +5,7 @@ import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 /** The bound of the bench (`bench/measure/footprint.ts`). A decision record says what the bytes buy before it is raised. */
-const MAX_BYTES = 27_000;
+const MAX_BYTES = 28_000;
 const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
 async function bundle(options: BuildOptions) {

@@ -86,12 +86,13 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
+/** Models of an application's own may push parts that nobody knows: those are passed over. */
 function emitPart(run: Run, part: ModelPart): void {
   const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
   if (part.type === 'tool-input-delta') {
     const { type, id, name, text } = part;
     run.listeners.emit({ type, ...place, callId: id, name, text });
-  } else {
+  } else if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
     run.streamed = run.attempt;
     run.listeners.emit({ type: part.type, ...place, text: part.text });
   }

@@ -1,7 +1,8 @@
 import { type Awaitable, isPromise } from '../../internal/promise.js';
+import type { ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import { runWaterfall, type Waterfall } from '../../lifecycle/waterfall.js';
 import type { Message } from '../../model/message.js';
-import type { ModelRequest, ModelResponse } from '../../model/model.js';
+import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
 import { ToolSnapshot } from '../../tools/tool-catalog.js';
 import { callModel } from './calls/model-call.js';
@@ -74,12 +75,12 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
   run.streamed = 0;
-  const request = { ...modelRequestOf(run), model: run.config.model, run: run.context };
+  const request = modelRequestOf(run);
   return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
 }
 
 /** The model's request of this turn. */
-export function modelRequestOf(run: Run): ModelRequest {
+export function modelRequestOf(run: Run): ModelCallRequest {
   const { config } = run;
   return {
     messages: run.conversation.outgoing,
@@ -89,6 +90,8 @@ export function modelRequestOf(run: Run): ModelRequest {
     settings: config.settings,
     signal: run.end.stop?.signal,
     onPart: run.listeners.active ? partSink(run) : undefined,
+    model: config.model,
+    run: run.context,
   };
 }
 

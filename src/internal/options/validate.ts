@@ -111,7 +111,8 @@ function problemIn(values: Values, members: OptionRules, isOpen = false): Proble
 function unknownOption(path: string, name: string, members: OptionRules): string {
   for (const [member, rule] of Object.entries(members)) {
     if (rule.aliases?.includes(name)) return `unknown option \`${path}\`; use \`${member}\``;
-    if (rule.members?.[name] !== undefined) return `unknown option \`${path}\`; use \`${member}.${name}\``;
+    if (rule.members !== undefined && Object.hasOwn(rule.members, name))
+      return `unknown option \`${path}\`; use \`${member}.${name}\``;
   }
   return unknownName('option', path, Object.keys(members));
 }

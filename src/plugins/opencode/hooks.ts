@@ -37,8 +37,8 @@ const IDLE = /^(config|auth|provider|tool\.definition|(?!tool\.)[a-z_]+(\.[\w-]+
 const NAMES = {
   hooks: CALLED,
   foreign: [
-    ['tool.execute.before', /^(tool\.(exec|call|use|run)?\.?before|(before|wrap|on)tool(call|use|start|execute)?)$/],
-    ['tool.execute.after', /^(tool\.(exec|call|use|run)?\.?after|aftertool(call|use|execute)?|ontoolend)$/],
+    ['tool.execute.before', /^(tool(exec|call|use|run)?before|(before|wrap|on)tool(call|use|start|execute)?)$/],
+    ['tool.execute.after', /^(tool(exec|call|use|run)?after|aftertool(call|use|execute)?|ontoolend)$/],
   ],
 } as const;
 

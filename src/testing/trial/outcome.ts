@@ -78,9 +78,10 @@ export function outcomeProblems(outcome: Outcome): readonly { readonly problem: 
 
 /** Where what a stream showed of a turn is not the text that the turn ended with. */
 export function streamProblem({ events }: Outcome): string | undefined {
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
     if (event.type !== 'model-end' || event.response === undefined) continue;
-    const shown = shownText(events, event.turn);
+    // A lifecycle may end the run with a text of its own later.
+    const shown = shownText(events.slice(0, at), event.turn);
     const text = textOf({ role: 'assistant', content: event.response.content });
     if (shown === undefined || shown === text) continue;
     return (

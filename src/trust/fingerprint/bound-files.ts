@@ -1,7 +1,8 @@
-import { lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { describeError } from '../../errors.js';
 import { isInside, realLocation } from '../../process/files/location.js';
+import { readFirstLine } from '../../process/spawn-failure.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits, TrustItem } from '../item.js';
 import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bound-file.js';
@@ -17,6 +18,8 @@ interface FilePlaces {
   readonly cwd: string;
   /** The path that the program was found at. */
   readonly program: string | undefined;
+  /** The folder whose scripts are bound if the command line is not plain. */
+  readonly definitions: string | undefined;
   readonly variables: KnownVariables;
   readonly limits: BindingLimits;
 }
@@ -34,7 +37,7 @@ export interface BoundFiles {
 
 /**
  * Binds the whole extension, every file of the workspace or the extension that a word of the command line names, and the
- * files that `files` declares.
+ * files that `files` declares. If the line is not plain words, the scripts in the folder of its definition are bound too.
  */
 export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: FileSink): Promise<BoundFiles> {
   const { around, root, program } = places;
@@ -52,9 +55,20 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
     const bound = isBound ? extension.get(real) : folder.get(path);
     if (bound?.sha256 !== undefined) scripts.set(bound.path, bound.sha256);
   }
+  const { definitions } = places;
+  if (!isPlain && definitions !== undefined && existsSync(definitions)) await folder.add(definitions, isScript);
   for (const pattern of item.files ?? []) await addPattern(folder, pattern);
   const files = [...(extension?.list() ?? []), ...folder.list()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   return { files, scripts: Object.fromEntries(scripts), unbound: [...unbound].sort(), isPlain };
+}
+
+const SCRIPT = /\.(?:[cm]?[jt]sx?|(?:ba|z|k|fi)?sh|pyw?|rb|p[lm]|php|lua|awk|tcl|jl|r|ps1|bat|cmd)$/i;
+
+/** Logs, settings and other data do not count: a hook may write them. */
+function isScript(path: string): boolean {
+  const is = statSync(path, { throwIfNoEntry: false });
+  if (!is?.isFile()) return false;
+  return (is.mode & 0o111) !== 0 || SCRIPT.test(path) || readFirstLine(path)?.indexOf('#!') === 0;
 }
 
 const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;

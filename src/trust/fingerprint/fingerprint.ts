@@ -69,6 +69,7 @@ export async function fingerprintLocated(
       : ({ in: 'workspace', named: place.workspaceDir, real: workspace } as const);
   const places = {
     ...{ around, root, cwd, program: executable?.path, limits: place.limits },
+    definitions: scope === 'workspace' ? definitionFolder(located) : undefined,
     variables: variablesOf(located, place),
   };
   const bound = await bindFiles(item, places, sink);
@@ -111,6 +112,13 @@ function baseOf({ root, scope, source }: TrustItem, { workspaceDir }: TrustPlace
 function definitionOf(item: TrustItem): { readonly [key: string]: CanonicalValue } {
   const { kind, name, event, extension, command, args, shell, env, cwd, reads, files, details } = item;
   return { kind, name, event, extension, command, args, shell, env, cwd, reads, patterns: files, details };
+}
+
+/** The folder of the definition; never the workspace itself, in which any tool writes, nor an extension: all of it counts. */
+function definitionFolder({ source, workspace, root }: LocatedItem): string | undefined {
+  const folder = source === undefined ? workspace : dirname(source);
+  const isBound = root !== undefined && isInside(folder, root);
+  return folder !== workspace && isInside(folder, workspace) && !isBound ? folder : undefined;
 }
 
 /** The variables that the host replaces, or sets for the program. */

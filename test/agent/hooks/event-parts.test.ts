@@ -199,7 +199,7 @@ describe('holdStream', () => {
     ]);
   });
 
-  test('shows nothing of a response that a hook withheld', async () => {
+  test('shows nothing of a response that a hook withheld, and the text that took its place', async () => {
     const agent = new Agent({
       model: scriptedModel([streams(['my secret'])]),
       lifecycle: [{ holdStream: true, afterModel: () => HookAction.respond('no') }],
@@ -210,6 +210,9 @@ describe('holdStream', () => {
       if (event.type === 'text-delta' || event.type === 'model-end') shown.push(event);
     }
 
-    expect(shown).toMatchObject([{ type: 'model-end', response: undefined }]);
+    expect(shown).toMatchObject([
+      { type: 'model-end', response: undefined },
+      { type: 'text-delta', text: 'no' },
+    ]);
   });
 });

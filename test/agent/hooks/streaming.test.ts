@@ -233,12 +233,12 @@ describe('rule 1: with `holdStream`', () => {
   });
 
   it.each([
-    ['rejected', HookAction.reject('no')],
-    ['answered', HookAction.respond('instead')],
-  ])('a response that was %s shows nothing', async (_how, action) => {
+    ['rejected', HookAction.reject('no'), []],
+    ['answered', HookAction.respond('instead'), ['text 2: instead']],
+  ])('a response that was %s shows nothing of its own', async (_how, action, shown) => {
     const { words, events } = await told([streams(['secret'])], [{ ...hold, afterModel: () => action }]);
 
-    expect(words.filter((it) => it.startsWith('text'))).toEqual([]);
+    expect(words.filter((it) => it.startsWith('text'))).toEqual(shown);
     expect(events.find(({ type }) => type === 'model-end')).not.toHaveProperty('response.content');
   });
 

@@ -1,6 +1,6 @@
-import type { Decision } from '../lifecycle/decision.js';
-import { type Message, type ToolCallPart, type ToolResultPart, textOf, toolCallsOf } from '../model/message.js';
-import type { RunResult } from './run-result.js';
+import type { Decision } from '../../lifecycle/decision.js';
+import { type Message, type ToolCallPart, type ToolResultPart, textOf, toolCallsOf } from '../../model/message.js';
+import type { RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
 
