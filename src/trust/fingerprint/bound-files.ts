@@ -66,9 +66,14 @@ const SCRIPT = /\.(?:[cm]?[jt]sx?|(?:ba|z|k|fi)?sh|pyw?|rb|p[lm]|php|lua|awk|tcl
 
 /** Logs, settings and other data do not count: a hook may write them. */
 function isScript(path: string): boolean {
-  const is = statSync(path, { throwIfNoEntry: false });
-  if (!is?.isFile()) return false;
-  return (is.mode & 0o111) !== 0 || SCRIPT.test(path) || readFirstLine(path)?.indexOf('#!') === 0;
+  try {
+    const is = statSync(path, { throwIfNoEntry: false });
+    if (!is?.isFile()) return false;
+    return (is.mode & 0o111) !== 0 || SCRIPT.test(path) || readFirstLine(path)?.indexOf('#!') === 0;
+  } catch {
+    // A circle of links runs nothing.
+    return false;
+  }
 }
 
 const keyOf = (file: BoundFile) => `${file.in}/${file.path}`;
