@@ -233,3 +233,55 @@ describe('approval: asked at once', () => {
     expect(ran).toEqual([]);
   });
 });
+
+describe('ask is called for one call after another', () => {
+  const twice = [calls(call('c1', 'pay'), call('c2', 'pay')), 'done'];
+
+  /** Counts how many questions are open at once. */
+  function asker() {
+    const seen = { open: 0, most: 0, asked: [] as string[] };
+    const ask = async (asked: { readonly id: string }): Promise<ApprovalAnswer> => {
+      seen.open += 1;
+      seen.most = Math.max(seen.most, seen.open);
+      seen.asked.push(asked.id);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      seen.open -= 1;
+      if (asked.id === 'c1') throw new Error('the terminal is gone');
+      return 'approve';
+    };
+    return { seen, ask };
+  }
+
+  test('also when the first question fails', async () => {
+    const { seen, ask } = asker();
+    const { agent, ran } = agentOf(twice, [approval({ ask })]);
+
+    await agent.run('go');
+
+    expect(seen).toMatchObject({ most: 1, asked: ['c1', 'c2'] });
+    expect(ran).toEqual(['pay {}']);
+  });
+
+  test('unless askInParallel says otherwise', async () => {
+    const { seen, ask } = asker();
+
+    await agentOf(twice, [approval({ ask, askInParallel: true })]).agent.run('go');
+
+    expect(seen.most).toBe(2);
+  });
+
+  test('a run that is aborted meanwhile asks no more', async () => {
+    const asked: string[] = [];
+    const stop = new AbortController();
+    const ask = async ({ id }: { readonly id: string }): Promise<ApprovalAnswer> => {
+      asked.push(id);
+      stop.abort();
+      return 'approve';
+    };
+
+    await rejectionOf(agentOf(twice, [approval({ ask })]).agent.run('go', { signal: stop.signal }));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+
+    expect(asked).toEqual(['c1']);
+  });
+});

@@ -2,7 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import type { Ids } from '../../internal/ids.js';
 import type { Logger } from '../../internal/logger.js';
 import type { Chain } from '../../lifecycle/chain.js';
-import type { Model, ModelRequest, ModelSettings, ToolChoice } from '../../model/model.js';
+import type { Model, ModelRequest, ModelResponse, ModelSettings, ToolChoice } from '../../model/model.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
 import type { ToolRun } from '../../tools/tool.js';
 import type { ToolCatalog } from '../../tools/tool-catalog.js';
@@ -69,4 +69,10 @@ export interface OutputCheck {
   /** What the model is told, where the schema can say it. */
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
+}
+
+/** Takes a response, or a failure, of a model. Made once a run. */
+export interface ResponseHandlers {
+  readonly accept: (response: ModelResponse) => ModelResponse;
+  readonly refuse: (error: unknown) => never;
 }

@@ -17,7 +17,7 @@ import type { AgentEvent } from '../agent-event.js';
 import { type RunListeners, StreamListeners } from '../listeners.js';
 import type { PendingCall } from '../run-result.js';
 import { Conversation } from './conversation.js';
-import type { RunConfig, RunOrigin } from './run-config.js';
+import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
 /** What a run is attached to beside its options. */
 export interface Attached {
@@ -55,6 +55,7 @@ export class Run implements HookRun {
   /** Set while an event waits for its end. */
   inTurn = false;
   inModel = false;
+  handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;
   /** The last response that counted. */

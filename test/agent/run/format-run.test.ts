@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentLifecycle, formatRun, HookAction } from '../../../src/index.js';
+import { calls, scriptedModel } from '../../../src/testing/testing.js';
+import { toolOf } from '../../support/agent/sample-tools.js';
+
+const search = toolOf('search', () => 'found');
+const fails = toolOf('fails', () => {
+  throw new Error('broken');
+});
+
+describe('formatRun', () => {
+  test('draws the sums, a line per turn and the decisions', async () => {
+    const guard: AgentLifecycle = {
+      name: 'guard',
+      wrapToolCall: (call, next) => (call.name === 'search' ? next({ ...call, input: { q: 'safe' } }) : next()),
+    };
+    const script = [
+      calls({ id: 'c1', name: 'search', input: { q: 'x' } }, { id: 'c2', name: 'fails', input: {} }),
+      'Two.',
+    ];
+    const agent = new Agent({ model: scriptedModel(script), tools: [search, fails], lifecycle: [guard] });
+    const result = await agent.run('go');
+
+    const { inputTokens, outputTokens } = result.usage;
+    expect(formatRun(result).split('\n')).toEqual([
+      `completed: 2 turns, 2 tool calls, ${inputTokens} + ${outputTokens} tokens`,
+      '├─ turn 1  search {"q":"x"} ✓, fails {} ✗',
+      '│           guard: modify search',
+      '└─ turn 2  "Two."',
+    ]);
+  });
+
+  test('marks the calls that wait for a decision, and draws a resumed run from turn 0', async () => {
+    const ask: AgentLifecycle = {
+      name: 'ask',
+      wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('ask first')),
+    };
+    const script = [calls({ id: 'c1', name: 'search', input: {} })];
+    const suspended = await new Agent({ model: scriptedModel(script), tools: [search], lifecycle: [ask] }).run('go');
+    const resumed = await new Agent({ model: scriptedModel(['Done.']), tools: [search], lifecycle: [ask] }).run('', {
+      messages: suspended.history,
+      resume: { c1: 'approve' },
+    });
+
+    expect(formatRun(suspended)).toContain('└─ turn 1  search {} … waits for a decision');
+    expect(formatRun(resumed).split('\n').slice(1)).toEqual([
+      '├─ turn 0  search ✓',
+      '│           resume: approve search',
+      '└─ turn 1  "Done."',
+    ]);
+  });
+
+  test('cuts long texts, and leaves out what would steer a terminal', async () => {
+    const agent = new Agent({ model: scriptedModel([`\u001b[2J${'word '.repeat(100)}`]) });
+
+    const drawn = formatRun(await agent.run('go'));
+
+    expect(drawn).not.toContain('\u001b');
+    expect(drawn.length).toBeLessThan(200);
+    expect(drawn).toContain('…"');
+  });
+});

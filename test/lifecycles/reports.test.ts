@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { Agent, type AgentEvent, type AgentLifecycle } from '../../src/index.js';
+import { compaction, fallbackModels, retryModelCalls } from '../../src/lifecycles/lifecycles.js';
+import { fails, scriptedModel } from '../../src/testing/testing.js';
+import { keepingLogger } from '../support/agent/silent-logger.js';
+
+const soon = retryModelCalls({ initialDelayMs: 1, random: () => 0 });
+
+/** An agent whose first model call fails, and its log. */
+function agentOf(lifecycle: AgentLifecycle) {
+  const logger = keepingLogger();
+  const agent = new Agent({
+    model: scriptedModel([fails(Object.assign(new Error('busy'), { status: 503 })), 'done']),
+    lifecycle: [lifecycle],
+    logger,
+  });
+  return { agent, logger };
+}
+
+async function newsOf(agent: Agent): Promise<unknown[]> {
+  const news: AgentEvent[] = [];
+  for await (const event of agent.stream('go')) {
+    if (event.type === 'model-error' || event.type.startsWith('compaction')) news.push(event);
+  }
+  return news;
+}
+
+describe('a diagnostic comes once', () => {
+  test.each<[string, AgentLifecycle, object]>([
+    ['a retry', soon, { action: 'retry', model: 'scripted', delayMs: 0.5 }],
+    ['a fallback', fallbackModels([scriptedModel(['other'])]), { action: 'fallback', model: 'scripted', delayMs: 0 }],
+  ])('%s is an event to who listens', async (_what, lifecycle, expected) => {
+    const { agent, logger } = agentOf(lifecycle);
+
+    expect(await newsOf(agent)).toMatchObject([
+      { type: 'model-error', turn: 1, error: { code: 'ERR_MODEL_FAILED' }, ...expected },
+    ]);
+    expect(logger.lines).toEqual([]);
+  });
+
+  test('and a line in the log where nobody listens to that event', async () => {
+    const { agent, logger } = agentOf(soon);
+    agent.on('run-end', () => {});
+
+    await agent.run('go');
+
+    expect(logger.lines).toHaveLength(1);
+    expect(String(logger.lines)).toContain('attempt 2 follows in');
+  });
+
+  test('a listener of that event alone is enough', async () => {
+    const { agent, logger } = agentOf(soon);
+    const heard: string[] = [];
+    agent.on('model-error', ({ action }) => void heard.push(action));
+
+    await agent.run('go');
+
+    expect([heard, logger.lines]).toEqual([['retry'], []]);
+  });
+});
+
+test('a compaction tells its beginning and its end, with the number of messages', async () => {
+  const short = compaction({ maxMessages: 4, keep: 2, summarize: () => 'Short.' });
+  const messages = Array.from({ length: 6 }, (_, at) =>
+    at % 2 === 0
+      ? ({ role: 'user', content: `question ${at}` } as const)
+      : ({ role: 'assistant', content: [{ type: 'text', text: `answer ${at}` }] } as const),
+  );
+  const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [short] });
+  const news: unknown[] = [];
+  for await (const event of agent.stream('go', { messages })) {
+    if (event.type === 'compaction-start' || event.type === 'compaction-end') news.push([event.type, event.messages]);
+  }
+  expect(news[0]).toEqual(['compaction-start', 7]);
+  expect(news[1]).toMatchObject(['compaction-end', expect.any(Number)]);
+});
