@@ -156,8 +156,8 @@ const maxTurns: OptionRule = {
 
 /** What an agent and one of its runs may have. `tools` are checked as they are read. */
 const sharedRules = {
-  tools: alsoCalled(anything, 'toolkit', 'functions'),
-  maxTurns: alsoCalled(maxTurns, 'maxSteps', 'maxIterations', 'stopWhen', 'recursionLimit'),
+  tools: anything,
+  maxTurns: alsoCalled(maxTurns, 'maxSteps', 'maxIterations', 'stopWhen'),
   settings: alsoCalled(group(settingsRules), 'modelSettings'),
   timeouts: alsoCalled(group(timeoutRules), 'timeout', 'timeoutMs'),
 } satisfies Partial<OptionTable<AgentOptions>>;
@@ -166,8 +166,8 @@ const agentRules = {
   ...sharedRules,
   model: required(model),
   name: fullText,
-  instructions: alsoCalled(text, 'system', 'systemPrompt', 'system_prompt', 'prompt'),
-  lifecycle: alsoCalled(array, 'lifecycles', 'middleware', 'middlewares', 'hooks', 'callbacks'),
+  instructions: alsoCalled(text, 'system', 'systemPrompt', 'prompt'),
+  lifecycle: alsoCalled(array, 'middleware', 'hooks', 'callbacks'),
   loaders: alsoCalled(listOf(withMethods('load')), 'plugins', 'extensions', 'mcpServers'),
   parallelToolCalls: {
     expected: 'a boolean or a whole number of 1 or more',
@@ -183,10 +183,10 @@ const agentRules = {
 const runRules = {
   ...sharedRules,
   model,
-  signal: alsoCalled(withMethods('addEventListener', 'removeEventListener'), 'abortSignal', 'abort'),
+  signal: alsoCalled(withMethods('addEventListener', 'removeEventListener'), 'abortSignal'),
   context: anything,
   messages: alsoCalled(anything, 'history'),
-  output: alsoCalled(anything, 'schema', 'outputType', 'responseFormat', 'response_format'),
+  output: alsoCalled(anything, 'schema', 'outputType', 'responseFormat'),
   resume: anything,
   parent: anything,
 } satisfies OptionTable<RunOptions>;

@@ -57,13 +57,12 @@ const rules = {
     'parameters',
     'schema',
     'args',
-    'input_schema',
   ),
   inputSchema: object,
   timeoutMs: timerMs,
   annotations: anything,
   origin: anything,
-  execute: alsoCalled(required(callable), 'handler', 'func', 'fn', 'run', 'call', 'invoke', 'callback'),
+  execute: alsoCalled(required(callable), 'handler', 'func', 'run', 'invoke'),
 } satisfies OptionTable<ToolDefinition<JsonSchema>>;
 
 /**
