@@ -78,7 +78,7 @@ export class Run implements HookRun {
     this.conversation = new Conversation(config.instructions);
   }
 
-  /** Made on first use: most runs have nobody to see it. */
+  /** Made on first use. */
   get context(): RunView {
     this.view ??= new RunView(this);
     return this.view;
