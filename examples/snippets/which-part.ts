@@ -15,7 +15,7 @@ import { createTrustGate } from 'keelson/trust';
 import { z } from 'zod';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-parts-'));
-// What a user installs is looked for at home: here, in a home of the snippet's own.
+// A user's own parts are read from the home folder. This snippet uses a temporary one.
 process.env.HOME = join(folder, 'home');
 const workspaceDir = join(folder, 'work');
 mkdirSync(workspaceDir);

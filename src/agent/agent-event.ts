@@ -47,7 +47,10 @@ export interface ModelStartEvent extends EventBase {
   readonly model: string;
 }
 
-/** Text that the model streams. Provisional: a later attempt starts over, and `model-end` is what counts. */
+/**
+ * Text that the model streams. Provisional: a later attempt starts over, and `model-end` is what counts. The text that a
+ * lifecycle ends the run with comes as a new attempt after the `turn-end`.
+ */
 export interface TextDeltaEvent extends EventBase {
   readonly type: 'text-delta';
   readonly turn: number;

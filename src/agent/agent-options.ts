@@ -62,7 +62,7 @@ export interface AgentOptions<Context = unknown> {
 }
 
 /**
- * What one run may have of its own.
+ * Options of one run. They replace the agent's own for that run.
  *
  * @example
  * const result = await agent.run('Who wrote it?', {

@@ -9,9 +9,9 @@ import type { RunResult } from './run-result.js';
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of the answer, and what the model says before it calls tools. Read this or the events, not both: they come
-   * from one queue. Text of a model call that failed and is retried stands before that of the next attempt; to show only
-   * the last, read the events and start over when `attempt` changes.
+   * The text of every turn, the answer last. Read this or the events, not both: they come from one queue. If a model call
+   * fails and is retried, the text of both attempts appears. To show only the last attempt, read the events and clear the
+   * text when `attempt` changes.
    *
    * @example
    * for await (const text of agent.stream('Hello').text) process.stdout.write(text);

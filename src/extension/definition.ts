@@ -128,7 +128,7 @@ export interface RegisteredExtension extends Extension {
 }
 
 /**
- * Gives back the extension, checked by the compiler: a member that only looks like a callback is none, as in a registry.
+ * Returns the extension, checked by the compiler. An unknown member, such as a misspelt callback, does not compile.
  *
  * @example
  * const shout = defineExtension({ id: 'shout', onPlainText: (text) => text.toUpperCase() });

@@ -1,9 +1,9 @@
 import type { JsonValue } from './json.js';
 
-/** What stands in a text of another program for something of ours. */
+/** Values by the name of their placeholder. */
 export type Replacements = Readonly<Record<string, string>>;
 
-/** A copy of a JSON value with its texts replaced: `${name}` by what `replacements` has for it. */
+/** Copies a JSON value, and replaces each `${name}` in its strings. An unknown name stays as it is. */
 export function replaceTexts<T extends JsonValue>(value: T, replacements: Replacements): T {
   return mapTexts(value, (text) =>
     text.replace(/\$\{([^${}]+)\}/g, (whole, name: string) =>
@@ -12,7 +12,7 @@ export function replaceTexts<T extends JsonValue>(value: T, replacements: Replac
   );
 }
 
-/** A copy of a JSON value with another text in the place of each; keys stay. */
+/** Copies a JSON value with each of its strings changed. Keys stay as they are. */
 export function mapTexts<T extends JsonValue>(value: T, change: (text: string) => string): T {
   if (typeof value === 'string') return change(value) as T;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change)) as unknown as T;

@@ -36,7 +36,7 @@ export const HOOKS = [
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
-/** What other libraries call the hooks. */
+/** Names of hooks in other libraries. */
 const NAMES = {
   hooks: HOOKS,
   foreign: [

@@ -42,10 +42,10 @@ export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
 /**
  * Makes a lifecycle that lets calls through only with somebody's yes. `ask` gives it at once; without an answer the call
  * is suspended: the run ends with status `suspended` and goes on with `resume`, in this process or another, where an
- * approved call is not asked about again. A denied one gets an error result. All that it needs to know stands in the
- * messages. A call whose tool does not exist passes: there is nothing to run.
+ * approved call is not asked about again. A denied one gets an error result. The messages hold the whole state. A call
+ * of an unknown tool passes, since nothing runs.
  *
- * Where `when` or `ask` throws, the call gets an error result and is not run. A name in `tools` that matches no tool is
+ * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no tool is
  * logged as a warning at the first model call.
  *
  * Priority 5: innermost, so that it judges the final arguments, and nobody is asked about what a gate forbids anyway.
@@ -79,7 +79,7 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
   };
 }
 
-/** Two questions on one terminal would lose one of the answers. A run that is aborted meanwhile asks no more. */
+/** Asks one question at a time: two prompts on one terminal lose an answer. Asks nothing once the run is aborted. */
 function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, ask: () => T) {
   const root = rootOf(run);
   const { signal } = run;

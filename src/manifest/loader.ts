@@ -17,7 +17,7 @@ import type { ManifestsStatus } from './status.js';
 export class Manifests implements LifecycleLoader {
   readonly name = 'manifests';
   readonly gate: TrustGate;
-  /** Where the hooks of extensions are registered. */
+  /** The registry that receives the hooks of extensions. */
   readonly hooks: HookRegistry;
   /** The servers of extensions, under names of their own. */
   readonly mcp: McpServers;

@@ -9,7 +9,7 @@ import type { Plugin } from './plugin.js';
 
 const HOOKS = ['onInit', 'onShutdown', 'beforeMessage', 'afterResponse', 'beforeToolExecute', 'afterToolExecute'];
 
-/** What other libraries call the hooks. */
+/** Names of hooks in other libraries. */
 const NAMES = {
   hooks: HOOKS,
   foreign: [

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../internal/promise.js';
 
-/** Whose state it is: an extension's, in one session. Both are opaque: any text, however alike two pairs look when joined. */
+/** The owner of a state: one extension in one session. Both ids may be arbitrary strings. */
 export interface StateScope {
   readonly extension: string;
   readonly session: string;

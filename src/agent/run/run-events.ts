@@ -33,7 +33,7 @@ export function announceModelEnd(run: Run, response: ModelResponse | undefined):
   run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
-/** Shows the text that a lifecycle ends the run with. It begins a new attempt, since it replaces what the model said. */
+/** Emits the text that a lifecycle ends the run with, as a new attempt: it replaces the text of the model. */
 export function announceText(run: Run, text: string): void {
   if (text === '' || !wantsParts(run)) return;
   run.attempt += 1;

@@ -38,7 +38,7 @@ export class Run implements HookRun {
   readonly origin: RunOrigin;
   readonly attached: Attached;
   readonly listeners: RunListeners;
-  private view: RunView | undefined = undefined;
+  readonly context: RunView;
   readonly end: RunEnd;
   readonly conversation: Conversation;
   readonly usage: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -76,12 +76,7 @@ export class Run implements HookRun {
     this.listeners = attached.sink === undefined ? config.hub : new StreamListeners(attached.sink, config.hub);
     this.end = new RunEnd(config.life.stop);
     this.conversation = new Conversation(config.instructions);
-  }
-
-  /** Made on first use. */
-  get context(): RunView {
-    this.view ??= new RunView(this);
-    return this.view;
+    this.context = new RunView(this);
   }
 
   record(decision: Omit<Decision, 'turn'>): void {

@@ -8,7 +8,7 @@ const LISTS = { preferred_tools: 'preferredTools', avoided_tools: 'avoidedTools'
 
 const names = listOf(fullText);
 
-/** What tool guidance must be, in either form of its keys. */
+/** Rules for tool guidance, with camelCase and snake_case keys. */
 export const toolConfigRule = group({
   preferredTools: names,
   avoidedTools: names,

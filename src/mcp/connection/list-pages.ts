@@ -30,7 +30,7 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
       warn(`${method} gave more than ${maxEntries} entries: the rest is left out`);
       return entries.slice(0, maxEntries);
     }
-    // By the protocol an empty cursor is a cursor, but servers write it when there is none.
+    // The protocol allows an empty cursor, but servers send one on the last page.
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
       warn(

@@ -34,7 +34,7 @@ export interface McpToolOwner {
 }
 
 /**
- * Whether a tool is one of an MCP server's.
+ * Returns true for a tool of an MCP server.
  *
  * @example
  * const askFirst = approval({ when: ({ tool }) => tool !== undefined && isMcpTool(tool) });

@@ -22,7 +22,7 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
     : callUnwatched(run, request);
 }
 
-/** Without a watch the two handlers of a run serve all its calls: an async function would take 300 bytes a call. */
+/** All calls of a run share two handlers: an async function would allocate 300 bytes more per call. */
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { model } = request;
   try {

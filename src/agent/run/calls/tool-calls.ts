@@ -67,7 +67,7 @@ function startCalls(calls: TurnCalls): void {
   }
 }
 
-/** Starts one call: through its wraps, or directly. Stores the result of a call that takes no time. */
+/** Starts one call, through its wraps if there are any. Stores the result at once when it is not a promise. */
 function startCall(calls: TurnCalls, index: number): StartedCall | undefined {
   const { run, prior } = calls;
   const part = calls.parts[index] as ToolCallPart;

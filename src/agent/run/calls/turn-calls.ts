@@ -16,11 +16,11 @@ export interface PriorResults {
   readonly approved: boolean;
 }
 
-/** A call that takes time. */
+/** A call whose result is a promise. */
 export interface StartedCall {
   /** Its place among the calls of the turn. */
   readonly index: number;
-  /** Undefined when hooks stand around the call: then `output` is its result. */
+  /** Undefined for a call with wraps. Then `output` resolves to the finished result. */
   readonly call: ToolCall | undefined;
   readonly output: PromiseLike<unknown>;
 }
