@@ -39,7 +39,10 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-function compose({ parent, additions = {}, exclude }: EnvironmentSource, isKept: (name: string) => boolean): Environment {
+function compose(
+  { parent, additions = {}, exclude }: EnvironmentSource,
+  isKept: (name: string) => boolean,
+): Environment {
   const env = new Map<string, string>();
   const add = (name: string, value: string | undefined) => {
     if (value !== undefined) env.set(name, fold(name) === 'PATH' ? safePath(value, exclude) : value);

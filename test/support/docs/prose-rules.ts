@@ -4,7 +4,8 @@ import { type Passage, splitSentences } from './prose.js';
 export type ProseProblem = string;
 
 const opener = /^["'“(*_]*(What|Whether|Where|Those|Of one|By what)\b/;
-const isNone = /(?<!\bthere )\b(is|are|was|were|be) (no(?! longer| more| later| earlier| less| larger| smaller)|none)\b|\bthere is no such\b/i;
+const isNone =
+  /(?<!\bthere )\b(is|are|was|were|be) (no(?! longer| more| later| earlier| less| larger| smaller)|none)\b|\bthere is no such\b/i;
 const maxWords = 30;
 
 /** The problems of passages of comments and Markdown: openers, "is no …", long sentences, semicolons. */
