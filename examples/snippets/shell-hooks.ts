@@ -33,7 +33,7 @@ const [line] = readFileSync(join(workspaceDir, 'audit.jsonl'), 'utf8').split('\n
 assert.deepEqual(JSON.parse(line ?? '').data.args, { at: 'quay' });
 
 // #region runner
-const outcome = await hooks.runner.run({
+const outcome = await hooks.runner.runEvent({
   event: 'before_tool',
   sessionId: 'harbour',
   tool: 'look',

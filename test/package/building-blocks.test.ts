@@ -25,7 +25,7 @@ describe('each part can be used by itself', () => {
     registry.register({ event: 'before_tool', name: 'no', command: 'sh', args: ['-c', 'echo \'{"continue":false}\''] });
     const { runner } = shellHooks({ workspaceDir: await emptyFolder(), registry });
 
-    const result = await runner.run({
+    const result = await runner.runEvent({
       event: 'before_tool',
       sessionId: 's',
       value: {},

@@ -7,6 +7,7 @@ import { definitionRules, type HookRegistration, type ShellHook } from '../hook/
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
 
@@ -97,7 +98,7 @@ function ignore(source: HookSource, key: string): void {
   reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is not read${where}.` });
 }
 
-/** The fields with a meaning; all others are data for later hooks. */
+/** The fields with a type that is checked. */
 const FIELDS = {
   systemMessage: 'text',
   reason: 'text',
@@ -105,10 +106,28 @@ const FIELDS = {
   updatedInput: 'object',
   updatedTools: 'texts',
 } as const;
-const RESERVED: readonly string[] = ['continue', 'data', 'updatedOutput', ...Object.keys(FIELDS)];
+/** The events at which a field rewrites the value. */
+const UPDATES: Readonly<Record<string, readonly HookEvent[]>> = {
+  updatedPrompt: ['before_agent'],
+  updatedMessages: ['before_model'],
+  updatedTools: ['before_tool_selection'],
+  updatedResponse: ['before_model', 'after_model'],
+  updatedInput: ['before_tool'],
+  updatedOutput: ['after_tool'],
+};
+/** The fields with a meaning; all others are data for later hooks. */
+const RESERVED: readonly string[] = ['continue', 'data', 'reason', 'systemMessage', ...Object.keys(UPDATES)];
+/** The same fields as `updated_prompt` and the like: hooks read snake_case, and many write it. */
+const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
+  RESERVED.filter((name) => /[A-Z]/.test(name)).map((name) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name,
+  ]),
+);
 
 /** Reads a hook by the rules of this library: standard output counts, whatever the exit code. */
-function readNative({ hook, result }: FinishedHook): HookReading {
+function readNative(run: FinishedHook): HookReading {
+  const { hook, result } = run;
   const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) {
     return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };
@@ -116,10 +135,28 @@ function readNative({ hook, result }: FinishedHook): HookReading {
   const parsed = result.stdoutTruncated ? {} : parseOutput(result.stdout);
   if (problem !== undefined) return readFailed(parsed, problem);
   const { output } = parsed;
-  const bad = parsed.problem ?? (output && findBadField(output, FIELDS));
+  const bad = parsed.problem ?? (output && problemIn(output));
   if (bad !== undefined) return readFailed(parsed, malformed(bad));
   if (output === undefined) return SILENT;
-  return { output, data: dataOf(output), effects: effectsOf(output, hook.event), ignored: foreignWordsIn(output) };
+  const fields = camelCased(output);
+  const ignored = [...misplacedIn(fields, hook.event), ...foreignWordsIn(fields)];
+  return { output, data: dataOf(fields), effects: effectsOf(fields, run), ignored };
+}
+
+function camelCased(output: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(output).map(([key, value]) => [SNAKE_CASE.get(key) ?? key, value]));
+}
+
+function problemIn(output: JsonObject): string | undefined {
+  const repeated = [...SNAKE_CASE].find((names) => names.every((name) => Object.hasOwn(output, name)));
+  if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are one field; write it once`;
+  const fields = camelCased(output);
+  return findBadField(fields, FIELDS) ?? findBadConversation(fields);
+}
+
+function misplacedIn(output: JsonObject, event: HookEvent): readonly string[] {
+  const misplaced = Object.entries(UPDATES).filter(([name, events]) => !events.includes(event) && name in output);
+  return misplaced.map(([name]) => name).filter((name) => output[name] !== null);
 }
 
 /** A guard that was written for another program says no in words that are mere data here. */
@@ -131,7 +168,8 @@ function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly 
 /** Of a program that failed, or wrote something wrong, only a cancellation counts: a guard that has said no has said it. */
 function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
   if (output?.continue !== false) return failed(problem);
-  const reading = { output, data: dataOf(output), effects: cancellation(output) };
+  const fields = camelCased(output);
+  const reading = { output, data: dataOf(fields), effects: cancellation(fields) };
   return problem.kind === 'exit-code' ? reading : { ...reading, problem };
 }
 
@@ -143,10 +181,12 @@ function cancellation(output: JsonObject): HookEffects {
   };
 }
 
-function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
+function effectsOf(output: JsonObject, run: FinishedHook): HookEffects {
+  const { event } = run.hook;
   const { updatedPrompt, updatedInput, updatedOutput, updatedTools } = output;
   return {
     ...cancellation(output),
+    ...conversationEffects(output, run),
     ...(event === 'before_agent' && typeof updatedPrompt === 'string' && { prompt: updatedPrompt }),
     ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
     ...(event === 'after_tool' && updatedOutput !== undefined && { result: resultOf(updatedOutput) }),

@@ -18,7 +18,7 @@ import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { hookInput } from './input.js';
+import { hookInput, shownTo } from './input.js';
 import { isFor, isMatched, namesOf } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
@@ -135,7 +135,8 @@ export class HookRunner {
       // Many a program ends with 0 where it is told to: what it did not say is no yes.
       const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
-      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result });
+      const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
+      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });

@@ -12,7 +12,7 @@ test('S0-3.1: the event is one JSON document on standard input, and then it ends
   const value = 'ä€😀\n"\\'.repeat(10) + 'x'.repeat(5 * 1024 * 1024);
   const { runner } = hooksIn(lab, { hooks: [sh('before_agent', 'cat > input.json')] });
   const describe = () => ({ data: { prompt: value }, flat: { prompt: 'short' } });
-  await runner.run({ event: 'before_agent', sessionId: 's1', value: undefined, describe });
+  await runner.runEvent({ event: 'before_agent', sessionId: 's1', value: undefined, describe });
 
   expect(JSON.parse(lab.read('input.json'))).toEqual({
     event: 'before_agent',
@@ -152,7 +152,7 @@ async function timeUntilKilled(timeout: number | undefined, more: Partial<HookDe
   const hooks = { before_tool: [sh('before_tool', 'true', more)], ...(timeout !== undefined && { timeout }) };
   const { runner } = hooksIn(lab, { hooks, machine: { clock, spawn } });
   const describe = () => ({ data: {} });
-  await runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe });
+  await runner.runEvent({ event: 'before_tool', sessionId: 's', value: undefined, describe });
   await killed;
   return timers[0] as number;
 }
@@ -179,7 +179,7 @@ test('S0-14.3: hooks.timeout holds at every event', async () => {
   const { runner } = hooksIn(lab, { hooks });
   const describe = () => ({ data: {} });
   for (const event of ['before_tool', 'session_start'] as const) {
-    await runner.run({ event, sessionId: 's', value: undefined, describe });
+    await runner.runEvent({ event, sessionId: 's', value: undefined, describe });
   }
 
   const late = lab.logged('warn').filter(({ details }) => details?.timeoutMs !== undefined);
@@ -211,7 +211,7 @@ test('an abort ends the hook that runs and starts no other', async () => {
   const controller = new AbortController();
   const hooks = [sh('before_tool', 'touch begun; sleep 60'), sh('before_tool', 'touch second')];
   const { runner } = hooksIn(lab, { hooks });
-  const running = runner.run({
+  const running = runner.runEvent({
     ...{ event: 'before_tool', sessionId: 's', value: undefined, signal: controller.signal },
     describe: () => ({ data: {} }),
   });
@@ -227,7 +227,7 @@ test('a hook that is removed while another one runs does not start', async () =>
     hooks: [sh('before_tool', 'sleep 0.2'), sh('before_tool', 'touch second', { name: 'b' })],
   });
   const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
-  const running = hooks.runner.run(occasion);
+  const running = hooks.runner.runEvent(occasion);
   hooks.registry.unregister('b');
   await running;
 
