@@ -7,6 +7,7 @@ import { definitionRules, type HookRegistration, type ShellHook } from '../hook/
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import type { JsonMap } from './parse-events.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
@@ -28,10 +29,10 @@ export const native: Dialect = {
   read: readNative,
 };
 
-const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
+const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
 /**
- * Reads the format of this library: `hooks` is a list of hooks, or maps events to lists of them. `timeout` beside the
- * events is the time of those that have none of their own.
+ * Reads the format of this library. `hooks` is an array of hooks, or an object with `timeout` and arrays by event or one
+ * array `hooks`. `timeout` may also stand beside `hooks`.
  */
 export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   for (const key of Object.keys(document)) {
@@ -40,29 +41,36 @@ export function parseNativeHooks(document: Readonly<Record<string, unknown>>, so
       reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     } else if (!KNOWN.includes(key)) ignore(source, key);
   }
-  const { hooks } = document;
-  if (hooks === undefined) return { hooks: [] };
-  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)) };
-  if (isObject(hooks)) return parseMap(hooks, source);
+  const { hooks = [] } = document;
+  const timeout = timeoutOf(document, source, 'timeout');
+  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
+  if (isObject(hooks)) return { timeout, ...parseMap(hooks, source) };
   reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no list and no object.' });
   return { hooks: [] };
 }
 
-function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+function parseMap(map: JsonMap, source: HookSource): HookContent {
   const hooks: HookRegistration[] = [];
-  let timeout: number | undefined;
+  const timeout = timeoutOf(map, source, 'hooks.timeout');
   for (const [key, value] of Object.entries(map)) {
-    if (key === 'timeout' && source.scope !== 'workspace') timeout = timeoutOf(value, source);
-    else if (isHookEvent(key) && Array.isArray(value)) {
-      hooks.push(...value.flatMap((entry) => entryOf(entry, key, source)));
+    if (key === 'timeout') continue;
+    const event = isHookEvent(key) ? key : undefined;
+    if ((event !== undefined || key === 'hooks') && Array.isArray(value)) {
+      hooks.push(...value.flatMap((entry) => entryOf(entry, event, source)));
     } else if (Array.isArray(value) || isHookEvent(key)) refuseEvent(source, key);
     else ignore(source, `hooks.${key}`);
   }
-  return { hooks, timeout };
+  return { hooks, ...(timeout !== undefined && { timeout }) };
 }
 
-function timeoutOf(timeout: unknown, source: HookSource): number | undefined {
-  const [problem] = memberProblems({ 'hooks.timeout': timeout }, { 'hooks.timeout': timerMs });
+/** The `timeout` of an object. A file of the workspace cannot set one, since it holds for the hooks of all files. */
+function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): number | undefined {
+  if (timeout === undefined) return undefined;
+  if (source.scope === 'workspace') {
+    ignore(source, path);
+    return undefined;
+  }
+  const [problem] = memberProblems({ [path]: timeout }, { [path]: timerMs });
   if (problem === undefined) return timeout as number;
   reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${problem}.` });
   return undefined;

@@ -5,13 +5,12 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
-import type { RequestChange } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
 import { afterModelFields, idsOf, sentMessages } from './event-fields.js';
 import type { HookParts } from './parts.js';
-import { answerOf, isFinal, joinLimits, limitTools, rewriteResponse } from './rewrites.js';
+import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from './rewrites.js';
 import type { RunState } from './run-state.js';
 
 /** `before_model`. What hooks say joins this very request. */
@@ -27,20 +26,11 @@ export async function beforeModel(
     ...idsOf(run),
     value: sentMessages(run, messages),
     describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
-    rewrite: (sent, { request }) => (request === undefined ? sent : showChange(sent, request)),
+    rewrite: rewriteMessages,
     signal: notes.signalOf(run),
   });
   notes.changes = outcome.model;
   return takeEntry(outcome, run, parts);
-}
-
-/** What the next hook sees of a change; of one that cannot be sent, nothing. */
-function showChange(sent: readonly Message[], { change }: RequestChange): readonly Message[] {
-  try {
-    return change(sent);
-  } catch {
-    return sent;
-  }
 }
 
 /** `before_tool_selection`. What hooks say joins this very request. */

@@ -1,5 +1,5 @@
 import { isObject } from '../../internal/json.js';
-import { type AssistantPart, toolCallsOf } from '../../model/message.js';
+import { type AssistantPart, type Message, toolCallsOf } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { HookEffects, ToolChoiceLimit } from '../hook/effects.js';
@@ -15,6 +15,15 @@ export function rewriteInput(input: unknown, { input: whole, inputChanges }: Hoo
 export function rewriteResult(value: ToolResult, { result }: HookEffects): ToolResult {
   if (result === undefined) return value;
   return value.isError ? { ...result, isError: true } : result;
+}
+
+/** The messages of a request as a hook rewrote them. A change that cannot be sent is left out. */
+export function rewriteMessages(sent: readonly Message[], { request }: HookEffects): readonly Message[] {
+  try {
+    return request?.change(sent) ?? sent;
+  } catch {
+    return sent;
+  }
 }
 
 /** The response as a hook rewrote it. The finish reason changes if hooks added the first tool call or removed the last. */

@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import type { Spawn } from '../../../src/process/process-group.js';
@@ -168,6 +170,58 @@ test('S0-14.1: hooks.timeout is the time of every hook that has none of its own'
 test('S0-14.5: the time of a hook wins over hooks.timeout, be it shorter or longer', async () => {
   expect(await timeUntilKilled(5_000, { timeout: 100 })).toBe(100);
   expect(await timeUntilKilled(100, { timeout: 5_000 })).toBe(5_000);
+});
+
+const endless = { event: 'before_tool', name: 'endless', command: 'sleep', args: ['60'] } as const;
+
+/** The time after which the hook of a file was ended, as the log says. */
+async function timeoutInFile(document: object): Promise<unknown> {
+  writeFileSync(join(lab.home, 'hooks.json'), JSON.stringify(document));
+  const hooks = hooksIn(lab, { files: [{ path: join(lab.home, 'hooks.json') }] });
+  await hooks.reload();
+  await hooks.runner.run('before_tool', { tool_name: 'look' });
+  return lab.logged('warn').find(({ details }) => details?.hookName === 'endless')?.details?.timeoutMs;
+}
+
+test.each<[string, object]>([
+  ['beside a list', { timeout: 150, hooks: [endless] }],
+  ['beside events', { timeout: 150, hooks: { before_tool: [{ ...endless, event: undefined }] } }],
+  ['with a list in `hooks`', { hooks: { timeout: 150, hooks: [endless] } }],
+  ['among events, where it wins', { timeout: 5_000, hooks: { timeout: 150, before_tool: [endless] } }],
+])('S0-14.1: a file may give the default time %s', async (_place, document) => {
+  expect(await timeoutInFile(document)).toBe(150);
+});
+
+test('S0-14.1: the host may give the default time with a list of hooks', async () => {
+  const hooks = hooksIn(lab, { hooks: { timeout: 150, hooks: [endless] } });
+  await hooks.runner.run('before_tool', { tool_name: 'look' });
+
+  expect(lab.logged('warn')[0]?.details).toMatchObject({ hookName: 'endless', timeoutMs: 150 });
+});
+
+test.each([
+  [{ timeout: '5s', hooks: [endless] }, '`timeout` must be milliseconds from 1 to'],
+  [{ hooks: { timeout: 0, hooks: [endless] } }, '`hooks.timeout` must be milliseconds from 1 to'],
+])('S0-14.1: a default time that is invalid is a diagnostic: %j', async (document, problem) => {
+  const path = join(lab.home, 'hooks.json');
+  writeFileSync(path, JSON.stringify(document));
+  const hooks = hooksIn(lab, { files: [{ path }] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'error', code: 'timeout-invalid', message: expect.stringContaining(problem) },
+  ]);
+});
+
+test('a file of the workspace gives no default time, beside a list either', async () => {
+  lab.write('hooks.json', JSON.stringify({ timeout: 1, hooks: { timeout: 1, hooks: [endless] } }));
+  const hooks = hooksIn(lab, { files: ['hooks.json'] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(.+?)`/.exec(message)?.[1]}`)).toEqual([
+    'key-ignored timeout',
+    'key-ignored hooks.timeout',
+  ]);
 });
 
 test('S0-14.3: hooks.timeout holds at every event', async () => {
