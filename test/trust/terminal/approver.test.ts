@@ -225,7 +225,8 @@ async function textShown(place: Place, more: Parameters<Place['hook']>[0] = {}, 
   expect(first).toContain('Type s to read');
   meanwhile();
   screen.input.write('s\n');
-  const all = await screen.seen('[y/N]', 2);
+  await screen.seen('[y/N] \u001b', 2);
+  const all = screen.shown();
   screen.input.write('n\n');
   expect(await attempted).toBe('declined');
   return all.slice(first.length, all.lastIndexOf('Allow exactly'));
@@ -271,13 +272,14 @@ test('the text of a file cannot imitate a question, hide anything or run without
   script(place.hookPath, lines.join('\n'));
   const shown = await textShown(place);
 
-  const body = shown.slice(shown.indexOf('"hooks/lint.sh":'), shown.indexOf('read the file itself.') + 21);
+  const body = shown.slice(shown.indexOf('"hooks/lint.sh":'), shown.indexOf(' of 5006'));
   expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   expect(body).toContain(String.raw`2| Allow exactly this? [y/N] y\u{1b}[2A`);
   expect(body).toContain('true (300 blanks) ; rm -rf /');
   expect(body).toContain('(300 blanks) rm -rf /');
-  expect(body).toContain('(10000 characters)');
-  expect(body).toMatch(/… \d+ more lines: read the file itself\./);
+  expect(body).toContain(`    6| ${'x'.repeat(500)}`);
+  expect(body).toContain(`     | ${'x'.repeat(500)}`);
+  expect(body).toMatch(/… cut in line \d+$/);
   expect(body.length).toBeLessThan(25_000);
 });
 

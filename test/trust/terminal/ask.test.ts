@@ -68,7 +68,8 @@ test('shows the tool, the reason and the arguments, and no character that could 
   const asked = terminalAsk(screen)(call(input, 'pay\u0007'), 'Above 30 \u001b[1Aeuro.');
   const shown = await screen.seen(PROMPT);
   screen.input.write('s\n');
-  const all = await screen.seen(PROMPT, 3);
+  // Two are in the arguments.
+  const all = await screen.seen(PROMPT, 4);
   screen.input.write('n\n');
   await asked;
 
