@@ -94,7 +94,8 @@ export class HookRunner {
    * `HookEventInvalidError` if the event is unknown, or the data lacks a field or has an invalid one.
    *
    * @example
-   * const { cancelled, reason, value } = await hooks.runner.run('before_tool', { tool_name: 'look', args: { at: 'pier' } });
+   * const { runner } = shellHooks();
+   * const { cancelled, reason, value } = await runner.run('before_tool', { tool_name: 'look', args: { at: 'pier' } });
    */
   async run<Event extends HookEvent>(
     event: Event,

@@ -129,7 +129,7 @@ test('is the `ask` of the lifecycle `approval`', async () => {
     name: 'pay',
     description: 'Pays.',
     input: z.object({ amount: z.number() }),
-    execute: (input) => void paid.push(input),
+    execute: (input) => `Payment ${paid.push(input)}.`,
   });
   const script = [calls('pay', { amount: 40 }), calls('pay', { amount: 9_000 }), says('Done.')];
   const agent = new Agent({
