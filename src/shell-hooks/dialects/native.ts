@@ -7,10 +7,10 @@ import { definitionRules, type HookRegistration, type ShellHook } from '../hook/
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
-import type { JsonMap } from './parse-events.js';
 import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
+import type { JsonMap } from './parse-events.js';
 
 /** Hooks that were written for this library. */
 export const native: Dialect = {

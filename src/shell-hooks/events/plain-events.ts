@@ -83,7 +83,8 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   },
   before_tool_selection: {
     rules: { available_tools: required(names) },
-    rewrite: (data, { tools }) => (tools === undefined || tools.joins ? data : withTools(data, (left) => limitTools(left, [tools]))),
+    rewrite: (data, { tools }) =>
+      tools === undefined || tools.joins ? data : withTools(data, (left) => limitTools(left, [tools])),
     end: (data, { tools }, namesOf) => withTools(data, (left) => joinLimits(left, tools, namesOf)),
   },
   after_model: {
@@ -110,7 +111,11 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
   after_agent: {
     rules: { response: required(text), tool_calls: array },
     fields: ({ tool_calls: calls = [], ...data }) => {
-      const { flat } = afterAgentFields(String(data.response), { prompt: String(data.prompt ?? ''), calls: [], continued: 0 });
+      const { flat } = afterAgentFields(String(data.response), {
+        prompt: String(data.prompt ?? ''),
+        calls: [],
+        continued: 0,
+      });
       return { data: { ...data, tool_calls: calls }, flat };
     },
   },
@@ -122,7 +127,8 @@ const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
 
 /** Throws a `HookEventInvalidError` for an unknown event, and for data that lacks a field or has an invalid one. */
 export function validatePlainEvent(event: HookEvent, data: PlainData): void {
-  if (!isHookEvent(event)) throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
+  if (!isHookEvent(event))
+    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
   if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
   const problems = memberProblems(data, { session_id: fullText, ...EVENTS[event].rules });
   if (problems.length > 0) throw new HookEventInvalidError(event, problems);
@@ -186,7 +192,8 @@ function callOf({ tool_use_id: id, tool_name: name, args }: PlainData) {
 /** A string and data are the content of a result; an object with `content` is a result. */
 function resultOf({ result }: PlainData): ToolResult {
   if (typeof result === 'string') return { content: result };
-  if (!isObject(result) || !isContent(result.content)) return { content: jsonText(result), structured: result as never };
+  if (!isObject(result) || !isContent(result.content))
+    return { content: jsonText(result), structured: result as never };
   const { content, structured, is_error: isError } = result;
   return { content, ...(structured !== undefined && { structured: structured as never }), isError: isError === true };
 }

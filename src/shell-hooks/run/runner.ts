@@ -8,8 +8,14 @@ import type { ProcessResult } from '../../process/run-process.js';
 import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
-import { endPlainEvent, type HookEventData, type PlainData, plainContext, validatePlainEvent } from '../events/plain-events.js';
 import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import {
+  endPlainEvent,
+  type HookEventData,
+  type PlainData,
+  plainContext,
+  validatePlainEvent,
+} from '../events/plain-events.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';

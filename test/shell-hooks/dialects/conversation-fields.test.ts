@@ -178,7 +178,12 @@ describe('a field that nobody reads is a diagnostic, once per hook and field', (
   });
 
   test.each<[HookDialect, HookEvent, object, string[]]>([
-    ['claude', 'before_agent', { hookSpecificOutput: { updatedInput: {} } }, ['`updatedInput` in `hookSpecificOutput`']],
+    [
+      'claude',
+      'before_agent',
+      { hookSpecificOutput: { updatedInput: {} } },
+      ['`updatedInput` in `hookSpecificOutput`'],
+    ],
     ['claude', 'before_tool', { permissionDecision: 'deny' }, ['`permissionDecision`']],
     ['claude', 'session_start', { continue: false, systemMessage: 'x' }, ['`continue`']],
     ['codex', 'after_tool', { hookSpecificOutput: { tool_output: 'x' } }, ['`tool_output` in `hookSpecificOutput`']],
@@ -196,7 +201,8 @@ describe('a field that nobody reads is a diagnostic, once per hook and field', (
 
     const { diagnostics } = hooks.status();
     expect(diagnostics.map(({ code }) => code)).toEqual(fields.map(() => 'output-unsupported'));
-    for (const [at, field] of fields.entries()) expect(diagnostics[at]?.message).toContain(`wrote ${field}, which has no`);
+    for (const [at, field] of fields.entries())
+      expect(diagnostics[at]?.message).toContain(`wrote ${field}, which has no`);
   });
 
   test.each<[HookDialect, object]>([

@@ -52,7 +52,12 @@ test.each<[HookEvent, object, object, object]>([
     { updatedResponse: 'x' },
     { response: { text: 'x', content: [{ text: 'x' }] } },
   ],
-  ['before_tool', { tool_name: 'a', args: { at: 1 } }, { updatedInput: { at: 2 } }, { tool_name: 'a', args: { at: 2 } }],
+  [
+    'before_tool',
+    { tool_name: 'a', args: { at: 1 } },
+    { updatedInput: { at: 2 } },
+    { tool_name: 'a', args: { at: 2 } },
+  ],
   [
     'after_tool',
     { tool_name: 'a', result: { content: 'x', is_error: true } },

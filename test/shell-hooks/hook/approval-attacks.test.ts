@@ -255,7 +255,9 @@ test("a hook of the workspace gets a short list of variables, and what it declar
   Object.assign(process.env, env);
   const dump = { command: 'sh', args: ['-c', 'env > "$0"'] };
   const { start } = workspaceHook();
-  await start({ ...dump, args: [...dump.args, 'theirs'], reads: ['DECLARED'], env: { OWN: '1' } }).runner.runEvent(occasion);
+  await start({ ...dump, args: [...dump.args, 'theirs'], reads: ['DECLARED'], env: { OWN: '1' } }).runner.runEvent(
+    occasion,
+  );
   await start({ ...dump, args: [...dump.args, 'mine'], scope: 'builtin', source: undefined }).runner.runEvent(occasion);
   for (const name of ['OPENAI_API_KEY', 'SECRET_TOKEN', 'DECLARED']) delete process.env[name];
   const has = (file: string) =>

@@ -30,7 +30,9 @@ test('S0-4.2: hooks of the user run without a question, those of their extension
   writeFileSync(join(root, 'hook.sh'), `#!/bin/sh\necho ran >> "${lab.workspace}/ran"\n`, { mode: 0o755 });
   const { asked, start } = workspaceHook({ scope: 'user', source: undefined });
   await start({ command: program }).runner.runEvent(occasion);
-  await start({ command: './hook.sh', root, extension: 'x', source: join(root, 'manifest.json') }).runner.runEvent(occasion);
+  await start({ command: './hook.sh', root, extension: 'x', source: join(root, 'manifest.json') }).runner.runEvent(
+    occasion,
+  );
 
   expect([asked.length, runs()]).toEqual([0, 2]);
 });
@@ -105,7 +107,9 @@ test('S0-4.6: approvals lie in ~/.ollm/trusted-hooks.json for ollm, and hold for
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const registry = start().registry;
-  await hooksIn(lab, { registry, appName: 'ollm', approve: (request) => asked.push(request) > 0 }).runner.runEvent(occasion);
+  await hooksIn(lab, { registry, appName: 'ollm', approve: (request) => asked.push(request) > 0 }).runner.runEvent(
+    occasion,
+  );
   await hooksIn(lab, { registry, appName: 'ollm' }).runner.runEvent(occasion);
 
   expect([asked.length, runs(), readdirSync(lab.home), readdirSync(join(lab.home, '.ollm'))]).toEqual([

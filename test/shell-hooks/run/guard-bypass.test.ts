@@ -97,7 +97,10 @@ test.each([500, 2_000, 4_000, 100_000])('arguments that nest %i deep keep no gua
 
   // The log has the arguments in it, which are too deep to be handed on.
   lab.logs.length = 0;
-  const { cancelled } = await runner.runEvent({ ...occasion, describe: () => ({ data: { args, password: 'secret' } }) });
+  const { cancelled } = await runner.runEvent({
+    ...occasion,
+    describe: () => ({ data: { args, password: 'secret' } }),
+  });
   const shown = JSON.stringify(lab.logs.map(({ message }) => message));
   lab.logs.length = 0;
 
