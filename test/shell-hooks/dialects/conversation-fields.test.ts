@@ -193,7 +193,8 @@ describe('a field that nobody reads is a diagnostic, once per hook and field', (
     ['cursor', 'session_start', { env: { A: '1' } }, ['`env`']],
     ['copilot', 'before_tool', { additionalContext: 'x', modifiedArgs: {} }, ['`additionalContext`']],
     ['copilot', 'before_agent', { decision: 'block' }, ['`decision`']],
-  ])('in the dialect of %s at %s: %j', async (dialect, event, output, fields) => {
+  ])('in the dialect of %s at %s: %j', async (...row) => {
+    const [dialect, event, output, fields] = row;
     const hooks = hooksIn(lab, { hooks: [{ ...answers(event, output), dialect }] });
     const subject = { event, sessionId: 's', value: {}, describe: () => ({ data: {} }) };
     await hooks.runner.runEvent(subject);

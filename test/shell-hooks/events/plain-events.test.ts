@@ -64,7 +64,8 @@ test.each<[HookEvent, object, object, object]>([
     { updatedOutput: 'y' },
     { result: { content: 'y', is_error: true } },
   ],
-])('the value of the result is the data as hooks rewrote it: %s', async (event, data, output, value) => {
+])('the value of the result is the data as hooks rewrote it: %s', async (...row) => {
+  const [event, data, output, value] = row;
   const outcome = await runnerOf(answers(event, output)).run(event, data as never);
 
   expect(outcome).toMatchObject({ shouldContinue: true, value });
