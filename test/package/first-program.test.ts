@@ -20,11 +20,22 @@ function firstProgramOf(path: string): string {
   return first?.code ?? '';
 }
 
+/** The compiler fails if it accepts a number as the input of a run. */
+const WRONG =
+  '\n// @ts-expect-error: the input must be a string or a message\nexport const wrong = () => agent.run(42);\n';
+
 /** Compiles the program of the README with strict options, and writes the JavaScript to `out`. */
 function compile(file: string, options: Readonly<Record<string, unknown>>) {
-  project.write(file, program);
+  project.write(file, program + WRONG);
   const strict = { strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true };
-  const compilerOptions = { ...strict, target: 'es2022', types: ['node'], outDir: 'out', ...options };
+  const compilerOptions = {
+    ...strict,
+    skipLibCheck: true,
+    target: 'es2022',
+    types: ['node'],
+    outDir: 'out',
+    ...options,
+  };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: [file] }));
   return project.node(`${root}node_modules/typescript/bin/tsc`, '-p', '.');
 }
@@ -60,19 +71,6 @@ describe('the first program of the README, pasted into an empty project, prints 
     expect(compiled).toEqual({ code: 0, stdout: '', stderr: '' });
     expect(project.node('out/bundle.mjs')).toEqual(OUTPUT);
   });
-});
-
-test('a number as the input of a run is an error of the compiler under both resolutions', () => {
-  const wrong = `${program}\nagent.run(42);\n`;
-  for (const options of [{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }]) {
-    project.write('wrong.mts', wrong);
-    const compilerOptions = { strict: true, noEmit: true, target: 'es2022', types: ['node'], ...options };
-    project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['wrong.mts'] }));
-    const { stdout } = project.node(`${root}node_modules/typescript/bin/tsc`, '-p', '.');
-
-    expect(stdout.match(/error TS/g)).toHaveLength(1);
-    expect(stdout).toContain("'number' is not assignable");
-  }
 });
 
 test('the first program of the page about streaming prints the text and the tree of its run', () => {
