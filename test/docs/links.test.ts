@@ -1,35 +1,12 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Page, readPage, readPages, root } from '../support/docs/doc-files.js';
+import { brokenLinks } from '../support/docs/links.js';
 
 const pages: Page[] = [
   ...readPages(),
   ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map((path) => ({ path, text: readPage(path) })),
 ];
-
-/** The anchors of a page, as GitHub makes them of its headings. */
-function anchorsOf(path: string): string[] {
-  const headings = readPage(path).matchAll(/^#+ (.+)$/gm);
-  return [...headings].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
-function brokenLinks({ path, text }: Page): string[] {
-  const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
-  return links.filter((link) => !leadsSomewhere(path, link)).map((link) => `${path} links to ${link}`);
-}
-
-function leadsSomewhere(from: string, link: string): boolean {
-  const [file = '', anchor] = link.split('#');
-  const target = file === '' ? from : normalize(join(dirname(from), file));
-  if (!existsSync(root + target)) return false;
-  return anchor === undefined || anchorsOf(target).includes(anchor);
-}
 
 /** Paths of the sources that a page names in passing. */
 function missingPaths({ path, text }: Page): string[] {
@@ -40,7 +17,7 @@ function missingPaths({ path, text }: Page): string[] {
 }
 
 test('every link between the pages leads somewhere', () => {
-  expect(pages.flatMap(brokenLinks)).toEqual([]);
+  expect(pages.flatMap((page) => brokenLinks(page))).toEqual([]);
 });
 
 test('every file that a page names is there', () => {

@@ -42,10 +42,11 @@ function link(name: string): void {
   if (!existsSync(path)) symlinkSync(join(modules, name), path);
 }
 
-test('the tarball holds the build and the few files beside it', () => {
+test('the tarball holds the build, the docs, the examples, and the few files beside them', () => {
   const files = readdirSync(join(project, 'node_modules/keelson')).sort();
 
-  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+  expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
 });
 
 test('an empty project that installs it gets it and its six dependencies', () => {
