@@ -92,7 +92,7 @@ function hookRunner(library: Library, [command, args]: Command, place: Place): (
   const { runner } = library.shellHooks({ workspaceDir: place.workspaceDir, registry, gate, machine: { logger } });
   return async () => {
     const describe = () => ({ data: { tool_name: 'look', args: { at: 1 } } });
-    const { outcomes } = await runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe });
+    const { outcomes } = await runner.runEvent({ event: 'before_tool', sessionId: 's', value: undefined, describe });
     if (outcomes[0]?.status !== 'completed') throw new Error(`The hook failed: ${JSON.stringify(outcomes)}`);
   };
 }

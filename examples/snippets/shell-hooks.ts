@@ -33,13 +33,7 @@ const [line] = readFileSync(join(workspaceDir, 'audit.jsonl'), 'utf8').split('\n
 assert.deepEqual(JSON.parse(line ?? '').data.args, { at: 'quay' });
 
 // #region runner
-const outcome = await hooks.runner.run({
-  event: 'before_tool',
-  sessionId: 'harbour',
-  tool: 'look',
-  value: { at: 'pier' },
-  describe: (args) => ({ data: { tool_name: 'look', args } }),
-});
+const outcome = await hooks.runner.run('before_tool', { tool_name: 'look', args: { at: 'pier' } });
 if (outcome.cancelled) console.error(`${outcome.cancelledBy}: ${outcome.reason}`);
 // #endregion
 

@@ -39,14 +39,18 @@ export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
 
-function compose({ parent, additions, exclude }: EnvironmentSource, isKept: (name: string) => boolean): Environment {
-  // What is withheld is not even read: each look at `process.env` asks the system.
-  const inherited = Object.getOwnPropertyNames(parent).filter(isKept);
-  const entries = [...inherited.map((name) => [name, parent[name]] as const), ...Object.entries(additions ?? {})];
-  const safe = entries.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, fold(name) === 'PATH' ? safePath(value, exclude) : value] as const],
-  );
-  return Object.freeze(Object.fromEntries(safe));
+function compose(
+  { parent, additions = {}, exclude }: EnvironmentSource,
+  isKept: (name: string) => boolean,
+): Environment {
+  const env = new Map<string, string>();
+  const add = (name: string, value: string | undefined) => {
+    if (value !== undefined) env.set(name, fold(name) === 'PATH' ? safePath(value, exclude) : value);
+  };
+  // Names are filtered before values are read: each read of `process.env` calls the system.
+  for (const name of Object.getOwnPropertyNames(parent)) if (isKept(name)) add(name, parent[name]);
+  for (const name of Object.keys(additions)) add(name, additions[name]);
+  return Object.freeze(Object.fromEntries(env));
 }
 
 /** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */

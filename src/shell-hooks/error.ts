@@ -39,3 +39,16 @@ export class HookCancelledError extends KeelsonError {
     this.reason = reason;
   }
 }
+
+/** `runner.run` was given an unknown event, or data that lacks a field or has an invalid one. */
+export class HookEventInvalidError extends KeelsonError {
+  readonly code = 'ERR_HOOK_EVENT_INVALID';
+  readonly event: string;
+  readonly problems: readonly string[];
+
+  constructor(event: string, problems: readonly string[]) {
+    super(`Hooks cannot run at "${event}": ${problems.join('; ')}`);
+    this.event = event;
+    this.problems = problems;
+  }
+}

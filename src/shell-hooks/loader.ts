@@ -5,7 +5,7 @@ import type { Approval } from '../trust/approvals/approval.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
 import type { TrustScope } from '../trust/item.js';
 import { dialectOf, namedEventOf } from './dialects/list.js';
-import { createGates, createReachNotes, createResultGate, rewritesText } from './events/lifecycles.js';
+import { createGates, createReachNotes, createResultGate } from './events/lifecycles.js';
 import { NameCheck } from './events/name-check.js';
 import type { HookParts } from './events/parts.js';
 import { PendingMessages } from './events/pending-messages.js';
@@ -259,7 +259,7 @@ class Installation {
   update(): void {
     const events = new Set(HOOK_EVENTS.filter((event) => this.registry.hooksOf(event).length > 0));
     const { host, parts } = this;
-    const shape = [...events, rewritesText(parts)].join();
+    const shape = [...events].join();
     if (shape === this.shape) return;
     this.shape = shape;
     this.gates = place(host, this.gates, events.size > 0 ? createGates(events, parts) : undefined);

@@ -32,10 +32,12 @@ import type { HookDialect, HookEvent } from './hook/event.js';
 import type { HookRegistry } from './hook/registry.js';
 import type { HookNotice } from './run/runner.js';
 
-/** Hooks by event, as in a file. */
+/** Hooks by event or as a list, as in a file, with a default for their time. */
 export type HookMap = { readonly [Event in HookEvent]?: readonly Omit<HookDefinition, 'event'>[] | undefined } & {
   /** The time of each hook that has none of its own, in milliseconds. Default 30,000. */
   readonly timeout?: number | undefined;
+  /** A list of hooks that name their `event`, beside the lists by event or in place of them. */
+  readonly hooks?: readonly HookDefinition[] | undefined;
 };
 
 /** A clock, a way to start processes, and a place for messages. */
@@ -53,7 +55,7 @@ export interface ShellHooksOptions {
   readonly appName?: string | undefined;
   /** The user's folder, absolute: their `hooks.json`, and what they approved. Default `~/.<appName>`. */
   readonly userDir?: string | undefined;
-  /** Hooks of the host's own, which are trusted: a list, or by event. */
+  /** Hooks of the host's own, which are trusted: a list, or an object with `timeout` and a list `hooks` or lists by event. */
   readonly hooks?: readonly HookRegistration[] | HookMap | undefined;
   /** Files of hooks. One that cannot be read fails the loader. */
   readonly files?: readonly (string | HookFile)[] | undefined;
@@ -88,7 +90,7 @@ const rules = {
   appName: fullText,
   userDir: absolutePath,
   hooks: {
-    expected: 'an array of hooks, or an object with arrays of them by event',
+    expected: 'an array of hooks, or an object with `timeout` and arrays of hooks by event or in `hooks`',
     accepts: (value) => typeof value === 'object' && value !== null,
   },
   files: listOf({

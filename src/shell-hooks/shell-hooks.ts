@@ -1,6 +1,7 @@
 export type { Spawn } from '../process/process-group.js';
-export { HookCancelledError, HookFileError, HookInvalidError } from './error.js';
+export { HookCancelledError, HookEventInvalidError, HookFileError, HookInvalidError } from './error.js';
 export type { HookEventContext, ToolNames } from './events/hook-event-context.js';
+export type { HookEventData } from './events/plain-events.js';
 export type { HookDiagnostic } from './files/diagnostic.js';
 export type { HookFile } from './files/hook-file.js';
 export { parseHooks } from './files/hook-file.js';

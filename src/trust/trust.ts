@@ -7,7 +7,6 @@
 export type { SpawnFailure, SpawnFailureCode } from '../process/spawn-failure.js';
 export type { Approval } from './approvals/approval.js';
 export type { TrustStore } from './approvals/store.js';
-export { type TerminalApproverOptions, terminalApprover } from './approvals/terminal-approver.js';
 export type {
   AllowedDecision,
   AllowedReason,
@@ -24,3 +23,6 @@ export { createTrustGate, type TrustGate } from './gate.js';
 export type { TrustGateOptions, UserHooksChange } from './gate-options.js';
 export type { BindingLimits, TrustItem, TrustKind, TrustScope } from './item.js';
 export type { TrustedLaunch } from './launch.js';
+export { terminalApprover } from './terminal/approver.js';
+export { type AskedCall, type TerminalAnswer, terminalAsk } from './terminal/ask.js';
+export type { TerminalOptions } from './terminal/prompt.js';

@@ -25,12 +25,7 @@ describe('each part can be used by itself', () => {
     registry.register({ event: 'before_tool', name: 'no', command: 'sh', args: ['-c', 'echo \'{"continue":false}\''] });
     const { runner } = shellHooks({ workspaceDir: await emptyFolder(), registry });
 
-    const result = await runner.run({
-      event: 'before_tool',
-      sessionId: 's',
-      value: {},
-      describe: () => ({ data: {} }),
-    });
+    const result = await runner.run('before_tool', { tool_name: 'look', args: {} });
 
     expect(registry.hooksOf('before_tool').map(({ name }) => name)).toEqual(['no']);
     expect(result).toMatchObject({ cancelled: true, cancelledBy: 'no' });

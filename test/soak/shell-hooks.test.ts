@@ -70,7 +70,13 @@ async function runHooks(count: number, workspaceDir: string, mark: string): Prom
       const controller = new AbortController();
       const describe = () => ({ data: { args: { text: 'x'.repeat(1_000) } } });
       const { signal } = controller;
-      const result = await runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe, signal });
+      const result = await runner.runEvent({
+        event: 'before_tool',
+        sessionId: 's',
+        value: undefined,
+        describe,
+        signal,
+      });
       const { hook = '', status = '', problem } = result.outcomes[0] ?? {};
       const key = `${hook}: ${problem?.kind ?? status}`;
       counts[key] = (counts[key] ?? 0) + 1;

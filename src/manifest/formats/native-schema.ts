@@ -141,9 +141,17 @@ export const manifestSchema = z.looseObject({
   description: text,
   mcpServers: z.record(label, serverEntry).optional(),
   hooks: z
-    .union([z.array(hookEntry), z.record(z.string(), z.array(hookUnderEvent))])
+    .union([
+      z.array(hookEntry),
+      z
+        .object({
+          timeout: timeout.optional().meta({ description: 'Of each hook without one, in milliseconds.' }),
+          hooks: z.array(hookEntry).optional().meta({ description: 'A list of hooks that name their `event`.' }),
+        })
+        .catchall(z.array(hookUnderEvent)),
+    ])
     .optional()
-    .meta({ description: 'A list, or lists by event.' }),
+    .meta({ description: 'A list, or an object with `timeout` and lists by event or one list `hooks`.' }),
   settings: z.array(settingEntry).optional(),
   skills: z
     .array(z.union([skillEntry, text]))

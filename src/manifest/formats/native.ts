@@ -87,9 +87,14 @@ interface PlacedHook extends ManifestHook {
 
 function hooksOf({ hooks = [] }: ManifestFile): readonly PlacedHook[] {
   if (Array.isArray(hooks)) return hooks.map((hook, index) => ({ ...hook, at: `hooks[${index}]`, key: hook.event }));
-  return Object.entries(hooks).flatMap(([key, list]) =>
-    list.map((hook, index) => ({ ...hook, event: hook.event ?? key, at: `hooks.${key}[${index}]`, key })),
-  );
+  const { timeout, hooks: listed = [], ...byEvent } = hooks;
+  const placed: readonly PlacedHook[] = [
+    ...listed.map((hook, index) => ({ ...hook, at: `hooks.hooks[${index}]`, key: hook.event })),
+    ...Object.entries(byEvent).flatMap(([key, list]) =>
+      list.map((hook, index) => ({ ...hook, event: hook.event ?? key, at: `hooks.${key}[${index}]`, key })),
+    ),
+  ];
+  return timeout === undefined ? placed : placed.map((hook) => ({ timeout, ...hook }));
 }
 
 function eventProblems({ at, event, key }: PlacedHook): ManifestProblem[] {

@@ -1,3 +1,4 @@
+import { browserOptions } from '../shared/browser.js';
 import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined } from '../shared/wire.js';
 
@@ -14,10 +15,14 @@ export interface AnthropicClient {
 /** Makes the client of the official package. */
 export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
+  const browser = browserOptions({
+    ...{ factory: 'anthropic', client: 'Anthropic', variable: 'ANTHROPIC_API_KEY' },
+    ...{ hasKey: apiKey !== undefined, isOtherServer: !isAnthropic(baseURL) },
+  });
   return clientFrom(
     { provider: 'anthropic', name: '@anthropic-ai/sdk' },
     () => import('@anthropic-ai/sdk'),
-    ({ Anthropic }) => new Anthropic({ ...secrets, ...defined({ apiKey, baseURL }) }),
+    ({ Anthropic }) => new Anthropic({ ...secrets, ...browser, ...defined({ apiKey, baseURL }) }),
   );
 }
 

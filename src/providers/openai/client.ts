@@ -1,3 +1,4 @@
+import { browserOptions } from '../shared/browser.js';
 import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined, isObject, parseJson } from '../shared/wire.js';
 
@@ -44,7 +45,11 @@ export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promi
   // The environment's key, organisation and project are OpenAI's: no other server is shown them. The client needs a key.
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
   const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
-  const options = { ...defined({ apiKey: key, baseURL }), ...owner, fetch: fetchWithReason };
+  const browser = browserOptions({
+    ...{ factory: 'openai', client: 'OpenAI', variable: 'OPENAI_API_KEY' },
+    ...{ hasKey: apiKey !== undefined, isOtherServer: !isOpenAI(baseURL) },
+  });
+  const options = { ...defined({ apiKey: key, baseURL }), ...owner, ...browser, fetch: fetchWithReason };
   return clientFrom(
     { provider: 'openai', name: 'openai' },
     () => import('openai'),

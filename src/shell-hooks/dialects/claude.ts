@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { portable } from '../files/portable-command.js';
 import type { HookContent, HookSource } from '../files/source.js';
+import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import type { Dialect } from './dialect.js';
@@ -120,10 +121,26 @@ export function claudeRules(refuseResult: (reason: string) => HookEffects): Outp
       };
     },
     effects: effectsOf,
+    read: readFields,
     // An object that cannot be read is a failure; other text is context for the model, or nothing.
     text: ({ hook, result: { stdout } }) =>
       stdout.trimStart().startsWith('{') ? undefined : plainText(hook.event, stdout),
   };
+}
+
+const COMMON_FIELDS = [
+  ...['decision', 'reason', 'systemMessage', 'hookSpecificOutput.permissionDecision'],
+  ...['hookSpecificOutput.permissionDecisionReason', 'hookSpecificOutput.additionalContext'],
+];
+const UPDATED_RESULT = ['hookSpecificOutput.updatedToolOutput', 'hookSpecificOutput.updatedMCPToolOutput'];
+
+function readFields({ event }: ShellHook): readonly string[] {
+  return [
+    ...COMMON_FIELDS,
+    ...(event === 'session_start' ? [] : ['continue', 'stopReason']),
+    ...(event === 'before_tool' ? ['hookSpecificOutput.updatedInput'] : []),
+    ...(event === 'after_tool' ? UPDATED_RESULT : []),
+  ];
 }
 
 /** The model reads a result that a hook refuses, and the reason. */

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
-import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
+import { type FinishedHook, type HookEffects, type HookReading, NO_REASON } from '../hook/effects.js';
+import type { HookEvent } from '../hook/event.js';
 import type { HookProblemKind } from '../hook/problem.js';
 import { jsonText } from '../run/plain-json.js';
 import { type Dialect, type DialectEvent, type DialectInputSource, namedEvent, resultText } from './dialect.js';
-import { type OutputRules, type ParsedOutput, parseOutput, readOutput, textOf } from './output.js';
+import { type OutputRules, type ParsedOutput, parseOutput, readOutput, textOf, unreadFields } from './output.js';
 import {
   type HookSettings,
   inMilliseconds,
@@ -52,7 +53,7 @@ export const copilot: Dialect = {
   matcher: (given) => (/^[\w|]+$/.test(given) ? given : `^(?:${given})$`),
   parse: parseCopilot,
   input: inputOf,
-  read: (run) => readOutput(run, RULES),
+  read: readCopilot,
 };
 
 function parseCopilot(document: JsonMap, source: HookSource): HookContent {
@@ -116,15 +117,32 @@ const RULES: OutputRules = {
   effects: effectsOf,
   failure: ({ kind }, { hook }) =>
     hook.event !== 'before_tool' || OPEN_FAILURES.includes(kind) ? {} : { cancel: 'the hook failed' },
-  ignored: ({ hookSpecificOutput }) => (isObject(hookSpecificOutput) ? ['hookSpecificOutput'] : []),
+  read: ({ event }) => READ_FIELDS[event] ?? [],
 };
+
+const READ_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
+  session_start: ['additionalContext'],
+  before_tool: ['permissionDecision', 'permissionDecisionReason', 'modifiedArgs'],
+  after_tool: ['modifiedResult', 'additionalContext'],
+  after_agent: ['decision', 'reason'],
+};
+
+/** Copilot reads no output at two events, so the output is not checked there either. */
+function readCopilot(run: FinishedHook): HookReading {
+  const reading = readOutput(run, RULES);
+  if (READ_FIELDS[run.hook.event] !== undefined) return reading;
+  return { ...reading, ignored: unreadFields(outputOf(run).output ?? {}, []) };
+}
 
 /** Failures of a hook before a tool that let the call pass. */
 const OPEN_FAILURES: readonly HookProblemKind[] = ['timed-out', 'aborted', 'malformed'];
 
-/** Nobody reads the output at two events. Lines that only report progress are left out. */
-function parse({ hook, result: { stdout } }: FinishedHook): ParsedOutput {
-  if (hook.event === 'before_agent' || hook.event === 'session_end') return {};
+function parse(run: FinishedHook): ParsedOutput {
+  return READ_FIELDS[run.hook.event] === undefined ? {} : outputOf(run);
+}
+
+/** Lines that only report progress are left out. */
+function outputOf({ result: { stdout } }: FinishedHook): ParsedOutput {
   const isProgress = (line: string) => line.includes('"progress"') && parseOutput(line).output?.type === 'progress';
   const lines = stdout.split('\n').filter((line) => !isProgress(line));
   return parseOutput(lines.join('\n'));

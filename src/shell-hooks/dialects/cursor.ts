@@ -2,6 +2,7 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
+import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, NO_REASON } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { jsonText } from '../run/plain-json.js';
@@ -191,8 +192,22 @@ const RULES: OutputRules = {
   text: ({ hook }) => (hook.event === 'before_tool' ? undefined : {}),
   failure: ({ kind }, { hook }) =>
     kind === 'malformed' && hook.event === 'before_tool' ? { cancel: 'its output is invalid' } : {},
-  ignored: ({ env = null }) => (env === null ? [] : ['env']),
+  read: readFields,
 };
+
+const COMMON_FIELDS = [
+  ...['continue', 'permission', 'additional_context'],
+  ...['user_message', 'agent_message', 'userMessage', 'agentMessage'],
+];
+
+function readFields({ event, dialectEvent }: ShellHook): readonly string[] {
+  return [
+    ...COMMON_FIELDS,
+    ...(dialectEvent === 'preToolUse' ? ['updated_input'] : []),
+    ...(event === 'after_tool' ? ['updated_mcp_tool_output'] : []),
+    ...(dialectEvent === 'stop' ? ['followup_message'] : []),
+  ];
+}
 
 function refusal(event: HookEvent, reason: string): HookEffects {
   return event === 'before_tool' || event === 'before_agent' ? { cancel: reason } : { userText: reason };

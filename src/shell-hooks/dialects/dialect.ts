@@ -64,8 +64,6 @@ export interface Dialect {
   readonly hasForeignTools?: boolean | undefined;
   /** Whether matchers also look at why a session starts or ends. Default false. */
   readonly matchesSessions?: boolean | undefined;
-  /** Whether a hook may put another text in the place of a response. Default false. */
-  readonly rewritesResponse?: boolean | undefined;
   /** Whether a command that several matchers of a file name runs once. Default false. */
   readonly runsOnce?: boolean | undefined;
   /** The name of a tool in this dialect, unless the host names it. Default: our name. */

@@ -1,10 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { readJson } from '../../internal/read-json.js';
 import { checkMessages } from '../../model/check-messages.js';
-import { type Message, textOf as messageText } from '../../model/message.js';
+import { type AssistantPart, type Message, textOf as messageText } from '../../model/message.js';
 import type { ModelResponse, ModelSettings } from '../../model/model.js';
 import { portable } from '../files/portable-command.js';
 import { type HookContent, type HookSource, reportOn } from '../files/source.js';
+import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, NO_REASON, type RequestChange } from '../hook/effects.js';
 import type { HookEvent } from '../hook/event.js';
 import { problemOfEntry } from './claude.js';
@@ -34,7 +35,6 @@ export const gemini: Dialect = {
   hasComments: true,
   hasForeignTools: true,
   matchesSessions: true,
-  rewritesResponse: true,
   runsOnce: true,
   toolName: (name) => (name.startsWith('mcp__') ? name.replaceAll('__', '_') : name),
   matcher: patternOf,
@@ -105,15 +105,32 @@ function inputOf(source: DialectInputSource): JsonMap {
 const RULES: OutputRules = {
   fields: {
     ...{ decision: 'text', reason: 'text', stopReason: 'text', systemMessage: 'text' },
-    hookSpecificOutput: 'object',
+    hookSpecificOutput: {
+      ...{ additionalContext: 'text', tool_input: 'object', tool_output: 'text', toolConfig: 'object' },
+      ...{ llm_request: 'object', llm_response: 'object' },
+    },
   },
   parse,
   exitCode2: ({ hook }, reason) => refusal(hook.event, reason),
   refusal: refusalOf,
   effects: effectsOf,
   text: ({ result }) => ({ userText: result.stdout.trim() }),
-  ignored: (output) => ['tailToolCallRequest', 'clearContext'].filter((field) => Boolean(specificOf(output)[field])),
+  read: readFields,
 };
+
+const COMMON_FIELDS = ['decision', 'reason', 'systemMessage', 'hookSpecificOutput.additionalContext'];
+const SPECIFIC_FIELDS: Readonly<Partial<Record<HookEvent, readonly string[]>>> = {
+  before_model: ['hookSpecificOutput.llm_request', 'hookSpecificOutput.llm_response'],
+  before_tool_selection: ['hookSpecificOutput.toolConfig'],
+  after_model: ['hookSpecificOutput.llm_response'],
+  before_tool: ['hookSpecificOutput.tool_input'],
+  after_tool: ['hookSpecificOutput.tool_output'],
+};
+
+function readFields({ event }: ShellHook): readonly string[] {
+  const stop = UNSTOPPABLE.includes(event) ? [] : ['continue', 'stopReason'];
+  return [...COMMON_FIELDS, ...stop, ...(SPECIFIC_FIELDS[event] ?? [])];
+}
 
 /** If nothing stands on standard output, an object on standard error counts; other text there is a log. */
 function parse({ result: { stdout, stderr } }: FinishedHook): ParsedOutput {
@@ -171,7 +188,7 @@ function specificEffects(specific: JsonObject, event: HookEvent): HookEffects {
   if (event !== 'before_model' && event !== 'after_model') return {};
   const text = isObject(response) ? textOfResponse(response as JsonObject) : undefined;
   return {
-    ...(text !== undefined && { response: text }),
+    ...(text !== undefined && { response: (parts) => withText(parts, text) }),
     ...(event === 'before_model' && isObject(request) && { request: requestChange(request as JsonObject) }),
   };
 }
@@ -204,6 +221,11 @@ function toGeminiResponse({ content, finishReason, usage }: ModelResponse): obje
       totalTokenCount: usage.totalTokens,
     },
   };
+}
+
+function withText(parts: readonly AssistantPart[], text: string): readonly AssistantPart[] {
+  if (parts.length > 0 && messageText({ role: 'assistant', content: parts }) === text) return parts;
+  return [{ type: 'text', text }, ...parts.filter(({ type }) => type !== 'text')];
 }
 
 /** The text of a response that a hook made up; undefined where it has no parts. */

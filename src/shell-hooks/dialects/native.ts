@@ -7,8 +7,10 @@ import { definitionRules, type HookRegistration, type ShellHook } from '../hook/
 import { type FinishedHook, failed, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
+import { conversationEffects, findBadConversation } from './conversation-fields.js';
 import { type Dialect, type DialectEnvironment, sessionVariable } from './dialect.js';
 import { findBadField, type ParsedOutput, parseOutput, resultOf, textOf } from './output.js';
+import type { JsonMap } from './parse-events.js';
 
 /** Hooks that were written for this library. */
 export const native: Dialect = {
@@ -27,10 +29,10 @@ export const native: Dialect = {
   read: readNative,
 };
 
-const KNOWN: readonly string[] = ['hooks', 'name', 'version', 'description', '$schema'];
+const KNOWN: readonly string[] = ['hooks', 'timeout', 'name', 'version', 'description', '$schema'];
 /**
- * Reads the format of this library: `hooks` is a list of hooks, or maps events to lists of them. `timeout` beside the
- * events is the time of those that have none of their own.
+ * Reads the format of this library. `hooks` is an array of hooks, or an object with `timeout` and arrays by event or one
+ * array `hooks`. `timeout` may also stand beside `hooks`.
  */
 export function parseNativeHooks(document: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
   for (const key of Object.keys(document)) {
@@ -39,29 +41,36 @@ export function parseNativeHooks(document: Readonly<Record<string, unknown>>, so
       reportOn(source, { level: 'error', code: 'hooks-invalid', message });
     } else if (!KNOWN.includes(key)) ignore(source, key);
   }
-  const { hooks } = document;
-  if (hooks === undefined) return { hooks: [] };
-  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)) };
-  if (isObject(hooks)) return parseMap(hooks, source);
+  const { hooks = [] } = document;
+  const timeout = timeoutOf(document, source, 'timeout');
+  if (Array.isArray(hooks)) return { hooks: hooks.flatMap((entry) => entryOf(entry, undefined, source)), timeout };
+  if (isObject(hooks)) return { timeout, ...parseMap(hooks, source) };
   reportOn(source, { level: 'error', code: 'hooks-invalid', message: '`hooks` is no list and no object.' });
   return { hooks: [] };
 }
 
-function parseMap(map: Readonly<Record<string, unknown>>, source: HookSource): HookContent {
+function parseMap(map: JsonMap, source: HookSource): HookContent {
   const hooks: HookRegistration[] = [];
-  let timeout: number | undefined;
+  const timeout = timeoutOf(map, source, 'hooks.timeout');
   for (const [key, value] of Object.entries(map)) {
-    if (key === 'timeout' && source.scope !== 'workspace') timeout = timeoutOf(value, source);
-    else if (isHookEvent(key) && Array.isArray(value)) {
-      hooks.push(...value.flatMap((entry) => entryOf(entry, key, source)));
+    if (key === 'timeout') continue;
+    const event = isHookEvent(key) ? key : undefined;
+    if ((event !== undefined || key === 'hooks') && Array.isArray(value)) {
+      hooks.push(...value.flatMap((entry) => entryOf(entry, event, source)));
     } else if (Array.isArray(value) || isHookEvent(key)) refuseEvent(source, key);
     else ignore(source, `hooks.${key}`);
   }
-  return { hooks, timeout };
+  return { hooks, ...(timeout !== undefined && { timeout }) };
 }
 
-function timeoutOf(timeout: unknown, source: HookSource): number | undefined {
-  const [problem] = memberProblems({ 'hooks.timeout': timeout }, { 'hooks.timeout': timerMs });
+/** The `timeout` of an object. A file of the workspace cannot set one, since it holds for the hooks of all files. */
+function timeoutOf({ timeout }: JsonMap, source: HookSource, path: string): number | undefined {
+  if (timeout === undefined) return undefined;
+  if (source.scope === 'workspace') {
+    ignore(source, path);
+    return undefined;
+  }
+  const [problem] = memberProblems({ [path]: timeout }, { [path]: timerMs });
   if (problem === undefined) return timeout as number;
   reportOn(source, { level: 'error', code: 'timeout-invalid', message: `${problem}.` });
   return undefined;
@@ -97,7 +106,7 @@ function ignore(source: HookSource, key: string): void {
   reportOn(source, { level: 'warning', code: 'key-ignored', message: `\`${key}\` is not read${where}.` });
 }
 
-/** The fields with a meaning; all others are data for later hooks. */
+/** The fields with a type that is checked. */
 const FIELDS = {
   systemMessage: 'text',
   reason: 'text',
@@ -105,10 +114,28 @@ const FIELDS = {
   updatedInput: 'object',
   updatedTools: 'texts',
 } as const;
-const RESERVED: readonly string[] = ['continue', 'data', 'updatedOutput', ...Object.keys(FIELDS)];
+/** The events at which a field rewrites the value. */
+const UPDATES: Readonly<Record<string, readonly HookEvent[]>> = {
+  updatedPrompt: ['before_agent'],
+  updatedMessages: ['before_model'],
+  updatedTools: ['before_tool_selection'],
+  updatedResponse: ['before_model', 'after_model'],
+  updatedInput: ['before_tool'],
+  updatedOutput: ['after_tool'],
+};
+/** The fields with a meaning; all others are data for later hooks. */
+const RESERVED: readonly string[] = ['continue', 'data', 'reason', 'systemMessage', ...Object.keys(UPDATES)];
+/** The same fields as `updated_prompt` and the like: hooks read snake_case, and many write it. */
+const SNAKE_CASE: ReadonlyMap<string, string> = new Map(
+  RESERVED.filter((name) => /[A-Z]/.test(name)).map((name) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    name,
+  ]),
+);
 
 /** Reads a hook by the rules of this library: standard output counts, whatever the exit code. */
-function readNative({ hook, result }: FinishedHook): HookReading {
+function readNative(run: FinishedHook): HookReading {
+  const { hook, result } = run;
   const problem = problemOf(result);
   if (hook.exitCodes && result.exitCode === 2) {
     return { ...SILENT, effects: { cancel: textOf(result.stderr.trim()) ?? NO_REASON } };
@@ -116,10 +143,28 @@ function readNative({ hook, result }: FinishedHook): HookReading {
   const parsed = result.stdoutTruncated ? {} : parseOutput(result.stdout);
   if (problem !== undefined) return readFailed(parsed, problem);
   const { output } = parsed;
-  const bad = parsed.problem ?? (output && findBadField(output, FIELDS));
+  const bad = parsed.problem ?? (output && problemIn(output));
   if (bad !== undefined) return readFailed(parsed, malformed(bad));
   if (output === undefined) return SILENT;
-  return { output, data: dataOf(output), effects: effectsOf(output, hook.event), ignored: foreignWordsIn(output) };
+  const fields = camelCased(output);
+  const ignored = [...misplacedIn(fields, hook.event), ...foreignWordsIn(fields)];
+  return { output, data: dataOf(fields), effects: effectsOf(fields, run), ignored };
+}
+
+function camelCased(output: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(output).map(([key, value]) => [SNAKE_CASE.get(key) ?? key, value]));
+}
+
+function problemIn(output: JsonObject): string | undefined {
+  const repeated = [...SNAKE_CASE].find((names) => names.every((name) => Object.hasOwn(output, name)));
+  if (repeated !== undefined) return `\`${repeated.join('` and `')}\` are one field; write it once`;
+  const fields = camelCased(output);
+  return findBadField(fields, FIELDS) ?? findBadConversation(fields);
+}
+
+function misplacedIn(output: JsonObject, event: HookEvent): readonly string[] {
+  const misplaced = Object.entries(UPDATES).filter(([name, events]) => !events.includes(event) && name in output);
+  return misplaced.map(([name]) => name).filter((name) => output[name] !== null);
 }
 
 /** A guard that was written for another program says no in words that are mere data here. */
@@ -131,7 +176,8 @@ function foreignWordsIn({ decision, hookSpecificOutput }: JsonObject): readonly 
 /** Of a program that failed, or wrote something wrong, only a cancellation counts: a guard that has said no has said it. */
 function readFailed({ output }: ParsedOutput, problem: HookProblem): HookReading {
   if (output?.continue !== false) return failed(problem);
-  const reading = { output, data: dataOf(output), effects: cancellation(output) };
+  const fields = camelCased(output);
+  const reading = { output, data: dataOf(fields), effects: cancellation(fields) };
   return problem.kind === 'exit-code' ? reading : { ...reading, problem };
 }
 
@@ -143,10 +189,12 @@ function cancellation(output: JsonObject): HookEffects {
   };
 }
 
-function effectsOf(output: JsonObject, event: HookEvent): HookEffects {
+function effectsOf(output: JsonObject, run: FinishedHook): HookEffects {
+  const { event } = run.hook;
   const { updatedPrompt, updatedInput, updatedOutput, updatedTools } = output;
   return {
     ...cancellation(output),
+    ...conversationEffects(output, run),
     ...(event === 'before_agent' && typeof updatedPrompt === 'string' && { prompt: updatedPrompt }),
     ...(event === 'before_tool' && isObject(updatedInput) && { input: updatedInput as JsonObject }),
     ...(event === 'after_tool' && updatedOutput !== undefined && { result: resultOf(updatedOutput) }),

@@ -1,5 +1,6 @@
 import { isObject, isTexts, type JsonObject, type JsonValue } from '../../internal/json.js';
 import { lossText, readJson, readJsonCut } from '../../internal/read-json.js';
+import type { ShellHook } from '../hook/definition.js';
 import { type FinishedHook, type HookEffects, type HookReading, NO_REASON, SILENT } from '../hook/effects.js';
 import { isGateEvent } from '../hook/event.js';
 import { type HookProblem, malformed, problemOf } from '../hook/problem.js';
@@ -73,6 +74,24 @@ function mustBe(key: string, expected: string, value: JsonValue): string {
   return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
 }
 
+/** Fields that other programs want, and that have no effect here whatever they hold. */
+const HARMLESS: readonly string[] = ['suppressOutput', 'hookSpecificOutput.hookEventName'];
+
+/** Returns the fields of an output that say something and are not among those that are read. */
+export function unreadFields(output: JsonObject, read: readonly string[], prefix = ''): readonly string[] {
+  return Object.entries(output).flatMap(([key, value]) => {
+    const name = prefix + key;
+    if (saysNothing(key, value) || read.includes(name) || HARMLESS.includes(name)) return [];
+    const isOuter = isObject(value) && read.some((field) => field.startsWith(`${name}.`));
+    return isOuter ? unreadFields(value as JsonObject, read, `${name}.`) : [name];
+  });
+}
+
+/** True for a value that a hook may as well leave out. */
+function saysNothing(key: string, value: JsonValue): boolean {
+  return value === null || value === '' || value === (key === 'continue');
+}
+
 /** A string that is not blank. */
 export function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
@@ -103,8 +122,8 @@ export interface OutputRules {
   readonly text?: ((run: FinishedHook) => HookEffects | undefined) | undefined;
   /** The effects of a failure. Default: none. */
   readonly failure?: ((problem: HookProblem, run: FinishedHook) => HookEffects) | undefined;
-  /** Fields that are not supported. */
-  readonly ignored?: ((output: JsonObject) => readonly string[]) | undefined;
+  /** Returns the fields that are read at the hook's event. One of `hookSpecificOutput` has that name in front. */
+  readonly read: (hook: ShellHook) => readonly string[];
 }
 
 /** Reads a hook of another program: the exit code first, then its output. A no stands whatever the exit code is. */
@@ -122,7 +141,12 @@ export function readOutput(run: FinishedHook, rules: OutputRules): HookReading {
   const failure = problem ?? (bad === undefined ? undefined : malformed(bad));
   if (failure !== undefined) return readFailure({ run, failure, no }, rules);
   if (output === undefined) return SILENT;
-  return { output, data: {}, effects: rules.effects(output, run, no), ignored: rules.ignored?.(output) };
+  return {
+    output,
+    data: {},
+    effects: rules.effects(output, run, no),
+    ignored: unreadFields(output, rules.read(run.hook)),
+  };
 }
 
 /** With a log in front of it, JSON is text that nobody reads; a refusal must not get lost so. */

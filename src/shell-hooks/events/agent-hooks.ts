@@ -28,7 +28,7 @@ export async function beforeAgent(
   run: RunContext,
   parts: HookParts,
 ): Promise<string | EntryAction | undefined> {
-  const outcome = await parts.runner.run({
+  const outcome = await parts.runner.runEvent({
     event: 'before_agent',
     ...idsOf(run),
     value: prompt,
@@ -65,7 +65,7 @@ export interface JudgedAnswer {
 
 /** `after_agent` of native hooks: a cancellation withholds the answer. */
 export async function afterAgent({ text, hooks }: JudgedAnswer, run: RunContext, parts: HookParts): Promise<void> {
-  const outcome = await parts.runner.run(afterAgentContext(text, run, parts), hooks);
+  const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
   parts.notes.keep(run.session?.id, outcome.modelTexts);
   const rejection = rejectionOf(outcome);
   if (rejection === undefined) return;
@@ -86,7 +86,7 @@ export async function weighAnswer(
   parts: HookParts,
 ): Promise<EntryAction | undefined> {
   const notes = parts.runs.of(run);
-  const outcome = await parts.runner.run(afterAgentContext(text, run, parts), hooks);
+  const outcome = await parts.runner.runEvent(afterAgentContext(text, run, parts), hooks);
   parts.notes.keep(run.session?.id, outcome.modelTexts);
   // That the agent is to stop is what it does here anyway.
   if (outcome.stop !== undefined) return undefined;

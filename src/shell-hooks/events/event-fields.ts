@@ -40,15 +40,19 @@ export function sentMessages(run: RunContext, messages: readonly Message[]): rea
 }
 
 export function afterModelFields(run: RunContext, response: ModelResponse): EventFields {
-  const message: Message = { role: 'assistant', content: response.content };
-  const shown = {
-    text: textOf(message),
-    content: response.content,
-    tool_calls: toolCallsOf(message).map(({ id, name, input }) => ({ id, name, args: input ?? null })),
-    finish_reason: response.finishReason,
-  };
   const conversation = () => ({ messages: sentMessages(run, run.messages), model: run.model.id, response });
-  return { data: { response: shown, tokens: tokensOf(response.usage) }, conversation };
+  return { data: { response: shownResponse(response), tokens: tokensOf(response.usage) }, conversation };
+}
+
+/** A response as hooks read it. */
+export function shownResponse({ content, finishReason }: ModelResponse): object {
+  const message: Message = { role: 'assistant', content };
+  return {
+    text: textOf(message),
+    content,
+    tool_calls: toolCallsOf(message).map(({ id, name, input }) => ({ id, name, args: input ?? null })),
+    finish_reason: finishReason,
+  };
 }
 
 function tokensOf(usage: Usage): object {
@@ -69,8 +73,8 @@ export function beforeToolFields({ id, name, args }: CallRecord): EventFields {
 }
 
 export function afterToolFields({ id, name, args }: CallRecord, result: ToolResult): EventFields {
-  const { content, structured, isError = false } = result;
-  const shown = { content, structured, is_error: isError };
+  const { content, isError = false } = result;
+  const shown = shownResult(result);
   const text = typeof content === 'string' ? content : textOf({ role: 'user', content });
   return {
     data: { tool_name: name, result: shown, args: args ?? null, tool_use_id: id },
@@ -80,6 +84,11 @@ export function afterToolFields({ id, name, args }: CallRecord, result: ToolResu
     },
     result,
   };
+}
+
+/** A result as hooks read it. */
+export function shownResult({ content, structured, isError = false }: ToolResult): object {
+  return { content, structured, is_error: isError };
 }
 
 /** What the answer of a run came of. */

@@ -8,8 +8,9 @@ import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
 import type { HookEvent } from '../hook/event.js';
 import { afterAgent, beforeAgent, deliverNotes, weighAnswer } from './agent-hooks.js';
-import { afterModel, beforeModel, beforeToolSelection, callModel, isFinal } from './model-hooks.js';
+import { afterModel, beforeModel, beforeToolSelection, callModel } from './model-hooks.js';
 import type { HookParts } from './parts.js';
+import { isFinal } from './rewrites.js';
 import { endSession, startSession } from './session-hooks.js';
 import { afterTool, beforeTool } from './tool-hooks.js';
 
@@ -30,7 +31,8 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
   return {
     name: 'shell-hooks',
     priority: GATE_PRIORITY,
-    holdStream: rewritesText(parts),
+    // A hook may replace the response: nobody sees its text before.
+    holdStream: has('after_model'),
     onSessionStart: when(has('session_start'), (session) => startSession(session, parts)),
     onSessionEnd: when(has('session_end'), (session) => endSession(session, parts)),
     beforeAgent: entryPoint(events, parts),
@@ -44,11 +46,6 @@ export function createGates(events: ReadonlySet<HookEvent>, parts: HookParts): A
     afterAgent: (text, run) => endPoint(text, run, parts),
     onError: (_error, run) => parts.runs.closeOf(run),
   };
-}
-
-/** Whether a hook may put another text in the place of what the model said: nobody sees that before. */
-export function rewritesText({ runner }: Pick<HookParts, 'runner'>): boolean {
-  return runner.matching({ event: 'after_model' }).some(({ dialect }) => dialectOf(dialect).rewritesResponse);
 }
 
 /** The lifecycle that takes note of the calls that run, for those events that speak of them. */

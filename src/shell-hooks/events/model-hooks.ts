@@ -2,15 +2,15 @@ import { describeError } from '../../errors.js';
 import type { EntryAction, HookAction } from '../../lifecycle/hook-action.js';
 import type { ModelCall, ModelCallRequest } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
-import { type AssistantPart, type Message, textOf, toolCallsOf } from '../../model/message.js';
+import type { Message } from '../../model/message.js';
 import type { ModelResponse } from '../../model/model.js';
 import type { Tool } from '../../tools/tool.js';
-import type { RequestChange, ToolChoiceLimit } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { hookMessage } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
 import { afterModelFields, idsOf, sentMessages } from './event-fields.js';
 import type { HookParts } from './parts.js';
+import { answerOf, isFinal, joinLimits, limitTools, rewriteMessages, rewriteResponse } from './rewrites.js';
 import type { RunState } from './run-state.js';
 
 /** `before_model`. What hooks say joins this very request. */
@@ -21,25 +21,16 @@ export async function beforeModel(
 ): Promise<EntryAction | undefined> {
   const notes = parts.runs.of(run);
   const shown = (sent: readonly Message[]) => ({ messages: sent, model: run.model.id });
-  const outcome = await parts.runner.run({
+  const outcome = await parts.runner.runEvent({
     event: 'before_model',
     ...idsOf(run),
     value: sentMessages(run, messages),
     describe: (sent) => ({ data: shown(sent), conversation: () => shown(sent) }),
-    rewrite: (sent, { request }) => (request === undefined ? sent : showChange(sent, request)),
+    rewrite: rewriteMessages,
     signal: notes.signalOf(run),
   });
   notes.changes = outcome.model;
   return takeEntry(outcome, run, parts);
-}
-
-/** What the next hook sees of a change; of one that cannot be sent, nothing. */
-function showChange(sent: readonly Message[], { change }: RequestChange): readonly Message[] {
-  try {
-    return change(sent);
-  } catch {
-    return sent;
-  }
 }
 
 /** `before_tool_selection`. What hooks say joins this very request. */
@@ -49,7 +40,7 @@ export async function beforeToolSelection(
   parts: HookParts,
 ): Promise<readonly Tool[] | EntryAction | undefined> {
   const notes = parts.runs.of(run);
-  const outcome = await parts.runner.run({
+  const outcome = await parts.runner.runEvent({
     event: 'before_tool_selection',
     ...idsOf(run),
     value: tools,
@@ -60,26 +51,9 @@ export async function beforeToolSelection(
     rewrite: (left, effects) => (effects.tools && !effects.tools.joins ? limitTools(left, [effects.tools]) : left),
     signal: notes.signalOf(run),
   });
-  const joined = outcome.tools.filter(({ joins }) => joins);
-  notes.mustCallTool = joined.some(({ mode }) => mode === 'any');
-  const dialects = new Set(joined.map(({ dialect = 'native' }) => dialect));
-  const left = limitTools(outcome.value, joined, (name) =>
-    [...dialects].flatMap((dialect) => parts.runner.namesOf(name, { dialect })),
-  );
+  notes.mustCallTool = outcome.tools.some(({ joins, mode }) => joins && mode === 'any');
+  const left = joinLimits(outcome.value, outcome.tools, (name, dialect) => parts.runner.namesOf(name, { dialect }));
   return takeEntry(outcome, run, parts) ?? (left === tools ? undefined : left);
-}
-
-/** Names of several hooks are added together, and `none` wins over all. A tool may go by several names. */
-function limitTools(
-  tools: readonly Tool[],
-  limits: readonly ToolChoiceLimit[],
-  namesOf = (name: string): readonly string[] => [name],
-): readonly Tool[] {
-  if (limits.some(({ mode }) => mode === 'none')) return [];
-  const named = limits.filter(({ names }) => names !== undefined);
-  if (named.length === 0) return tools;
-  const allowed = new Set(named.flatMap(({ names = [] }) => names));
-  return tools.filter(({ name }) => namesOf(name).some((known) => allowed.has(known)));
 }
 
 function takeEntry(outcome: HookEventResult, run: RunContext, parts: HookParts): EntryAction | undefined {
@@ -97,7 +71,7 @@ export function callModel(request: ModelCallRequest, next: ModelCall, parts: Hoo
   const { texts, changes, mustCallTool } = notes;
   if (texts.length === 0 && changes.length === 0 && !mustCallTool) return next(request);
   const answer = changes.findLast(({ response }) => response !== undefined)?.response;
-  if (answer !== undefined) return Promise.resolve(answerOf(answer));
+  if (answer !== undefined) return Promise.resolve(answerOf(answer([])));
   const changed = changeRequest(request, notes, parts);
   const messages = texts.length === 0 ? changed.messages : [...changed.messages, ...texts];
   const isForced = mustCallTool && changed.tools.length > 0;
@@ -121,23 +95,18 @@ function changeRequest(request: ModelCallRequest, { changes }: RunState, { logge
   return changed;
 }
 
-function answerOf(text: string): ModelResponse {
-  const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  return { content: [{ type: 'text', text }], finishReason: 'stop', usage };
-}
-
 /** `after_model`. Gives the response as the hooks left it, or what ends the run. */
 export async function afterModel(
   response: ModelResponse,
   run: RunContext,
   parts: HookParts,
 ): Promise<ModelResponse | HookAction> {
-  const outcome = await parts.runner.run({
+  const outcome = await parts.runner.runEvent({
     event: 'after_model',
     ...idsOf(run),
     value: response,
     describe: (value) => afterModelFields(run, value),
-    rewrite: (value, { response: text }) => (text === undefined ? value : withText(value, text)),
+    rewrite: rewriteResponse,
     signal: parts.runs.of(run).signalOf(run),
   });
   const rejection = rejectionOf(outcome);
@@ -145,15 +114,4 @@ export async function afterModel(
   if (rejection !== undefined || isFinal(outcome.value)) parts.notes.keep(run.session?.id, outcome.modelTexts);
   else for (const { hook, text } of outcome.modelTexts) run.add(hookMessage(hook, text));
   return rejection ?? outcome.value;
-}
-
-/** Whether a response ends the run. */
-export function isFinal({ content }: ModelResponse): boolean {
-  return toolCallsOf({ role: 'assistant', content }).length === 0;
-}
-
-function withText(response: ModelResponse, text: string): ModelResponse {
-  if (textOf({ role: 'assistant', content: response.content }) === text) return response;
-  const others = response.content.filter((part): part is AssistantPart => part.type !== 'text');
-  return { ...response, content: [{ type: 'text', text }, ...others] };
 }

@@ -6,7 +6,7 @@ import type { HookParts } from './parts.js';
 /** `session_start`. Rejects where a hook cancels: the session is not opened. */
 export async function startSession(session: SessionInfo, { runner, notes, signal }: HookParts): Promise<void> {
   const source = session.messages.length === 0 ? 'startup' : 'resume';
-  const outcome = await runner.run({
+  const outcome = await runner.runEvent({
     event: 'session_start',
     sessionId: session.id,
     value: undefined,
@@ -22,7 +22,7 @@ export async function startSession(session: SessionInfo, { runner, notes, signal
 
 /** `session_end`. There is nothing left to cancel, and no request to come: what hooks say is logged. */
 export async function endSession(session: SessionInfo, { runner, logger }: HookParts): Promise<void> {
-  const outcome = await runner.run({
+  const outcome = await runner.runEvent({
     event: 'session_end',
     sessionId: session.id,
     value: undefined,

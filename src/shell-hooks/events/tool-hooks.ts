@@ -1,4 +1,3 @@
-import { isObject } from '../../internal/json.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { SuspendAction } from '../../lifecycle/hook-action.js';
 import type { ToolCallRequest, ToolInvoke } from '../../lifecycle/lifecycle.js';
@@ -6,13 +5,13 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { ToolResult } from '../../tools/tool.js';
 import { errorResult } from '../../tools/tool-result.js';
 import type { ShellHook } from '../hook/definition.js';
-import type { HookEffects } from '../hook/effects.js';
 import type { HookEventResult } from '../run/event-progress.js';
 import { jsonText } from '../run/plain-json.js';
 import { hookMessage, modelText } from '../run/text.js';
 import { rejectionOf } from './agent-hooks.js';
 import { afterToolFields, beforeToolFields, type CallRecord, idsOf } from './event-fields.js';
 import type { HookParts } from './parts.js';
+import { rewriteInput, rewriteResult } from './rewrites.js';
 
 /** `before_tool`: the last word on a call before its tool. */
 export async function beforeTool(
@@ -21,7 +20,7 @@ export async function beforeTool(
   parts: HookParts,
 ): Promise<ToolCallRequest | ToolResult | SuspendAction> {
   const { run, id, name } = call;
-  const outcome = await parts.runner.run(
+  const outcome = await parts.runner.runEvent(
     {
       event: 'before_tool',
       ...idsOf(run),
@@ -45,12 +44,6 @@ export async function beforeTool(
     return { type: 'suspend', reason: safeText(reason) + safeText(changed), by };
   }
   return isRewritten ? { ...call, input: outcome.value, invalidInput: undefined } : call;
-}
-
-function rewriteInput(input: unknown, { input: whole, inputChanges }: HookEffects): unknown {
-  if (whole !== undefined) return whole;
-  if (inputChanges === undefined) return input;
-  return { ...(isObject(input) && input), ...inputChanges };
 }
 
 function blocked({ cancelledBy, reason = '' }: HookEventResult): ToolResult {
@@ -96,7 +89,7 @@ interface FinishedCall {
 }
 
 async function weighResult({ record, result, run }: FinishedCall, hooks: readonly ShellHook[], parts: HookParts) {
-  const outcome = await parts.runner.run(
+  const outcome = await parts.runner.runEvent(
     {
       event: 'after_tool',
       ...idsOf(run),
@@ -105,7 +98,7 @@ async function weighResult({ record, result, run }: FinishedCall, hooks: readonl
       isError: result.isError === true,
       value: result,
       describe: (value) => afterToolFields(record, value),
-      rewrite: (value, effects) => withResult(value, effects),
+      rewrite: rewriteResult,
       signal: parts.runs.of(run).signalOf(run),
     },
     hooks,
@@ -118,10 +111,4 @@ async function weighResult({ record, result, run }: FinishedCall, hooks: readonl
   endRun(run, outcome);
   const { cancelledBy = '', reason = '' } = outcome;
   return errorResult(`The result was withheld by hook "${modelText(cancelledBy)}": ${modelText(reason)}`);
-}
-
-/** A result that failed is still one that failed, whatever words it has now. */
-function withResult(value: ToolResult, { result }: HookEffects): ToolResult {
-  if (result === undefined) return value;
-  return value.isError ? { ...result, isError: true } : result;
 }

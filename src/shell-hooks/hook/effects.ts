@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../internal/json.js';
-import type { Message } from '../../model/message.js';
+import type { AssistantPart, Message } from '../../model/message.js';
 import type { ModelSettings } from '../../model/model.js';
 import type { ProcessResult } from '../../process/run-process.js';
 import type { ToolResult } from '../../tools/tool.js';
@@ -28,8 +28,8 @@ export interface HookEffects {
   readonly inputChanges?: Readonly<Record<string, JsonValue>> | undefined;
   readonly result?: ToolResult | undefined;
   readonly tools?: ToolChoiceLimit | undefined;
-  /** Replaces the text of the response; before the model call, the call itself. */
-  readonly response?: string | undefined;
+  /** Returns the new parts of the response. At `before_model`: answers in place of the model, and gets no parts. */
+  readonly response?: ((parts: readonly AssistantPart[]) => readonly AssistantPart[]) | undefined;
   /** Changes the request to the model. */
   readonly request?: RequestChange | undefined;
 }
@@ -58,6 +58,8 @@ export interface ToolChoiceLimit {
 export interface FinishedHook {
   readonly hook: ShellHook;
   readonly result: ProcessResult;
+  /** Returns a value as the hook read it: without the sensitive fields that the hook does not declare. */
+  readonly shown: (value: unknown) => unknown;
 }
 
 /** What a finished hook said. */
@@ -67,7 +69,7 @@ export interface HookReading {
   /** What later hooks of the event are told. */
   readonly data: Readonly<Record<string, JsonValue>>;
   readonly effects: HookEffects;
-  /** Fields of its output that mean something elsewhere, and nothing here. */
+  /** The fields of its output that nobody reads at its event, such as `updatedInput` or `hookSpecificOutput.tool_input`. */
   readonly ignored?: readonly string[] | undefined;
   readonly problem?: HookProblem | undefined;
 }

@@ -23,9 +23,7 @@ export interface HookInputSource {
 export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>, source: HookInputSource): object {
   const { context, data: hookData, outputs } = progress;
   const { fields, workspaceDir, sensitive } = source;
-  const declared = new Set(hook.sensitive?.map(fold));
-  const hidden = sensitive.filter((name) => !declared.has(fold(name)));
-  const hide = (value: unknown) => redact(value, hidden);
+  const hide = (value: unknown) => shownTo(hook, value, sensitive);
   const now = source.now();
   const { sessionId, runId } = context;
   const toolName = context.tool === undefined ? undefined : shownToolName(hook, context.tool, source.toolNames);
@@ -46,4 +44,13 @@ export function hookInput<Value>(hook: ShellHook, progress: EventProgress<Value>
     hook_outputs: outputs,
     ...(own !== undefined && (hide(own) as object)),
   };
+}
+
+/** Returns a value as a hook reads it: without the sensitive fields that the hook does not declare. */
+export function shownTo(hook: ShellHook, value: unknown, sensitive: readonly string[]): unknown {
+  const declared = new Set(hook.sensitive?.map(fold));
+  return redact(
+    value,
+    sensitive.filter((name) => !declared.has(fold(name))),
+  );
 }

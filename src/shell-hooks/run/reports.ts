@@ -1,6 +1,7 @@
 import type { Logger } from '../../internal/logger.js';
 import { safeText } from '../../internal/safe-text.js';
 import type { ProcessResult } from '../../process/run-process.js';
+import { eventNameOf } from '../dialects/list.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { isGateEvent } from '../hook/event.js';
@@ -56,10 +57,12 @@ export class HookReports {
     this.options.report({ level: 'error', code: 'matcher-changed', message, hook: hook.name });
   }
 
-  /** A field of a hook's output that is not supported; said once. */
+  /** Reports a field of a hook's output that nobody reads at the hook's event; once per hook and field. */
   ignored(hook: ShellHook, field: string): void {
     if (!this.isNew(`${hook.id} ${field}`)) return;
-    const message = `Hook "${hook.name}" wrote \`${field}\`, which is not supported: it was passed over.`;
+    const [name, ...outer] = field.split('.').reverse();
+    const place = outer.length === 0 ? '' : ` in \`${outer.join('.')}\``;
+    const message = `Hook "${hook.name}" wrote \`${name}\`${place}, which has no effect at ${eventNameOf(hook)}: remove the field, or move the hook.`;
     this.options.report({ level: 'warning', code: 'output-unsupported', message, hook: hook.name });
   }
 

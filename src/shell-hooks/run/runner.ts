@@ -9,16 +9,23 @@ import type { DeniedDecision, VerifiedItem } from '../../trust/decision.js';
 import type { TrustGate } from '../../trust/gate.js';
 import { dialectOf } from '../dialects/list.js';
 import type { EventFields, HookEventContext, HookMatchInput, ToolNames } from '../events/hook-event-context.js';
+import {
+  endPlainEvent,
+  type HookEventData,
+  type PlainData,
+  plainContext,
+  validatePlainEvent,
+} from '../events/plain-events.js';
 import type { Report } from '../files/diagnostic.js';
 import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
-import { isGateEvent } from '../hook/event.js';
+import { type HookEvent, isGateEvent } from '../hook/event.js';
 import { denialOf, HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { hookEnvironment } from './environment.js';
 import { EventProgress, type HookEventResult, type HookOutcome } from './event-progress.js';
-import { hookInput } from './input.js';
+import { hookInput, shownTo } from './input.js';
 import { isFor, isMatched, namesOf } from './matching.js';
 import { jsonText } from './plain-json.js';
 import { type HookMachine, startHook } from './process.js';
@@ -88,10 +95,29 @@ export class HookRunner {
   }
 
   /**
-   * Runs hooks in turn. What fails is in the outcomes, and stops none of the others; a cancellation stops the rest. Never
-   * rejects.
+   * Runs the hooks of an event one after another. `value` of the result is the data as the hooks rewrote it. A hook that
+   * fails is in the outcomes, and the next hook runs; a cancellation stops the hooks after it. Rejects with a
+   * `HookEventInvalidError` if the event is unknown, or the data lacks a field or has an invalid one.
+   *
+   * @example
+   * const { runner } = shellHooks();
+   * const { cancelled, reason, value } = await runner.run('before_tool', { tool_name: 'look', args: { at: 'pier' } });
    */
-  async run<Value>(
+  async run<Event extends HookEvent>(
+    event: Event,
+    data: HookEventData[Event] & PlainData,
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<HookEventResult<PlainData>> {
+    validatePlainEvent(event, data);
+    const outcome = await this.runEvent(plainContext(event, data, signal));
+    return endPlainEvent(event, outcome, (name, dialect) => this.namesOf(name, { dialect }));
+  }
+
+  /**
+   * Runs hooks of an agent's event, whose value is not plain data. Failures are in the outcomes; a cancellation stops the
+   * hooks after it. Never rejects.
+   */
+  async runEvent<Value>(
     context: HookEventContext<Value>,
     hooks: readonly ShellHook[] = this.matching(context),
   ): Promise<HookEventResult<Value>> {
@@ -135,7 +161,8 @@ export class HookRunner {
       // Many a program ends with 0 where it is told to: what it did not say is no yes.
       const isUnsaid = result.outcome === 'aborted' || (result.toldByHost && result.stdout.trim() === '');
       const isCut = isUnsaid && !signal?.aborted && isGateEvent(hook.event);
-      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result });
+      const shown = (value: unknown) => shownTo(hook, value, this.options.sensitive);
+      const reading = isCut ? CUT_OFF : dialectOf(hook.dialect).read({ hook, result, shown });
       const status = reading.problem === undefined ? 'completed' : 'failed';
       this.reports.process(hook, result);
       return this.finish(hook, reading, { status, durationMs, exitCode: result.exitCode });

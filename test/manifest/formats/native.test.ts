@@ -124,6 +124,38 @@ describe('S0-6.1, S0-6.2, S0-6.3, S0-6.4, S0-6.5, S0-6.6: what a manifest has to
     ]);
   });
 
+  const slow = { name: 'slow', event: 'before_tool', command: 'sleep', args: ['60'] };
+  const { event: _event, ...underEvent } = slow;
+
+  test.each<[string, Json]>([
+    ['a list', { timeout: 150, hooks: [slow] }],
+    ['lists by event', { timeout: 150, before_tool: [underEvent] }],
+  ])('S0-14.1: `hooks.timeout` is the time of the hooks of the extension, with %s', async (_form, hooks) => {
+    const place = makePlace();
+    place.user('x', manifest('x', { hooks }));
+    place.user('y', manifest('y', { hooks: [{ ...slow, name: 'other' }] }));
+
+    const { loader } = await place.load();
+    const [mine, other] = loader.hooks.list();
+    expect([mine?.timeout, other?.timeout]).toEqual([150, undefined]);
+  });
+
+  test('S0-14.5: a hook of an extension may have another time than `hooks.timeout`', () => {
+    const hooks = { timeout: 150, hooks: [{ ...slow, timeout: 20 }] };
+    const read = parseManifest(JSON.stringify(manifest('x', { hooks })));
+
+    expect(read).toMatchObject({ content: { hooks: [{ timeout: 20 }] } });
+  });
+
+  test.each<[Json, string]>([
+    [{ timeout: '5s', hooks: [slow] }, 'hooks.timeout'],
+    [{ timeout: 0 }, 'hooks.timeout'],
+    [{ timeout: 150, hooks: [{ name: 'x', command: 'true' }] }, 'hooks.hooks[0].event'],
+    [{ timeout: 150, hooks: {} }, 'hooks.hooks'],
+  ])('hooks with %j are refused at %s', (hooks, path) => {
+    expect(problemsOf(manifest('x', { hooks })).map((problem) => problem.split(':')[0])).toEqual([path]);
+  });
+
   const wrong: readonly (readonly [string, Json, string])[] = [
     ['a name with a slash', { name: 'a/b' }, 'name'],
     ['a name with dots', { name: 'a..b' }, 'name'],

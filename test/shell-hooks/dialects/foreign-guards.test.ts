@@ -245,7 +245,7 @@ test('the folder of a project may have any name', async () => {
   });
   const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
 
-  expect((await hooks.runner.run(occasion)).reason).toBe(workspaceDir);
+  expect((await hooks.runner.runEvent(occasion)).reason).toBe(workspaceDir);
 });
 
 test('a hook of BeforeModel sees what the one before it took out, and does not bring it back', async () => {

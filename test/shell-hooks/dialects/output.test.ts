@@ -164,7 +164,7 @@ test('B20: a sensitive field is redacted in logs, and for hooks that do not decl
     hooks: [records('before_tool'), records('before_tool', { name: 'trusted', sensitive: ['API-Key'] })],
   });
   const describe = () => ({ data: { args: { apiKey: 's3cret', deep: [{ API_KEY: 's3cret' }], keep: 1 } } });
-  await runner.run({ ...occasion, describe });
+  await runner.runEvent({ ...occasion, describe });
   const hidden = { apiKey: '[redacted]', deep: [{ API_KEY: '[redacted]' }], keep: 1 };
 
   expect(recorded(lab).map(({ data }) => data)).toEqual([{ args: hidden }, describe().data]);
@@ -203,7 +203,7 @@ test('B21: arguments that are no JSON reach the hook of a run all the same', asy
   const { runner } = hooksIn(lab, { hooks: [records('before_tool')] });
   const args: Record<string, unknown> = { n: 1n };
   args.self = args;
-  const result = await runner.run({ ...occasion, describe: () => ({ data: { args } }) });
+  const result = await runner.runEvent({ ...occasion, describe: () => ({ data: { args } }) });
 
   expect(result.outcomes[0]?.status).toBe('completed');
   expect(recorded(lab)[0]?.data).toEqual({ args: { n: '1', self: '[circular]' } });

@@ -27,11 +27,11 @@ test('C7: a script that became a link out of the workspace is refused, though th
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
   writeFileSync(join(lab.home, 'copy.sh'), RUN, { mode: 0o755 });
   unlinkSync(join(lab.workspace, 'guard.sh'));
   symlinkSync(join(lab.home, 'copy.sh'), join(lab.workspace, 'guard.sh'));
-  const result = await hooks.runner.run(occasion);
+  const result = await hooks.runner.runEvent(occasion);
 
   expect([asked.length, runs(), result.outcomes[0]?.status]).toEqual([1, 1, 'failed']);
 });
@@ -40,10 +40,10 @@ test('C10: a script that is gone, or cannot be read, is refused', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
   unlinkSync(join(lab.workspace, 'guard.sh'));
 
-  expect((await hooks.runner.run(occasion)).outcomes).toMatchObject([{ status: 'failed' }]);
+  expect((await hooks.runner.runEvent(occasion)).outcomes).toMatchObject([{ status: 'failed' }]);
   expect([asked.length, runs()]).toEqual([1, 1]);
 });
 
@@ -57,7 +57,7 @@ test("C12: a file of the user's that is a link into the workspace is the workspa
   symlinkSync(real, join(lab.home, '.keelson/hooks.json'));
   const hooks = hooksIn(lab, { discover: ['native'] });
   await hooks.reload();
-  const result = await hooks.runner.run(occasion);
+  const result = await hooks.runner.runEvent(occasion);
 
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 0]);
 });
@@ -71,7 +71,7 @@ test('C13: what a file of the workspace says about trust or time is not read, an
   lab.write('guard.sh', RUN);
   const hooks = hooksIn(lab, { discover: ['native'] });
   await hooks.reload();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
 
   expect(runs()).toBe(0);
   expect(hooks.status().diagnostics.map(({ level, code }) => [level, code])).toEqual([
@@ -85,7 +85,7 @@ test('C13: what a file of the workspace says about trust or time is not read, an
 test('C14: a .env of the workspace is not read', async () => {
   lab.write('.env', `KEELSON_HOME=${lab.workspace}\nHOME=${lab.workspace}\n`);
   lab.write('guard.sh', RUN);
-  await workspaceHook().start().runner.run(occasion);
+  await workspaceHook().start().runner.runEvent(occasion);
 
   expect([lab.has('.keelson'), process.env.KEELSON_HOME, readdirSync(lab.home)]).toEqual([
     false,
@@ -97,7 +97,7 @@ test('C14: a .env of the workspace is not read', async () => {
 test('C15: the same repository elsewhere is another one', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
   const clone = join(lab.home, 'clone');
   execFileSync('cp', ['-r', lab.workspace, clone]);
   const registry = new HookRegistry();
@@ -108,7 +108,7 @@ test('C15: the same repository elsewhere is another one', async () => {
     scope: 'workspace',
     source: join(clone, 'h.json'),
   });
-  const result = await hooksIn(lab, { registry, workspaceDir: clone }).runner.run(occasion);
+  const result = await hooksIn(lab, { registry, workspaceDir: clone }).runner.runEvent(occasion);
 
   expect([asked.length, result.outcomes[0]?.status]).toEqual([1, 'skipped']);
 });
@@ -116,13 +116,13 @@ test('C15: the same repository elsewhere is another one', async () => {
 test('C18: an entry of the store without a digest trusts nothing', async () => {
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook();
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
   const path = join(lab.home, '.keelson/trusted-hooks.json');
   const stored = JSON.parse(readFileSync(path, 'utf8'));
   for (const approval of stored.approvals) delete approval.digest;
   writeFileSync(path, JSON.stringify(stored));
   const { registry } = start();
-  const result = await hooksIn(lab, { registry }).runner.run(occasion);
+  const result = await hooksIn(lab, { registry }).runner.runEvent(occasion);
 
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 1]);
 });
@@ -130,9 +130,9 @@ test('C18: an entry of the store without a digest trusts nothing', async () => {
 test('C19: two hooks of one name in two files are two hooks', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
   const other = start({ source: join(lab.workspace, 'other.json') });
-  await other.runner.run(occasion);
+  await other.runner.runEvent(occasion);
 
   expect([asked.map(({ why }) => why), (await other.approvals()).length]).toEqual([['new', 'new'], 2]);
 });
@@ -146,7 +146,7 @@ test('C19: two hooks of one name in one file are two hooks, each asked about onc
     registry.register({ event: 'before_tool', name: 'lint', command: line, shell: true, scope: 'workspace', source });
   }
   const approve = ({ why, item }: { why: string; item: { name: string } }) => asked.push(`${why} ${item.name}`) > 0;
-  for (const _run of [1, 2]) await hooksIn(lab, { registry, approve }).runner.run(occasion);
+  for (const _run of [1, 2]) await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
 
   expect(asked).toEqual(['new lint', 'new lint#2']);
   expect(readFileSync(ran, 'utf8').trim().split('\n')).toEqual(['one', 'two', 'one', 'two']);
@@ -156,10 +156,10 @@ test('C21: where there is nobody to ask, only a list of digests helps', async ()
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({}, () => false);
   const { registry } = start();
-  await hooksIn(lab, { registry, approve: (request) => asked.push(request) < 0 }).runner.run(occasion);
+  await hooksIn(lab, { registry, approve: (request) => asked.push(request) < 0 }).runner.runEvent(occasion);
   const { logger, workspace: workspaceDir } = lab;
   const gate = createTrustGate({ workspaceDir, logger, allow: [asked[0]?.digest ?? ''] });
-  await hooksIn(lab, { registry, gate }).runner.run(occasion);
+  await hooksIn(lab, { registry, gate }).runner.runEvent(occasion);
 
   expect(runs()).toBe(1);
 });
@@ -176,7 +176,7 @@ test("C22: a hook of the user's that has changed runs, and that is said", async 
     );
     const hooks = hooksIn(lab, { discover: ['native'] });
     await hooks.reload();
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
     return hooks.status().diagnostics.map(({ code }) => code);
   };
 
@@ -212,7 +212,7 @@ test('C23: hooks that a tool writes have no effect in the session, and the path 
 test('C25: the whole command line is shown, however long it is', async () => {
   const args = ['-c', `${' '.repeat(100_000)}; rm -rf ~`];
   const { asked, start } = workspaceHook({ command: 'sh', args }, () => false);
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
 
   expect(asked[0]?.argv).toEqual(['sh', ...args]);
 });
@@ -242,11 +242,11 @@ test('an approval that is taken back counts no more', async () => {
   let answer = true;
   const { asked, start } = workspaceHook({}, () => answer);
   const hooks = start();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
   answer = false;
 
   expect(await hooks.revoke(asked[0]?.digest ?? '')).toBe(1);
-  expect((await hooks.runner.run(occasion)).outcomes).toMatchObject([{ status: 'skipped' }]);
+  expect((await hooks.runner.runEvent(occasion)).outcomes).toMatchObject([{ status: 'skipped' }]);
   expect(runs()).toBe(1);
 });
 
@@ -255,8 +255,10 @@ test("a hook of the workspace gets a short list of variables, and what it declar
   Object.assign(process.env, env);
   const dump = { command: 'sh', args: ['-c', 'env > "$0"'] };
   const { start } = workspaceHook();
-  await start({ ...dump, args: [...dump.args, 'theirs'], reads: ['DECLARED'], env: { OWN: '1' } }).runner.run(occasion);
-  await start({ ...dump, args: [...dump.args, 'mine'], scope: 'builtin', source: undefined }).runner.run(occasion);
+  await start({ ...dump, args: [...dump.args, 'theirs'], reads: ['DECLARED'], env: { OWN: '1' } }).runner.runEvent(
+    occasion,
+  );
+  await start({ ...dump, args: [...dump.args, 'mine'], scope: 'builtin', source: undefined }).runner.runEvent(occasion);
   for (const name of ['OPENAI_API_KEY', 'SECRET_TOKEN', 'DECLARED']) delete process.env[name];
   const has = (file: string) =>
     Object.keys({ ...env, OWN: '' }).filter(
@@ -276,7 +278,7 @@ test('a folder of programs in the workspace takes no bare name over', async () =
     command: 'sh',
     args: ['-c', 'jq --version; true'],
   });
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
   process.env.PATH = process.env.PATH.split(':').slice(1).join(':');
 
   expect(lab.has('hijacked')).toBe(false);
@@ -312,7 +314,7 @@ test('between the check and the start nobody else has their turn', async () => {
     },
   };
   const { runner } = hooksIn(lab, { gate: watched, registry, machine });
-  for (let round = 0; round < 3; round++) await runner.run(occasion);
+  for (let round = 0; round < 3; round++) await runner.runEvent(occasion);
 
   expect([turns, runs()]).toEqual([[false, false, false], 3]);
 });
@@ -334,7 +336,7 @@ test('nothing that a file of the workspace or a hook writes turns or clears a sc
   const unread = { event: 'before_tool', name: 'gone', command: `./x${unseen}.sh`, scope: 'workspace' } as const;
   const hooks = hooksIn(lab, { discover: ['claude', 'gemini', 'native'], hooks: [says, unread] });
   await hooks.reload();
-  await hooks.runner.run({ event: 'before_tool', sessionId: 's', value: 0, describe: () => ({ data: {} }) });
+  await hooks.runner.runEvent({ event: 'before_tool', sessionId: 's', value: 0, describe: () => ({ data: {} }) });
 
   const shown = [...hooks.status().diagnostics, ...lab.logs].map(({ message }) => message);
   expect(hooks.status().diagnostics.map(({ code }) => code)).toEqual([

@@ -17,7 +17,7 @@ const workspaceHook = (more?: Parameters<typeof hookOfWorkspace>[1], answer?: Pa
 test('S0-4.1: hooks of the host run without a question', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ scope: 'builtin', source: undefined });
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
 
   expect([asked.length, runs()]).toEqual([0, 1]);
 });
@@ -29,8 +29,10 @@ test('S0-4.2: hooks of the user run without a question, those of their extension
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'hook.sh'), `#!/bin/sh\necho ran >> "${lab.workspace}/ran"\n`, { mode: 0o755 });
   const { asked, start } = workspaceHook({ scope: 'user', source: undefined });
-  await start({ command: program }).runner.run(occasion);
-  await start({ command: './hook.sh', root, extension: 'x', source: join(root, 'manifest.json') }).runner.run(occasion);
+  await start({ command: program }).runner.runEvent(occasion);
+  await start({ command: './hook.sh', root, extension: 'x', source: join(root, 'manifest.json') }).runner.runEvent(
+    occasion,
+  );
 
   expect([asked.length, runs()]).toEqual([0, 2]);
 });
@@ -39,7 +41,7 @@ test('S0-4.3: a hook of the workspace is shown with all it is, before anything i
   lab.write('guard.sh', RUN);
   const seen: number[] = [];
   const { asked, start } = workspaceHook({ args: ['a', 'b c'] }, () => seen.push(runs()) > 0);
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
 
   expect([seen, runs()]).toEqual([[0], 1]);
   expect(asked).toMatchObject([
@@ -57,20 +59,20 @@ test("S0-4.4: a yes stores the digest, and beside it the script's own SHA-256; a
   const script = lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
   const sum = execFileSync('sha256sum', [script], { encoding: 'utf8' }).slice(0, 64);
 
   expect(await hooks.approvals()).toMatchObject([{ digest: asked[0]?.digest, scripts: { 'guard.sh': sum } }]);
   expect(sum).toBe(createHash('sha256').update(RUN).digest('hex'));
   const refusing = workspaceHook({ name: 'other' }, () => false);
-  await refusing.start().runner.run(occasion);
+  await refusing.start().runner.runEvent(occasion);
   expect(await hooks.approvals()).toHaveLength(1);
 });
 
 test('S0-4.4: the digest can be computed from the raw definition by the documented recipe', async () => {
   const script = lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ args: ['a'], timeout: 700, onFailure: 'block', matcher: 'x' });
-  await start().runner.run(occasion);
+  await start().runner.runEvent(occasion);
   const sha256 = createHash('sha256').update(RUN).digest('hex');
   const canonical = (value: unknown): string => {
     if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
@@ -105,8 +107,10 @@ test('S0-4.6: approvals lie in ~/.ollm/trusted-hooks.json for ollm, and hold for
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const registry = start().registry;
-  await hooksIn(lab, { registry, appName: 'ollm', approve: (request) => asked.push(request) > 0 }).runner.run(occasion);
-  await hooksIn(lab, { registry, appName: 'ollm' }).runner.run(occasion);
+  await hooksIn(lab, { registry, appName: 'ollm', approve: (request) => asked.push(request) > 0 }).runner.runEvent(
+    occasion,
+  );
+  await hooksIn(lab, { registry, appName: 'ollm' }).runner.runEvent(occasion);
 
   expect([asked.length, runs(), readdirSync(lab.home), readdirSync(join(lab.home, '.ollm'))]).toEqual([
     ...[1, 2, ['.ollm'], ['trusted-hooks.json']],
@@ -129,7 +133,7 @@ test.each(Object.entries(noes))('S0-4.7, %s the hook is skipped and the event go
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook({ onFailure: 'block' });
   const { registry } = start();
-  const result = await hooksIn(lab, { registry, approve }).runner.run(occasion);
+  const result = await hooksIn(lab, { registry, approve }).runner.runEvent(occasion);
 
   expect(result).toMatchObject({
     cancelled: false,
@@ -143,7 +147,7 @@ test('C2: an approver that never answers is a no, in time', async () => {
   const { start } = workspaceHook();
   const { logger, workspace: workspaceDir } = lab;
   const gate = createTrustGate({ workspaceDir, logger, approve: () => new Promise(() => {}), approveTimeoutMs: 50 });
-  const result = await hooksIn(lab, { registry: start().registry, gate }).runner.run(occasion);
+  const result = await hooksIn(lab, { registry: start().registry, gate }).runner.runEvent(occasion);
 
   expect([result.outcomes[0]?.status, runs()]).toEqual(['skipped', 0]);
 });
@@ -152,8 +156,8 @@ test('C3: what was approved runs again without a question', async () => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook();
   const hooks = start();
-  await hooks.runner.run(occasion);
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
+  await hooks.runner.runEvent(occasion);
 
   expect([asked.length, runs()]).toEqual([1, 2]);
 });
@@ -164,10 +168,10 @@ describe('S0-4.5: what has changed is asked about again, and not run on the old 
     let answer = true;
     const { asked, start } = workspaceHook({}, () => answer);
     const hooks = start();
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
     lab.write('guard.sh', `${RUN}#`);
     answer = false;
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
 
     expect([asked.map(({ why }) => why), runs()]).toEqual([['new', 'changed'], 1]);
   });
@@ -186,10 +190,10 @@ describe('S0-4.5: what has changed is asked about again, and not run on the old 
     lab.write('guard.sh', RUN);
     lab.write('other.sh', RUN);
     const { asked, start } = workspaceHook();
-    await start().runner.run(occasion);
+    await start().runner.runEvent(occasion);
     const again = start(changed);
     const event = changed.event ?? 'before_tool';
-    await again.runner.run({ ...occasion, event, tool: 'x' });
+    await again.runner.runEvent({ ...occasion, event, tool: 'x' });
 
     expect([asked.length, runs()]).toEqual([2, 2]);
   });
@@ -199,11 +203,11 @@ describe('S0-4.5: what has changed is asked about again, and not run on the old 
     let answer = true;
     const { start } = workspaceHook({ onFailure: 'block' }, () => answer);
     const hooks = start();
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
     lab.write('guard.sh', `${RUN}#`);
     answer = false;
 
-    expect(await hooks.runner.run(occasion)).toMatchObject({ cancelled: true, cancelledBy: 'guard' });
+    expect(await hooks.runner.runEvent(occasion)).toMatchObject({ cancelled: true, cancelledBy: 'guard' });
   });
 });
 
@@ -218,9 +222,9 @@ describe('hooks of an extension in the workspace', () => {
   test('C6: a file that the script reads is bound as well', async () => {
     const { asked, start } = workspaceHook(extension());
     const hooks = start();
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
     lab.write('.keelson/extensions/x/lib.sh', `echo evil >> "${lab.workspace}/ran"\n`);
-    await hooks.runner.run(occasion);
+    await hooks.runner.runEvent(occasion);
 
     expect(asked.map(({ why }) => why)).toEqual(['new', 'changed']);
     expect(lab.read('ran')).toBe('good\nevil\n');
@@ -229,7 +233,7 @@ describe('hooks of an extension in the workspace', () => {
   test('C9: what was approved is what runs, from a copy', async () => {
     const { start } = workspaceHook({ ...extension() });
     lab.write('.keelson/extensions/x/hook.sh', `#!/bin/sh\ndirname "$0" >> "${lab.workspace}/ran"\n`);
-    await start().runner.run(occasion);
+    await start().runner.runEvent(occasion);
 
     expect(lab.read('ran')).toMatch(new RegExp(`^${join(lab.home, '.keelson/approved')}/[0-9a-f]{64}\n$`));
   });

@@ -13,7 +13,7 @@ const VICTIM = `${'a'.repeat(60)}!`;
 async function changed(before: Partial<HookRegistration>, after: Partial<HookRegistration>) {
   lab.write('guard.sh', RUN);
   const { start } = workspaceHook({ onFailure: 'block', ...before });
-  await start().runner.run(at('read'));
+  await start().runner.runEvent(at('read'));
   lab.write('guard.sh', `${RUN}#`);
   const { registry } = start(after);
   return hooksIn(lab, { registry });
@@ -31,7 +31,7 @@ test.each([
 ])('for the tool wipe a hook with the matcher %s that nobody approved asks %i times', async (matcher, questions) => {
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook({ matcher });
-  await start().runner.run(at('wipe'));
+  await start().runner.runEvent(at('wipe'));
 
   expect([asked.length, runsIn(lab)]).toEqual([questions, matcher === '^read$' ? 0 : questions]);
 });
@@ -41,7 +41,7 @@ test('once approved, a pattern is for what it matches, and leaves no trace elsew
   const { asked, start } = workspaceHook({ matcher: '^re.d$' });
   const { runner } = start();
   const seen = [];
-  for (const tool of ['wipe', 'read', 'wipe']) seen.push((await runner.run(at(tool))).outcomes.length);
+  for (const tool of ['wipe', 'read', 'wipe']) seen.push((await runner.runEvent(at(tool))).outcomes.length);
 
   expect([seen, asked.length, runsIn(lab)]).toEqual([[0, 1, 0], 1, 1]);
   expect(runner.matching({ event: 'before_tool', tool: 'wipe' })).toEqual([]);
@@ -51,7 +51,7 @@ test('B24: a pattern that never ends is not tried for a hook that is not approve
   lab.write('guard.sh', RUN);
   const { asked, start } = workspaceHook(ENDLESS, () => false);
   const begin = performance.now();
-  const { outcomes } = await start().runner.run(at(VICTIM));
+  const { outcomes } = await start().runner.runEvent(at(VICTIM));
 
   expect([asked.length, outcomes[0]?.status, runsIn(lab)]).toEqual([1, 'skipped', 0]);
   expect(performance.now() - begin).toBeLessThan(2_000);
@@ -74,15 +74,15 @@ test.each([
 ])('R53: a changed guard whose matcher is $what refuses accordingly', async ({ matcher, tool, refuses }) => {
   const hooks = await changed({ matcher }, { matcher });
 
-  expect((await hooks.runner.run(at(tool))).cancelled).toBe(refuses);
+  expect((await hooks.runner.runEvent(at(tool))).cancelled).toBe(refuses);
   expect(hooks.status().hooks.map(({ failures }) => failures)).toEqual([refuses ? 1 : 0]);
   expect(hooks.status().diagnostics.filter(({ code }) => code === 'matcher-changed')).toEqual([]);
 });
 
 test('R53: a changed guard whose pattern changed as well has failed, and refuses every call with that reason', async () => {
   const hooks = await changed({ matcher: '^read$' }, ENDLESS);
-  const first = await hooks.runner.run(at(VICTIM));
-  const second = await hooks.runner.run(at('wipe'));
+  const first = await hooks.runner.runEvent(at(VICTIM));
+  const second = await hooks.runner.runEvent(at('wipe'));
 
   expect([first, second]).toMatchObject([{ cancelledBy: 'guard' }, { cancelledBy: 'guard' }]);
   expect(second.reason).toContain('its matcher has changed as well');
@@ -97,10 +97,10 @@ test('a guard that changed while it was in use is for what its pattern matches',
   let answer = true;
   const { start } = workspaceHook({ onFailure: 'block', matcher: '^read$' }, () => answer);
   const { runner } = start();
-  await runner.run(at('read'));
+  await runner.runEvent(at('read'));
   lab.write('guard.sh', `${RUN}#`);
   answer = false;
 
-  expect((await runner.run(at('wipe'))).cancelled).toBe(false);
-  expect((await runner.run(at('read'))).cancelled).toBe(true);
+  expect((await runner.runEvent(at('wipe'))).cancelled).toBe(false);
+  expect((await runner.runEvent(at('read'))).cancelled).toBe(true);
 });

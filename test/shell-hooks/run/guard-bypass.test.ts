@@ -19,7 +19,7 @@ async function approvedOnce() {
   const yes = [true];
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => yes.pop() === true });
   await hooks.reload();
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
   return hooks;
 }
 
@@ -40,7 +40,7 @@ test.each<[string, (path: string) => void]>([
   damage(gate.store.path);
 
   for (let time = 0; time < 2; time += 1) {
-    expect(await runner.run(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
+    expect(await runner.runEvent(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
   }
 });
 
@@ -61,7 +61,7 @@ test.each(Object.keys(moves))('a guard is not passed over where %s moved away be
   moves[what]?.();
 
   for (let time = 0; time < 2; time += 1) {
-    expect(await runner.run(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
+    expect(await runner.runEvent(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
   }
 });
 
@@ -72,12 +72,12 @@ test("a guard of the user's is not passed over where its program became a link i
   const guard = { ...GUARD, event: 'before_tool', command: program, onFailure: 'block', scope: 'user' } as const;
   const hooks = hooksIn(lab, {});
   hooks.registry.register(guard);
-  const before = await hooks.runner.run(occasion);
+  const before = await hooks.runner.runEvent(occasion);
   unlinkSync(program);
   symlinkSync(join(lab.workspace, 'guard.sh'), program);
 
   expect(before.outcomes).toMatchObject([{ status: 'completed' }]);
-  expect(await hooks.runner.run(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
+  expect(await hooks.runner.runEvent(occasion)).toMatchObject({ cancelled: true, outcomes: [{ status: 'failed' }] });
 });
 
 test('hooks that are called as others are numbered are all there after their files were read again', async () => {
@@ -97,7 +97,10 @@ test.each([500, 2_000, 4_000, 100_000])('arguments that nest %i deep keep no gua
 
   // The log has the arguments in it, which are too deep to be handed on.
   lab.logs.length = 0;
-  const { cancelled } = await runner.run({ ...occasion, describe: () => ({ data: { args, password: 'secret' } }) });
+  const { cancelled } = await runner.runEvent({
+    ...occasion,
+    describe: () => ({ data: { args, password: 'secret' } }),
+  });
   const shown = JSON.stringify(lab.logs.map(({ message }) => message));
   lab.logs.length = 0;
 
@@ -121,7 +124,7 @@ test('a guard whose turn has not come is not passed over where the files are rea
   writeGuard([{ event: 'before_tool', name: 'slow', command: './slow.sh' }, GUARD]);
   const hooks = hooksIn(lab, { discover: ['native'], approve: () => true });
   await hooks.reload();
-  const running = hooks.runner.run(occasion);
+  const running = hooks.runner.runEvent(occasion);
   await vi.waitFor(() => expect(lab.has('slow')).toBe(true));
   await hooks.reload();
   lab.write('go', '');
@@ -137,7 +140,7 @@ test.each([
 ])('a guard says no in a session whose id, as a client chose it, has %s', async (_what, sessionId) => {
   for (const dialect of ['native', 'gemini'] as const) {
     const { runner } = hooksIn(lab, { hooks: [{ ...answers('before_tool', { continue: false }), dialect }] });
-    const outcome = await runner.run({ ...occasion, sessionId });
+    const outcome = await runner.runEvent({ ...occasion, sessionId });
 
     expect(outcome.outcomes).toMatchObject([{ status: 'completed' }]);
     expect(outcome.stop ?? outcome.cancelled).toBeTruthy();

@@ -57,7 +57,7 @@ test('A8: a hook that reads nothing of a large input is heard all the same', asy
   const { runner } = hooksIn(lab, { hooks: [sh('before_tool', `echo '{"k":1}'`)] });
   const describe = () => ({ data: { args: 'x'.repeat(5 * 1024 * 1024) } });
 
-  expect((await runner.run({ ...occasion, describe })).data).toEqual({ k: 1 });
+  expect((await runner.runEvent({ ...occasion, describe })).data).toEqual({ k: 1 });
 });
 
 test('A9: a hook that waits for something else runs out of time', async () => {
@@ -110,7 +110,7 @@ test('A15: where the folder of a hook is gone it runs in that of the project, an
   mkdirSync(join(lab.workspace, 'sub'));
   const hooks = hooksIn(lab, { hooks: [sh('before_tool', 'pwd > "$KEELSON_PROJECT_DIR/where"', { cwd: 'sub' })] });
   rmSync(join(lab.workspace, 'sub'), { recursive: true });
-  await hooks.runner.run(occasion);
+  await hooks.runner.runEvent(occasion);
 
   expect(lab.read('where').trim()).toBe(lab.workspace);
   expect(hooks.status().diagnostics).toMatchObject([{ code: 'cwd-missing', level: 'warning' }]);
@@ -126,7 +126,7 @@ test('A16: 200 hooks at one event run in turn and leave nothing behind', async (
   const controller = new AbortController();
   const hooks = Array.from({ length: 200 }, (_, n) => sh('before_tool', `echo ${n} >> order`, { name: `n${n}` }));
   const { runner } = hooksIn(lab, { hooks });
-  const result = await runner.run({ ...occasion, signal: controller.signal });
+  const result = await runner.runEvent({ ...occasion, signal: controller.signal });
   process.off('warning', onWarning);
 
   expect(result.outcomes.filter(({ status }) => status === 'completed')).toHaveLength(200);

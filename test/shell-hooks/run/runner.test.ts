@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test, vi } from 'vitest';
 import type { Spawn } from '../../../src/process/process-group.js';
@@ -12,7 +14,7 @@ test('S0-3.1: the event is one JSON document on standard input, and then it ends
   const value = 'ä€😀\n"\\'.repeat(10) + 'x'.repeat(5 * 1024 * 1024);
   const { runner } = hooksIn(lab, { hooks: [sh('before_agent', 'cat > input.json')] });
   const describe = () => ({ data: { prompt: value }, flat: { prompt: 'short' } });
-  await runner.run({ event: 'before_agent', sessionId: 's1', value: undefined, describe });
+  await runner.runEvent({ event: 'before_agent', sessionId: 's1', value: undefined, describe });
 
   expect(JSON.parse(lab.read('input.json'))).toEqual({
     event: 'before_agent',
@@ -152,7 +154,7 @@ async function timeUntilKilled(timeout: number | undefined, more: Partial<HookDe
   const hooks = { before_tool: [sh('before_tool', 'true', more)], ...(timeout !== undefined && { timeout }) };
   const { runner } = hooksIn(lab, { hooks, machine: { clock, spawn } });
   const describe = () => ({ data: {} });
-  await runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe });
+  await runner.runEvent({ event: 'before_tool', sessionId: 's', value: undefined, describe });
   await killed;
   return timers[0] as number;
 }
@@ -170,6 +172,58 @@ test('S0-14.5: the time of a hook wins over hooks.timeout, be it shorter or long
   expect(await timeUntilKilled(100, { timeout: 5_000 })).toBe(5_000);
 });
 
+const endless = { event: 'before_tool', name: 'endless', command: 'sleep', args: ['60'] } as const;
+
+/** The time after which the hook of a file was ended, as the log says. */
+async function timeoutInFile(document: object): Promise<unknown> {
+  writeFileSync(join(lab.home, 'hooks.json'), JSON.stringify(document));
+  const hooks = hooksIn(lab, { files: [{ path: join(lab.home, 'hooks.json') }] });
+  await hooks.reload();
+  await hooks.runner.run('before_tool', { tool_name: 'look' });
+  return lab.logged('warn').find(({ details }) => details?.hookName === 'endless')?.details?.timeoutMs;
+}
+
+test.each<[string, object]>([
+  ['beside a list', { timeout: 150, hooks: [endless] }],
+  ['beside events', { timeout: 150, hooks: { before_tool: [{ ...endless, event: undefined }] } }],
+  ['with a list in `hooks`', { hooks: { timeout: 150, hooks: [endless] } }],
+  ['among events, where it wins', { timeout: 5_000, hooks: { timeout: 150, before_tool: [endless] } }],
+])('S0-14.1: a file may give the default time %s', async (_place, document) => {
+  expect(await timeoutInFile(document)).toBe(150);
+});
+
+test('S0-14.1: the host may give the default time with a list of hooks', async () => {
+  const hooks = hooksIn(lab, { hooks: { timeout: 150, hooks: [endless] } });
+  await hooks.runner.run('before_tool', { tool_name: 'look' });
+
+  expect(lab.logged('warn')[0]?.details).toMatchObject({ hookName: 'endless', timeoutMs: 150 });
+});
+
+test.each([
+  [{ timeout: '5s', hooks: [endless] }, '`timeout` must be milliseconds from 1 to'],
+  [{ hooks: { timeout: 0, hooks: [endless] } }, '`hooks.timeout` must be milliseconds from 1 to'],
+])('S0-14.1: a default time that is invalid is a diagnostic: %j', async (document, problem) => {
+  const path = join(lab.home, 'hooks.json');
+  writeFileSync(path, JSON.stringify(document));
+  const hooks = hooksIn(lab, { files: [{ path }] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics).toMatchObject([
+    { level: 'error', code: 'timeout-invalid', message: expect.stringContaining(problem) },
+  ]);
+});
+
+test('a file of the workspace gives no default time, beside a list either', async () => {
+  lab.write('hooks.json', JSON.stringify({ timeout: 1, hooks: { timeout: 1, hooks: [endless] } }));
+  const hooks = hooksIn(lab, { files: ['hooks.json'] });
+  await hooks.reload();
+
+  expect(hooks.status().diagnostics.map(({ code, message }) => `${code} ${/`(.+?)`/.exec(message)?.[1]}`)).toEqual([
+    'key-ignored timeout',
+    'key-ignored hooks.timeout',
+  ]);
+});
+
 test('S0-14.3: hooks.timeout holds at every event', async () => {
   const hooks = {
     timeout: 150,
@@ -179,7 +233,7 @@ test('S0-14.3: hooks.timeout holds at every event', async () => {
   const { runner } = hooksIn(lab, { hooks });
   const describe = () => ({ data: {} });
   for (const event of ['before_tool', 'session_start'] as const) {
-    await runner.run({ event, sessionId: 's', value: undefined, describe });
+    await runner.runEvent({ event, sessionId: 's', value: undefined, describe });
   }
 
   const late = lab.logged('warn').filter(({ details }) => details?.timeoutMs !== undefined);
@@ -211,7 +265,7 @@ test('an abort ends the hook that runs and starts no other', async () => {
   const controller = new AbortController();
   const hooks = [sh('before_tool', 'touch begun; sleep 60'), sh('before_tool', 'touch second')];
   const { runner } = hooksIn(lab, { hooks });
-  const running = runner.run({
+  const running = runner.runEvent({
     ...{ event: 'before_tool', sessionId: 's', value: undefined, signal: controller.signal },
     describe: () => ({ data: {} }),
   });
@@ -227,7 +281,7 @@ test('a hook that is removed while another one runs does not start', async () =>
     hooks: [sh('before_tool', 'sleep 0.2'), sh('before_tool', 'touch second', { name: 'b' })],
   });
   const occasion = { event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) } as const;
-  const running = hooks.runner.run(occasion);
+  const running = hooks.runner.runEvent(occasion);
   hooks.registry.unregister('b');
   await running;
 

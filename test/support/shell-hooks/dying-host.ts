@@ -8,7 +8,7 @@ const { runner } = shellHooks({
   workspaceDir,
   hooks: [{ event: 'before_tool', name: 'slow', command: 'sh', args: ['-c', 'echo $$ > pid; sleep 60'] }],
 });
-void runner.run({ event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) });
+void runner.runEvent({ event: 'before_tool', sessionId: 's', value: undefined, describe: () => ({ data: {} }) });
 const timer = setInterval(() => {
   if (!existsSync(join(workspaceDir, 'pid'))) return;
   clearInterval(timer);

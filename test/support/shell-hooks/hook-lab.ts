@@ -105,7 +105,7 @@ export function hooksIn(lab: HookLab, options: ShellHooksOptions): ShellHooks {
 /** Runs hooks outside of any agent, once for this event. */
 export function runOnce(lab: HookLab, hooks: readonly HookDefinition[], options: ShellHooksOptions = {}) {
   const { runner } = hooksIn(lab, { hooks, ...options });
-  return runner.run({
+  return runner.runEvent({
     event: hooks[0]?.event as HookEvent,
     sessionId: 's1',
     value: undefined,

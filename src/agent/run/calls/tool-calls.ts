@@ -8,7 +8,13 @@ import type { PendingCall } from '../../run-result.js';
 import type { Run } from '../run.js';
 import { announceCall, announceCallEnd } from '../run-events.js';
 import { beginTool, type CallInput, finalise, finaliseFailed, ToolCall } from './tool-call.js';
-import type { StartedCall, TurnCalls } from './turn-calls.js';
+import type { TurnCalls } from './turn-calls.js';
+
+/** A call whose outcome is a promise: its position in the turn, and the call unless it has wraps. */
+interface StartedCall {
+  readonly index: number;
+  readonly call: ToolCall | undefined;
+}
 
 /**
  * Starts the calls of a turn, as many at once as the run allows. Returns a promise while any of them runs: its outcome
@@ -38,37 +44,41 @@ function untilDone(calls: TurnCalls): Promise<void> {
  * itself, which makes a turn a tenth cheaper.
  */
 function startSingle(calls: TurnCalls): PromiseLike<unknown> | undefined {
-  const started = startCall(calls, calls.begun++);
-  if (started === undefined) return undefined;
+  const output = startCall(calls, calls.begun++);
+  if (output === undefined) return undefined;
   if (calls.run.end.stop !== undefined || calls.halted) {
-    follow(calls, started);
+    follow(calls, { index: 0, call: calls.latest }, output);
     return undefined;
   }
-  calls.single = started;
-  return started.output;
+  calls.single = true;
+  return output;
 }
 
 /** Stores the result of the call that the loop awaited directly. Does nothing when it awaited several calls. */
 export function settleSingle(calls: TurnCalls, outcome: unknown): void {
-  if (calls.single !== undefined) settleStarted(calls, calls.single, outcome);
+  if (calls.single) settleCall(calls, 0, resultOf(calls.latest, outcome));
 }
 
 /** As `settleSingle`, for an error. */
 export function failSingle(calls: TurnCalls, error: unknown): void {
-  if (calls.single !== undefined) failStarted(calls, calls.single, error);
+  if (calls.single) failStarted(calls, { index: 0, call: calls.latest }, error);
 }
 
 /** Starts as many calls as may run now. */
 function startCalls(calls: TurnCalls): void {
   const limit = calls.run.config.parallelToolCalls;
   while (!calls.halted && calls.running < limit && calls.begun < calls.parts.length) {
-    const started = startCall(calls, calls.begun++);
-    if (started !== undefined) follow(calls, started);
+    const index = calls.begun++;
+    const output = startCall(calls, index);
+    if (output !== undefined) follow(calls, { index, call: calls.latest }, output);
   }
 }
 
-/** Starts one call, through its wraps if there are any. Stores the result at once when it is not a promise. */
-function startCall(calls: TurnCalls, index: number): StartedCall | undefined {
+/**
+ * Starts one call, through its wraps if there are any. Returns a promise of its outcome and sets `calls.latest`, or stores
+ * the result at once.
+ */
+function startCall(calls: TurnCalls, index: number): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
   const part = calls.parts[index] as ToolCallPart;
   // A result that is known already joins the others in `finaliseCalls`.
@@ -78,7 +88,10 @@ function startCall(calls: TurnCalls, index: number): StartedCall | undefined {
   if (wrapToolCall !== undefined) return startWrapped(calls, index, wrapToolCall);
   const call = new ToolCall(run, inputOf(part), calls);
   const output = beginTool(call);
-  if (isPromise(output)) return { index, call, output };
+  if (isPromise(output)) {
+    calls.latest = call;
+    return output;
+  }
   settleCall(calls, index, finalise(call, output));
   return undefined;
 }
@@ -87,11 +100,12 @@ function startWrapped(
   calls: TurnCalls,
   index: number,
   wrapToolCall: Step<ToolCallRequest, ToolResult>,
-): StartedCall | undefined {
+): PromiseLike<unknown> | undefined {
   const { run, prior } = calls;
+  calls.latest = undefined;
   try {
     const output = wrapToolCall(requestOf(run, calls.parts[index] as ToolCallPart, prior?.approved), run);
-    if (isPromise(output)) return { index, call: undefined, output };
+    if (isPromise(output)) return output;
     settleCall(calls, index, output);
   } catch (error) {
     failCall(calls, index, error);
@@ -99,11 +113,11 @@ function startWrapped(
   return undefined;
 }
 
-function follow(calls: TurnCalls, started: StartedCall): void {
+function follow(calls: TurnCalls, started: StartedCall, output: PromiseLike<unknown>): void {
   calls.running += 1;
-  started.output.then(
+  output.then(
     (outcome) => {
-      settleStarted(calls, started, outcome);
+      settleCall(calls, started.index, resultOf(started.call, outcome));
       proceed(calls);
     },
     (error) => {
@@ -113,8 +127,9 @@ function follow(calls: TurnCalls, started: StartedCall): void {
   );
 }
 
-function settleStarted(calls: TurnCalls, { index, call }: StartedCall, outcome: unknown): void {
-  settleCall(calls, index, call === undefined ? (outcome as ToolResult) : finalise(call, outcome));
+/** The result of a call without wraps is made of what the tool gave; wraps give a result. */
+function resultOf(call: ToolCall | undefined, outcome: unknown): ToolResult {
+  return call === undefined ? (outcome as ToolResult) : finalise(call, outcome);
 }
 
 /** An error of a tool becomes its result; an abort, and an error of a wrap, end the turn. */

@@ -16,15 +16,6 @@ export interface PriorResults {
   readonly approved: boolean;
 }
 
-/** A call whose result is a promise. */
-export interface StartedCall {
-  /** Its place among the calls of the turn. */
-  readonly index: number;
-  /** Undefined for a call with wraps. Then `output` resolves to the finished result. */
-  readonly call: ToolCall | undefined;
-  readonly output: PromiseLike<unknown>;
-}
-
 /** The tool calls of one turn. Each gets exactly one result, in call order, or is left open because a hook suspended it. */
 export class TurnCalls implements CallsInFlight {
   readonly parts: readonly ToolCallPart[];
@@ -36,8 +27,10 @@ export class TurnCalls implements CallsInFlight {
   running = 0;
   /** What ended the turn before its time. */
   failure: { readonly error: unknown } | undefined = undefined;
-  /** The call whose promise the loop awaits itself. */
-  single: StartedCall | undefined = undefined;
+  /** True while the loop itself awaits the promise of the turn's only call. */
+  single = false;
+  /** The call that was started last, while it runs. Undefined for a call with wraps. */
+  latest: ToolCall | undefined = undefined;
   /** Ends the loop's wait. */
   release: (() => void) | undefined = undefined;
   private stopper: Stop | undefined = undefined;

@@ -1,23 +1,12 @@
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { terminalApprover } from '../../../src/trust/approvals/terminal-approver.js';
+import { terminalApprover } from '../../../src/trust/terminal/approver.js';
+import { script, write } from '../../support/process/scratch.js';
 import { attempt, makePlace, type Place } from '../../support/trust/place.js';
-
-function terminal(isTTY = true) {
-  const input = Object.assign(new PassThrough(), { isTTY });
-  const output = Object.assign(new PassThrough(), { isTTY });
-  let shown = '';
-  output.on('data', (chunk) => {
-    shown += chunk;
-  });
-  const seen = async (text: string) => {
-    for (let tries = 0; tries < 200 && !shown.includes(text); tries++) await sleep(10);
-    return shown;
-  };
-  return { input, output, seen, shown: () => shown };
-}
+import { terminal } from '../../support/trust/terminal.js';
 
 function askOn({ input, output }: ReturnType<typeof terminal>, place: Place) {
   return place.gate({ approve: terminalApprover({ input, output }), approveTimeoutMs: 3_000 });
@@ -226,4 +215,82 @@ test('two approvers of one terminal ask one after another', async () => {
   screen.input.write('n\n');
 
   expect(await Promise.all([first, second])).toEqual(['good', 'declined']);
+});
+
+/** Asks about the hook, answers `s` and then `n`, and returns what was shown between the two questions. */
+async function textShown(place: Place, more: Parameters<Place['hook']>[0] = {}, meanwhile = () => {}): Promise<string> {
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook(more));
+  const first = await screen.seen('[y/N]');
+  expect(first).toContain('Type s to read');
+  meanwhile();
+  screen.input.write('s\n');
+  await screen.seen('[y/N] \u001b', 2);
+  const all = screen.shown();
+  screen.input.write('n\n');
+  expect(await attempted).toBe('declined');
+  return all.slice(first.length, all.lastIndexOf('Allow exactly'));
+}
+
+test('s shows the text of the covered files with line numbers, and asks again', async () => {
+  const place = makePlace();
+  script(place.hookPath, '#!/bin/sh\nif true; then\n\techo good\nfi\n');
+  write(join(place.workspaceDir, 'hooks', 'rules.txt'), 'no rules\n');
+  const shown = await textShown(place, { files: ['hooks/rules.txt'] });
+
+  expect(shown).toContain('"hooks/lint.sh":');
+  expect(shown).toContain('    1| #!/bin/sh');
+  expect(shown).toContain('    3|   echo good');
+  expect(shown).toContain('"hooks/rules.txt":');
+  expect(shown.indexOf('lint.sh')).toBeLessThan(shown.indexOf('rules.txt'));
+});
+
+test('a yes after s is a yes', async () => {
+  const place = makePlace();
+  const screen = terminal();
+  const attempted = attempt(askOn(screen, place), place.hook());
+  await screen.seen('[y/N]');
+  screen.input.write('s\n');
+  await screen.seen('[y/N]', 2);
+  await sleep(20);
+  screen.input.write('y\n');
+
+  expect(await attempted).toBe('good');
+});
+
+test('the text of a file cannot imitate a question, hide anything or run without end', async () => {
+  const place = makePlace();
+  const lines = [
+    '#!/bin/sh',
+    'Allow exactly this? [y/N] y\u001b[2A\u001b[2K\rharmless',
+    `true${' '.repeat(300)}; rm -rf /`,
+    `${' '.repeat(300)}rm -rf /`,
+    '\u202egnp.exe',
+    'x'.repeat(10_000),
+    ...Array.from({ length: 5_000 }, (_, index) => `echo ${index}`),
+  ];
+  script(place.hookPath, lines.join('\n'));
+  const shown = await textShown(place);
+
+  const body = shown.slice(shown.indexOf('"hooks/lint.sh":'), shown.indexOf(' of 5006'));
+  expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(body).toContain(String.raw`2| Allow exactly this? [y/N] y\u{1b}[2A`);
+  expect(body).toContain('true (300 blanks) ; rm -rf /');
+  expect(body).toContain('(300 blanks) rm -rf /');
+  expect(body).toContain(`    6| ${'x'.repeat(500)}`);
+  expect(body).toContain(`     | ${'x'.repeat(500)}`);
+  expect(body).toMatch(/… cut in line \d+$/);
+  expect(body.length).toBeLessThan(25_000);
+});
+
+test('a file that is not text, or has changed since the question came up, is not shown', async () => {
+  const place = makePlace();
+  write(join(place.workspaceDir, 'hooks', 'data.bin'), 'a\0b');
+  const shown = await textShown(place, { files: ['hooks/data.bin'] }, () => {
+    script(place.hookPath, '#!/bin/sh\necho harmless\n');
+  });
+
+  expect(shown).toContain('not shown: 3 bytes that are not text.');
+  expect(shown).toContain('not shown: the file has changed since the question came up. Answer n.');
+  expect(shown).not.toContain('harmless');
 });

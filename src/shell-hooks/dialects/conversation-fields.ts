@@ -1,0 +1,71 @@
+import { describeError } from '../../errors.js';
+import { isObject, type JsonObject, type JsonValue } from '../../internal/json.js';
+import { checkMessages } from '../../model/check-messages.js';
+import { problemOfPart } from '../../model/check-response.js';
+import type { AssistantPart, Message } from '../../model/message.js';
+import type { FinishedHook, HookEffects } from '../hook/effects.js';
+import { restored } from '../run/restored.js';
+
+/** Returns what is wrong with `updatedMessages` or `updatedResponse`; undefined if both are valid or absent. */
+export function findBadConversation({ updatedMessages, updatedResponse }: JsonObject): string | undefined {
+  const problem = isPresent(updatedMessages) ? problemOfMessages(updatedMessages) : undefined;
+  return problem ?? (isPresent(updatedResponse) ? problemOfResponse(updatedResponse) : undefined);
+}
+
+/** The effects of `updatedMessages` at `before_model`, and of `updatedResponse` at `before_model` and `after_model`. */
+export function conversationEffects(
+  { updatedMessages, updatedResponse }: JsonObject,
+  { hook: { event }, shown }: FinishedHook,
+): HookEffects {
+  if (event !== 'before_model' && event !== 'after_model') return {};
+  const messages = updatedMessages as unknown as readonly Message[];
+  return {
+    ...(event === 'before_model' &&
+      isPresent(updatedMessages) && {
+        request: { settings: {}, change: (before) => restored(before, messages, shown) },
+      }),
+    ...(isPresent(updatedResponse) && {
+      response: (before) => restored(before, partsOf(updatedResponse, before), shown),
+    }),
+  };
+}
+
+function isPresent(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== undefined && value !== null;
+}
+
+/** A string replaces the text and keeps the other parts. */
+function partsOf(given: JsonValue, before: readonly AssistantPart[]): readonly AssistantPart[] {
+  if (typeof given !== 'string') return given as unknown as readonly AssistantPart[];
+  return [{ type: 'text', text: given }, ...before.filter(({ type }) => type !== 'text')];
+}
+
+function problemOfMessages(messages: JsonValue): string | undefined {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    return mustBe('updatedMessages', 'a non-empty array of messages, as in `data.messages`', messages);
+  }
+  try {
+    const open = checkMessages(messages as unknown as readonly Message[])?.open ?? [];
+    const ids = open.map(({ id }) => JSON.stringify(id));
+    return open.length === 0 ? undefined : `\`updatedMessages\` has no result for the tool call ${ids.join(', ')}`;
+  } catch (error) {
+    return `\`updatedMessages\` cannot be sent: ${describeError(error)}`;
+  }
+}
+
+function problemOfResponse(response: JsonValue): string | undefined {
+  if (typeof response === 'string') return undefined;
+  if (!Array.isArray(response)) {
+    return mustBe('updatedResponse', 'a string, or an array of parts as in `data.response.content`', response);
+  }
+  const parts: readonly JsonValue[] = response;
+  const problems = parts.map((part) => problemOfPart(part as unknown as AssistantPart));
+  const at = problems.findIndex((problem) => problem !== undefined);
+  if (at >= 0) return `\`updatedResponse[${at}]\` is invalid: ${problems[at]}`;
+  const ids = parts.flatMap((part) => (isObject(part) && part.type === 'tool-call' ? [part.id] : []));
+  return new Set(ids).size === ids.length ? undefined : '`updatedResponse` has two tool calls with one id';
+}
+
+function mustBe(key: string, expected: string, value: JsonValue): string {
+  return `\`${key}\` must be ${expected}, got ${JSON.stringify(value)}`;
+}

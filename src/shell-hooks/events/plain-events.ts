@@ -1,0 +1,214 @@
+import { isObject, isTexts } from '../../internal/json.js';
+import { array, fullText, object, required, text } from '../../internal/options/rules.js';
+import { memberProblems, type OptionRule, type OptionRules, unknownName } from '../../internal/options/validate.js';
+import { checkMessages } from '../../model/check-messages.js';
+import { problemOfPart } from '../../model/check-response.js';
+import { type AssistantPart, isContent, type Message } from '../../model/message.js';
+import type { FinishReason, ModelResponse } from '../../model/model.js';
+import type { ToolResult } from '../../tools/tool.js';
+import { HookEventInvalidError } from '../error.js';
+import type { HookEffects } from '../hook/effects.js';
+import { HOOK_EVENTS, type HookEvent, isHookEvent } from '../hook/event.js';
+import type { HookEventResult } from '../run/event-progress.js';
+import { jsonText } from '../run/plain-json.js';
+import { afterAgentFields, afterToolFields, beforeToolFields, shownResponse, shownResult } from './event-fields.js';
+import type { EventFields, HookEventContext } from './hook-event-context.js';
+import {
+  answerOf,
+  joinLimits,
+  limitTools,
+  type NamesOf,
+  rewriteInput,
+  rewriteMessages,
+  rewriteResponse,
+  rewriteResult,
+} from './rewrites.js';
+
+/** The data of each event, by the names that hooks read under `data`. Further fields are passed on. */
+export interface HookEventData {
+  readonly session_start: { readonly session_id: string };
+  readonly before_agent: { readonly prompt: string; readonly context?: object | undefined };
+  readonly before_model: { readonly messages: readonly Message[]; readonly model?: string | undefined };
+  readonly before_tool_selection: { readonly available_tools: readonly string[] };
+  readonly after_model: {
+    /** The text, or the parts. */
+    readonly response: string | { readonly text: string } | { readonly content: readonly AssistantPart[] };
+    readonly tokens?: { readonly input?: number; readonly output?: number; readonly total?: number } | undefined;
+  };
+  readonly before_tool: { readonly tool_name: string; readonly args?: unknown };
+  /** `result` is a string, data, or an object with `content`, `structured` and `is_error`. */
+  readonly after_tool: { readonly tool_name: string; readonly result: unknown; readonly args?: unknown };
+  readonly after_agent: { readonly response: string; readonly tool_calls?: readonly object[] | undefined };
+  readonly session_end: { readonly session_id: string; readonly messages?: readonly Message[] | undefined };
+}
+
+/** The data of one event. */
+export type PlainData = Readonly<Record<string, unknown>>;
+
+/** How an event that was given as plain data is shown to hooks, and rewritten by them. */
+interface PlainEvent {
+  readonly rules: OptionRules;
+  readonly fields?: (data: PlainData) => Partial<EventFields>;
+  readonly rewrite?: (data: PlainData, effects: HookEffects) => PlainData;
+  /** The data once all hooks have answered. */
+  readonly end?: (data: PlainData, outcome: HookEventResult, namesOf: NamesOf) => PlainData;
+}
+
+const messages: OptionRule = { expected: 'an array of messages', accepts: isConversation };
+const names: OptionRule = { expected: 'an array of strings', accepts: isTexts };
+const given: OptionRule = { expected: 'a value', accepts: () => true };
+const response: OptionRule = {
+  expected: 'a string, an object with `text`, or an object with `content`, an array of parts',
+  accepts: (value) => typeof value === 'string' || (isObject(value) && contentOf(value) !== undefined),
+};
+
+const EVENTS: Readonly<Record<HookEvent, PlainEvent>> = {
+  session_start: {
+    rules: { session_id: required(fullText), source: text },
+    fields: ({ source = 'startup' }) => ({ flat: { source } }),
+  },
+  before_agent: {
+    rules: { prompt: required(text), context: object },
+    fields: ({ prompt }) => ({ flat: { prompt } }),
+    rewrite: (data, { prompt }) => (prompt === undefined ? data : { ...data, prompt }),
+  },
+  before_model: {
+    rules: { messages: required(messages), model: text },
+    fields: (data) => ({ conversation: () => conversationOf(data) }),
+    rewrite: (data, effects) => ({ ...data, messages: rewriteMessages(conversationOf(data).messages, effects) }),
+    end: (data, { model }) => {
+      const answer = model.findLast((changes) => changes.response !== undefined)?.response;
+      return answer === undefined ? data : { ...data, response: shownResponse(answerOf(answer([]))) };
+    },
+  },
+  before_tool_selection: {
+    rules: { available_tools: required(names) },
+    rewrite: (data, { tools }) =>
+      tools === undefined || tools.joins ? data : withTools(data, (left) => limitTools(left, [tools])),
+    end: (data, { tools }, namesOf) => withTools(data, (left) => joinLimits(left, tools, namesOf)),
+  },
+  after_model: {
+    rules: { response: required(response), tokens: object },
+    fields: (data) => {
+      const { response: shown, ...conversation } = { ...conversationOf(data), response: responseOf(data) };
+      return {
+        data: { ...data, response: shownResponse(shown) },
+        conversation: () => ({ ...conversation, response: shown }),
+      };
+    },
+    rewrite: (data, effects) => ({ ...data, response: shownResponse(rewriteResponse(responseOf(data), effects)) }),
+  },
+  before_tool: {
+    rules: { tool_name: required(fullText) },
+    fields: (data) => merged(data, beforeToolFields(callOf(data))),
+    rewrite: (data, effects) => ({ ...data, args: rewriteInput(data.args, effects) }),
+  },
+  after_tool: {
+    rules: { tool_name: required(fullText), result: required(given) },
+    fields: (data) => merged(data, afterToolFields(callOf(data), resultOf(data))),
+    rewrite: (data, effects) => ({ ...data, result: shownResult(rewriteResult(resultOf(data), effects)) }),
+  },
+  after_agent: {
+    rules: { response: required(text), tool_calls: array },
+    fields: ({ tool_calls: calls = [], ...data }) => {
+      const { flat } = afterAgentFields(String(data.response), {
+        prompt: String(data.prompt ?? ''),
+        calls: [],
+        continued: 0,
+      });
+      return { data: { ...data, tool_calls: calls }, flat };
+    },
+  },
+  session_end: {
+    rules: { session_id: required(fullText), messages, reason: text },
+    fields: ({ reason = 'other' }) => ({ flat: { reason } }),
+  },
+};
+
+/** Throws a `HookEventInvalidError` for an unknown event, and for data that lacks a field or has an invalid one. */
+export function validatePlainEvent(event: HookEvent, data: PlainData): void {
+  if (!isHookEvent(event))
+    throw new HookEventInvalidError(String(event), [unknownName('event', String(event), HOOK_EVENTS)]);
+  if (!isObject(data)) throw new HookEventInvalidError(event, ['`data` must be an object']);
+  const problems = memberProblems(data, { session_id: fullText, ...EVENTS[event].rules });
+  if (problems.length > 0) throw new HookEventInvalidError(event, problems);
+}
+
+/** The context of an event whose data is valid. */
+export function plainContext(event: HookEvent, data: PlainData, signal?: AbortSignal): HookEventContext<PlainData> {
+  const { fields, rewrite } = EVENTS[event];
+  const { tool_name: tool, args, source } = data;
+  return {
+    event,
+    sessionId: typeof data.session_id === 'string' ? data.session_id : crypto.randomUUID(),
+    value: data,
+    describe: (value) => ({ data: value, ...fields?.(value) }),
+    rewrite,
+    ...(typeof tool === 'string' && event.endsWith('_tool') && { tool, args }),
+    ...(event === 'after_tool' && { isError: resultOf(data).isError === true }),
+    ...(typeof source === 'string' && { source }),
+    signal,
+  };
+}
+
+/** The result of an event, with the data as all hooks left it. */
+export function endPlainEvent(
+  event: HookEvent,
+  outcome: HookEventResult<PlainData>,
+  namesOf: NamesOf,
+): HookEventResult<PlainData> {
+  return { ...outcome, value: EVENTS[event].end?.(outcome.value, outcome, namesOf) ?? outcome.value };
+}
+
+function isConversation(value: unknown): boolean {
+  try {
+    checkMessages(value as readonly Message[]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function merged(data: PlainData, fields: EventFields): EventFields {
+  return { ...fields, data: { ...data, ...fields.data } };
+}
+
+function conversationOf({ messages: sent = [], model = '' }: PlainData) {
+  return { messages: sent as readonly Message[], model: String(model) };
+}
+
+function withTools(
+  data: PlainData,
+  limit: (tools: readonly { readonly name: string }[]) => readonly { readonly name: string }[],
+): PlainData {
+  const left = limit((data.available_tools as readonly string[]).map((name) => ({ name })));
+  return { ...data, available_tools: left.map(({ name }) => name) };
+}
+
+function callOf({ tool_use_id: id, tool_name: name, args }: PlainData) {
+  return { id: typeof id === 'string' ? id : '', name: String(name), args };
+}
+
+/** A string and data are the content of a result; an object with `content` is a result. */
+function resultOf({ result }: PlainData): ToolResult {
+  if (typeof result === 'string') return { content: result };
+  if (!isObject(result) || !isContent(result.content))
+    return { content: jsonText(result), structured: result as never };
+  const { content, structured, is_error: isError } = result;
+  return { content, ...(structured !== undefined && { structured: structured as never }), isError: isError === true };
+}
+
+function contentOf({ text: shown, content }: PlainData): readonly AssistantPart[] | undefined {
+  if (Array.isArray(content)) return content.every((part) => problemOfPart(part) === undefined) ? content : undefined;
+  return typeof shown === 'string' ? [{ type: 'text', text: shown }] : undefined;
+}
+
+function responseOf({ response: shown, tokens }: PlainData): ModelResponse {
+  const given = isObject(shown) ? shown : { text: shown };
+  const { input = 0, output = 0, total = 0 } = (tokens ?? {}) as Readonly<Record<string, number>>;
+  return {
+    content: contentOf(given) ?? [],
+    finishReason: (given.finish_reason ?? 'stop') as FinishReason,
+    usage: { inputTokens: input, outputTokens: output, totalTokens: total },
+  };
+}

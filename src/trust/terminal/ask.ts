@@ -1,0 +1,92 @@
+import { inspect } from 'node:util';
+import { isObject } from '../../internal/json.js';
+import { askOnTerminal, isTerminal, type Reading, type TerminalOptions } from './prompt.js';
+import { shown, shownLines } from './shown-text.js';
+
+/** The part of a tool call that is shown. */
+export interface AskedCall {
+  readonly name: string;
+  /** The arguments that the tool will get. */
+  readonly input: unknown;
+  readonly run: { readonly signal: AbortSignal };
+}
+
+/** An answer that `approval` takes; `undefined` leaves the call open. */
+export type TerminalAnswer = 'approve' | 'deny' | { readonly deny: string } | undefined;
+
+/**
+ * Makes the `ask` of the lifecycle `approval`: shows the tool and its arguments on the terminal, one call after another.
+ * Only `y` and `yes` approve. `n` and a reason denies with that reason, and `l` leaves the call open. Every other line, Enter,
+ * Ctrl-C and an abort deny. Without a terminal every call is denied, as `terminalApprover` does.
+ *
+ * @example
+ * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay'], ask: terminalAsk() })] });
+ */
+export function terminalAsk(
+  options: TerminalOptions = {},
+): (call: AskedCall, reason: string) => Promise<TerminalAnswer> {
+  return async (call, reason) => {
+    if (!isTerminal(options)) return { deny: 'there is no terminal to ask on' };
+    const rows = argumentRows(call.input);
+    const isCut = rows.some(({ isCut }) => isCut);
+    const hint = isCut ? ['  Arguments are cut: type s to read more of them.'] : [];
+    const text = [
+      `\nThe tool ${shownValue(call.name)} is to run: ${shown(reason, LONGEST_ROW)}`,
+      ...rows.map(({ row }) => row),
+      ...hint,
+    ];
+    return askOnTerminal<TerminalAnswer>(
+      options,
+      {
+        text: text.join('\n'),
+        prompt: 'Run it? [y/N, n <reason>, l for later] ',
+        read: (line) => answerOf(line, call),
+        refusal: 'deny',
+      },
+      call.run.signal,
+    );
+  };
+}
+
+function answerOf(line: string, { input }: AskedCall): TerminalAnswer | Reading {
+  if (/^y(es)?$/i.test(line)) return 'approve';
+  if (/^l(ater)?$/i.test(line)) return undefined;
+  if (/^s(how)?$/i.test(line)) return { show: shownLines(textOf(input, 2), LONGEST).join('\n') };
+  const reason = /^no?\s+(.+)$/i.exec(line)?.[1];
+  return reason === undefined ? 'deny' : { deny: reason };
+}
+
+const LONGEST = 60_000;
+const LONGEST_ROW = 1_000;
+const MOST_ROWS = 50;
+
+interface Row {
+  readonly row: string;
+  readonly isCut: boolean;
+}
+
+function argumentRows(input: unknown): readonly Row[] {
+  if (!isObject(input)) return [rowOf('arguments', input)];
+  const names = Object.keys(input);
+  const rows = names.slice(0, MOST_ROWS).map((name) => rowOf(name, input[name]));
+  if (names.length <= MOST_ROWS) return rows;
+  return [...rows, { row: `  … ${names.length - MOST_ROWS} more arguments`, isCut: true }];
+}
+
+function rowOf(name: string, value: unknown): Row {
+  const text = textOf(value);
+  return { row: `  ${shown(name, 100)}: ${shown(text, LONGEST_ROW)}`, isCut: text.length > LONGEST_ROW };
+}
+
+function shownValue(value: unknown): string {
+  return shown(textOf(value), LONGEST_ROW);
+}
+
+/** A value as JSON, or as Node shows it if JSON cannot hold it. */
+function textOf(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, undefined, indent) ?? String(value);
+  } catch {
+    return inspect(value, { customInspect: false, depth: 10 });
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { readBytes } from '../../process/files/file-bytes.js';
+import type { ApprovalRequest } from '../decision.js';
+import type { BoundFile } from '../fingerprint/bound-file.js';
+import { shown, shownLines } from './shown-text.js';
+
+const MOST_BYTES = 1024 * 1024;
+const LONGEST_FILE = 20_000;
+const LONGEST = 60_000;
+
+/** The files of a request whose bytes are bound. The files that the command line names come first. */
+export function coveredFiles({ files, scripts }: ApprovalRequest): readonly BoundFile[] {
+  const bound = files.filter(({ sha256 }) => sha256 !== undefined);
+  const isNamed = ({ path }: BoundFile) => Object.hasOwn(scripts, path);
+  return [...bound.filter(isNamed), ...bound.filter((file) => !isNamed(file))];
+}
+
+/**
+ * The text of the covered files, safe to show and bounded. A file is shown only if its bytes are those of the question: an
+ * answer is about these.
+ */
+export async function fileTexts(request: ApprovalRequest): Promise<string> {
+  const files = coveredFiles(request);
+  const texts: string[] = [];
+  let left = LONGEST;
+  for (const [index, file] of files.entries()) {
+    if (left <= 0) {
+      const others = files.slice(index).map(({ path }) => path);
+      texts.push(`\n${others.length} more files are not shown: ${shown(others.join(', '), LONGEST_FILE)}`);
+      break;
+    }
+    const lines = await linesOf(file, request);
+    left -= lines.join('\n').length;
+    texts.push([`\n${shown(JSON.stringify(file.path))}:`, ...lines].join('\n'));
+  }
+  return texts.join('\n');
+}
+
+async function linesOf(file: BoundFile, request: ApprovalRequest): Promise<readonly string[]> {
+  const read = await readBytes(join(folderOf(file, request), file.path), MOST_BYTES);
+  if ('problem' in read) return [`  not shown: ${shown(read.problem)}`];
+  const { bytes } = read;
+  if (createHash('sha256').update(bytes).digest('hex') !== file.sha256) {
+    return ['  not shown: the file has changed since the question came up. Answer n.'];
+  }
+  const text = decoded(bytes);
+  return text === undefined
+    ? [`  not shown: ${bytes.length} bytes that are not text.`]
+    : shownLines(text, LONGEST_FILE);
+}
+
+function folderOf({ in: place }: BoundFile, { item, workspace }: ApprovalRequest): string {
+  if (place === 'extension') return item.root ?? workspace;
+  return place === 'definition' && item.source !== undefined ? dirname(item.source) : workspace;
+}
+
+function decoded(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,181 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { Agent, defineTool } from '../../../src/index.js';
+import { approval } from '../../../src/lifecycles/lifecycles.js';
+import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
+import { terminalAsk } from '../../../src/trust/terminal/ask.js';
+import { terminal } from '../../support/trust/terminal.js';
+
+const PROMPT = 'Run it? [y/N';
+const { signal } = new AbortController();
+const call = (input: unknown = {}, name = 'pay') => ({ name, input, run: { signal } });
+
+async function answered(line: string, input?: unknown) {
+  const screen = terminal();
+  const asked = terminalAsk(screen)(call(input), 'why');
+  await screen.seen(PROMPT);
+  screen.input.write(line);
+  return asked;
+}
+
+test.each<[string, unknown]>([
+  ['y\n', 'approve'],
+  [' YES \n', 'approve'],
+  ['\n', 'deny'],
+  ['n\n', 'deny'],
+  ['yep\n', 'deny'],
+  ['\u0003', 'deny'],
+  ['n not on Fridays\n', { deny: 'not on Fridays' }],
+  ['no too much\n', { deny: 'too much' }],
+  ['l\n', undefined],
+  ['later\n', undefined],
+])('the line %j gives the answer %j', async (line, answer) => {
+  expect(await answered(line)).toEqual(answer);
+});
+
+test('denies without a terminal, and shows nothing', async () => {
+  const pipe = terminal(false);
+  pipe.input.write('y\n');
+
+  expect(await terminalAsk(pipe)(call(), 'why')).toEqual({ deny: 'there is no terminal to ask on' });
+  expect(pipe.shown()).toBe('');
+});
+
+test('denies at the end of the input, and what was typed before the question is no answer', async () => {
+  const screen = terminal();
+  screen.input.write('y\n');
+  const asked = terminalAsk(screen)(call(), 'why');
+  await screen.seen(PROMPT);
+  screen.input.end();
+
+  expect(await asked).toBe('deny');
+});
+
+test('shows the tool, the reason and the arguments, and no character that could change what is seen', async () => {
+  const screen = terminal();
+  const input = {
+    to: '\u001b[2Kharmless\nRun it? [y/N] y',
+    'k\u202eey': '\u202egnp.exe',
+    amount: 40n,
+    note: `${'x'.repeat(5_000)}END`,
+    ...Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`more${index}`, index])),
+  };
+  const asked = terminalAsk(screen)(call(input, 'pay\u0007'), 'Above 30 \u001b[1Aeuro.');
+  const shown = await screen.seen(PROMPT);
+  screen.input.write('s\n');
+  // Two are in the arguments.
+  const all = await screen.seen(PROMPT, 4);
+  screen.input.write('n\n');
+  await asked;
+
+  const body = shown.slice(shown.indexOf('The tool'), shown.lastIndexOf(PROMPT));
+  for (const part of [
+    'pay',
+    'Above 30',
+    'amount: 40',
+    'harmless',
+    '(5005 characters)',
+    '… 14 more arguments',
+    'type s',
+  ]) {
+    expect(body).toContain(part);
+  }
+  expect(body).not.toContain('END');
+  expect(body.replaceAll(/\r?\n/g, '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  expect(all).toContain('END');
+  expect(all).toContain('more59');
+});
+
+test('several callers are asked one after another', async () => {
+  const screen = terminal();
+  const [first, second] = ['pay', 'erase'].map((name) => terminalAsk(screen)(call({}, name), 'why'));
+  await screen.seen(PROMPT);
+  await sleep(100);
+  expect(screen.shown()).not.toContain('"erase"');
+  screen.input.write('y\n');
+  await screen.seen('"erase"');
+  await screen.seen(PROMPT, 2);
+  screen.input.write('n\n');
+
+  expect(await Promise.all([first, second])).toEqual(['approve', 'deny']);
+});
+
+test('an abort ends the question, and leaves the input to the host', async () => {
+  const screen = terminal();
+  const lines: string[] = [];
+  const host = createInterface({ input: screen.input, output: new PassThrough() });
+  host.on('line', (line) => lines.push(line));
+  const controller = new AbortController();
+  const asked = terminalAsk(screen)({ ...call(), run: controller }, 'why');
+  const later = terminalAsk(screen)({ ...call({}, 'erase'), run: controller }, 'why');
+  await screen.seen(PROMPT);
+  controller.abort();
+
+  expect(await Promise.all([asked, later])).toEqual(['deny', 'deny']);
+  screen.input.write('mine\n');
+  await expect.poll(() => lines).toEqual(['mine']);
+  host.close();
+});
+
+test('is the `ask` of the lifecycle `approval`', async () => {
+  const screen = terminal();
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({ amount: z.number() }),
+    execute: (input) => `Payment ${paid.push(input)}.`,
+  });
+  const script = [calls('pay', { amount: 40 }), calls('pay', { amount: 9_000 }), says('Done.')];
+  const agent = new Agent({
+    model: scriptedModel(script),
+    tools: [pay],
+    lifecycle: [approval({ tools: ['pay'], ask: terminalAsk(screen) })],
+  });
+  const running = agent.run('Pay.');
+  await screen.seen(PROMPT);
+  screen.input.write('y\n');
+  await screen.seen('9000');
+  await screen.seen(PROMPT, 3);
+  screen.input.write('n too much\n');
+
+  const { messages } = await running;
+  expect(paid).toEqual([{ amount: 40 }]);
+  expect(messages[4]).toMatchObject({ content: [{ isError: true, content: 'The call was denied: too much' }] });
+});
+
+const hasPty = spawnSync('script', ['--version']).status === 0;
+
+test.skipIf(!hasPty)(
+  'a real terminal is asked about two calls in turn, and then reads for the host again',
+  async () => {
+    const path = (relative: string) => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
+    const command = `${path('node_modules/.bin/tsx')} ${path('test/support/trust/asking-host.ts')}`;
+    const host = spawn('script', ['-qec', command, '/dev/null']);
+    let shown = '';
+    host.stdout.on('data', (chunk) => {
+      shown += chunk;
+    });
+    const ended = new Promise<number | null>((resolve) => host.on('close', resolve));
+    const seen = (text: string) => expect.poll(() => shown, { timeout: 30_000 }).toContain(text);
+    await seen('The tool "pay"');
+    await seen(PROMPT);
+    expect(shown).not.toContain('"erase"');
+    host.stdin.write('y\r');
+    await seen('The tool "erase"');
+    await expect.poll(() => shown.slice(shown.indexOf('"erase"')), { timeout: 30_000 }).toContain(PROMPT);
+    host.stdin.write('n not today\r');
+    await seen('answers: ["approve",{"deny":"not today"}]');
+    await seen('next>');
+    host.stdin.write('hello\r');
+    await seen('line: hello');
+
+    expect(await ended).toBe(0);
+  },
+  90_000,
+);
