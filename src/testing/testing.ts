@@ -6,9 +6,15 @@
 export {
   type AssertLifecycleArguments,
   type AssertLifecycleOptions,
+  type AssertProgress,
   assertLifecycle,
 } from './assert/assert-lifecycle.js';
-export { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError } from './assert/lifecycle-fault.js';
+export {
+  LifecycleBudgetError,
+  type LifecycleCheck,
+  type LifecycleFault,
+  LifecycleFaultyError,
+} from './assert/lifecycle-fault.js';
 export type { HookName } from './hook-name.js';
 export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
 export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';

@@ -1,8 +1,19 @@
+import { anything, boolean, callable, listOf, oneOf, text, timerMs, whole } from '../../internal/options/rules.js';
+import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import { Lab, type SubjectSource } from './lab.js';
 import { CHECKS } from './lifecycle-checks.js';
-import { type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
+import { LifecycleBudgetError, type LifecycleCheck, LifecycleFaultyError } from './lifecycle-fault.js';
 import { watchRejections } from './rejection-watch.js';
+import { LATE, within } from './time-limit.js';
+
+/** The check that `assertLifecycle` is about to make. */
+export interface AssertProgress {
+  readonly check: LifecycleCheck;
+  /** The position of the check, from 1 to `total`. */
+  readonly index: number;
+  readonly total: number;
+}
 
 /** What `assertLifecycle` needs to know of a lifecycle. */
 export interface AssertLifecycleOptions<Context = unknown> {
@@ -18,7 +29,24 @@ export interface AssertLifecycleOptions<Context = unknown> {
   readonly limitMs?: number | undefined;
   /** Checks to leave out, where a lifecycle does on purpose what they object to. */
   readonly skip?: readonly LifecycleCheck[] | undefined;
+  /** Called before each check. A throw ends the assertion with that error. */
+  readonly onProgress?: ((progress: AssertProgress) => void) | undefined;
+  /** Time for all checks together, in milliseconds. Default: 60,000. A test needs a longer time limit than this. */
+  readonly budgetMs?: number | undefined;
 }
+
+const CHECK_NAMES = Object.keys(CHECKS) as LifecycleCheck[];
+
+const rules = {
+  passive: boolean,
+  context: anything,
+  input: text,
+  runs: whole(1),
+  limitMs: timerMs,
+  skip: listOf(oneOf(...CHECK_NAMES)),
+  onProgress: callable,
+  budgetMs: timerMs,
+} satisfies OptionTable<AssertLifecycleOptions>;
 
 /** `context` is required exactly where the lifecycle has a Context. */
 export type AssertLifecycleArguments<Context> = unknown extends Context
@@ -35,6 +63,7 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
  * put through all of them on one agent, which is closed at the end.
  *
  * Resolves with the checks that were made. Rejects with LifecycleFaultyError, which lists everything that is broken.
+ * Rejects with LifecycleBudgetError, which names the running check, if the checks take longer than `budgetMs`.
  *
  * @example
  * test('the limits keep the contract', () => assertLifecycle(() => limits({ modelCalls: 100 }), { passive: true }));
@@ -43,15 +72,15 @@ export async function assertLifecycle<Context = unknown>(
   lifecycle: AgentLifecycle<Context> | (() => AgentLifecycle<Context>),
   ...[options = {} as AssertLifecycleOptions<Context>]: AssertLifecycleArguments<Context>
 ): Promise<readonly LifecycleCheck[]> {
+  validateOptions(options, rules);
   const { passive = false, skip = [] } = options;
-  const checks = (Object.keys(CHECKS) as LifecycleCheck[]).filter(
-    (check) => !skip.includes(check) && (passive || check !== 'passive'),
-  );
-  const { input = 'Hello.', runs = 100, limitMs = 2_000, context } = options;
+  const checks = CHECK_NAMES.filter((check) => !skip.includes(check) && (passive || check !== 'passive'));
+  const { input = 'Hello.', runs = 100, limitMs = 2_000, budgetMs = 60_000, context } = options;
   const lab = new Lab(lifecycle as SubjectSource, { input, runs, limitMs, context });
   const unwatch = watchRejections(lab.report);
   try {
-    await performAll(lab, checks);
+    const isLate = (await within(performAll(lab, checks, options.onProgress), budgetMs)) === LATE;
+    if (isLate) throw new LifecycleBudgetError(lab.stop(), budgetMs);
   } finally {
     unwatch();
   }
@@ -59,7 +88,14 @@ export async function assertLifecycle<Context = unknown>(
   return checks;
 }
 
-async function performAll(lab: Lab, checks: readonly LifecycleCheck[]): Promise<void> {
-  for (const check of checks) if (!(await lab.perform(check))) return;
+async function performAll(
+  lab: Lab,
+  checks: readonly LifecycleCheck[],
+  onProgress: AssertLifecycleOptions['onProgress'],
+): Promise<void> {
+  for (const [at, check] of checks.entries()) {
+    onProgress?.({ check, index: at + 1, total: checks.length });
+    if (!(await lab.perform(check))) return;
+  }
   await lab.close();
 }

@@ -27,6 +27,7 @@ export class Lab {
   private check: LifecycleCheck = 'shape';
   private run = 'no run yet';
   private shared: Trial | undefined = undefined;
+  private isStopped = false;
 
   constructor(source: SubjectSource, options: LabOptions) {
     this.source = source;
@@ -51,12 +52,19 @@ export class Lab {
     try {
       await this.conduct(check);
     } catch (error) {
-      if (error instanceof LifecycleFaultyError) return false;
+      if (error instanceof LifecycleFaultyError || this.isStopped) return false;
       this.report(describeError(error));
       if (check === 'shape') return false;
     }
     await pause(GRACE_MS);
     return true;
+  }
+
+  /** Starts no more runs, and says what was going on. */
+  stop() {
+    this.isStopped = true;
+    const { name: lifecycle, check, run, faults } = this;
+    return { lifecycle, check, run, faults };
   }
 
   /** Closes the agent that all checks share, where there is one. */
@@ -83,6 +91,7 @@ export class Lab {
 
   private trialOptions(): LabOptions & TrialOptions {
     const enter = (run: string) => {
+      if (this.isStopped) throw new LifecycleFaultyError(this.name, this.faults);
       this.run = run;
     };
     return { ...this.options, enter, report: this.report, giveUp: this.giveUp };

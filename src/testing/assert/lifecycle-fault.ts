@@ -42,6 +42,31 @@ export class LifecycleFaultyError extends KeelsonError {
   }
 }
 
+/** The checks of `assertLifecycle` took longer than `budgetMs`. Names the check that was running. */
+export class LifecycleBudgetError extends KeelsonError {
+  readonly code = 'ERR_LIFECYCLE_BUDGET';
+  readonly lifecycle: string;
+  /** The check that was running. */
+  readonly check: LifecycleCheck;
+  /** The run that was going on, such as `a run that calls tools`. */
+  readonly run: string;
+  /** The faults that were found before the time ran out. */
+  readonly faults: readonly LifecycleFault[];
+
+  constructor(state: Pick<LifecycleBudgetError, 'lifecycle' | 'check' | 'run' | 'faults'>, budgetMs: number) {
+    const { lifecycle, check, run, faults } = state;
+    const found = faults.length === 0 ? '' : ` Found until then:${faults.map(describeFault).join('')}`;
+    super(
+      `The checks of lifecycle "${lifecycle}" took longer than \`budgetMs\` (${budgetMs} ms): "${check}" was running (${run}). ` +
+        `Make the lifecycle faster, raise \`budgetMs\`, lower \`runs\`, or leave the check out with \`skip: ['${check}']\`.${found}`,
+    );
+    this.lifecycle = lifecycle;
+    this.check = check;
+    this.run = run;
+    this.faults = faults;
+  }
+}
+
 function describeFault({ check, run, problem, count }: LifecycleFault): string {
   const times = count > 1 ? ` (${count} times)` : '';
   return `\n- ${check} (${run}): ${problem}${times}`;

@@ -294,6 +294,7 @@ describe('tool guidance', () => {
       [{ id: 'lazy', toolConfig: { preferredTools: ['b', 'gone'], lazy: true } }],
       {
         agent: { tools },
+        registry: { tools: ['pending'] },
       },
     );
     expect(() => registry.register({ id: 'early', toolConfig: { preferredTools: ['a'] } })).toThrow('unknown tool');

@@ -5,7 +5,14 @@ import type { RunContext } from '../../../src/lifecycle/run-context.js';
 import { textOf } from '../../../src/model/message.js';
 import type { ModelResponse } from '../../../src/model/model.js';
 import { ModelError } from '../../../src/model/run-error.js';
-import { assertLifecycle, faultyTool, recorder } from '../../../src/testing/testing.js';
+import {
+  type AssertProgress,
+  assertLifecycle,
+  faultyTool,
+  LifecycleBudgetError,
+  recorder,
+} from '../../../src/testing/testing.js';
+import { rejectionOf } from '../../support/agent/settle.js';
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
 
@@ -86,6 +93,55 @@ describe('assertLifecycle', () => {
     await expect(assertLifecycle(picky, { runs: 1, context: { tenant: 'other' } })).rejects.toThrow('asked badly');
     // @ts-expect-error the lifecycle reads a context, so the runs need one
     await expect(assertLifecycle(picky, { runs: 1 })).rejects.toThrow('asked badly');
+  });
+});
+
+describe('the course of the checks', () => {
+  const slowly = (ms: number) => ({
+    name: 'slow',
+    beforeModel: () => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  });
+
+  it('is told before each check, with its position', async () => {
+    const seen: AssertProgress[] = [];
+    const checks = await assertLifecycle({}, { runs: 2, onProgress: (progress) => void seen.push(progress) });
+
+    expect(seen).toEqual(checks.map((check, at) => ({ check, index: at + 1, total: checks.length })));
+  });
+
+  it('ends at the budget, with the check and the run that were going on, and no check after it', async () => {
+    const seen: string[] = [];
+    const error = await rejectionOf(
+      assertLifecycle(() => slowly(30), { budgetMs: 100, onProgress: ({ check }) => void seen.push(check) }),
+    );
+
+    expect(error).toBeInstanceOf(LifecycleBudgetError);
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_BUDGET', lifecycle: 'slow', check: seen.at(-1), faults: [] });
+    expect(String(error)).toMatch(
+      /lifecycle "slow" took longer than `budgetMs` \(100 ms\): "[a-z-]+" was running \(a run .*\)\. .*raise `budgetMs`.*`skip: \['/,
+    );
+    const checks = seen.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(seen).toHaveLength(checks);
+  });
+
+  it('ends at the budget with the faults that were found until then', async () => {
+    const faulty = () => ({ ...slowly(30), afterModel: () => 'neither an action nor nothing' as never });
+
+    expect(await rejectionOf(assertLifecycle(faulty, { budgetMs: 400 }))).toMatchObject({
+      code: 'ERR_LIFECYCLE_BUDGET',
+      faults: [expect.objectContaining({ check: 'answer' })],
+      message: expect.stringContaining('Found until then:\n- answer'),
+    });
+  });
+
+  it.each([
+    [{ budgetMs: '5s' }, '`budgetMs` must be milliseconds from 1 to'],
+    [{ onProgress: 'log' }, '`onProgress` must be a function, got "log"'],
+    [{ skip: ['abrot'] }, "`skip[0]` must be 'shape', 'answer'"],
+    [{ budget: 5 }, 'did you mean `budgetMs`?'],
+  ])('is not begun with the options %j', async (options, problem) => {
+    await expect(assertLifecycle({}, options as never)).rejects.toThrow(problem);
   });
 });
 
