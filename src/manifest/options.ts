@@ -6,6 +6,7 @@ import { boolean, callable, fullText, listOf, logger, object, oneOf, required } 
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
 import type { TrustGate } from '../trust/gate.js';
 import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
@@ -110,17 +111,20 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
     skillFolders = [`.${appName}/skills`, '.agents/skills', '.claude/skills'],
   } = options;
   const workspaceDir = resolve(options.workspaceDir);
+  const workspaces = workspaceRoots(workspaceDir).slice(0, 1);
   return {
     ...options,
     ...{ workspaceDir, appName, userDir, autoEnable, compat, skillTool, env },
     prefix: appName.toUpperCase().replace(/[^A-Z0-9]/g, '_'),
     extensionRoots: [
       { scope: 'user', folder: join(userDir, 'extensions') },
-      { scope: 'workspace', folder: join(workspaceDir, `.${appName}`, 'extensions') },
+      ...workspaces.map((root) => ({ scope: 'workspace', folder: join(root, `.${appName}`, 'extensions') }) as const),
     ],
     skillRoots: [
       ...skillFolders.map((folder) => ({ scope: 'user', folder: userSkills(folder, { appName, userDir }) }) as const),
-      ...skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(workspaceDir, folder) }) as const),
+      ...workspaces.flatMap((root) =>
+        skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(root, folder) }) as const),
+      ),
     ],
   };
 }

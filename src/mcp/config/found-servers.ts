@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { workspaceRoots } from '../../process/files/workspace.js';
 import { failureText } from '../failure-text.js';
 import type { McpServersOptions } from '../options.js';
 import { readConfigFile } from './config-file.js';
@@ -18,7 +19,8 @@ export async function findServers({ configFiles = [], workspaceDir }: McpServers
     path,
     scope: 'builtin',
   }));
-  if (workspaceDir !== undefined) files.push({ path: resolve(workspaceDir, WORKSPACE_FILE), scope: 'workspace' });
+  if (workspaceDir !== undefined && workspaceRoots(workspaceDir).length > 0)
+    files.push({ path: resolve(workspaceDir, WORKSPACE_FILE), scope: 'workspace' });
   const found: FoundServers[] = [];
   for (const { path, scope } of files) {
     try {
