@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
@@ -39,8 +40,11 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   readonly followLinks?: boolean | undefined;
   /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
   readonly mustApprove?: ((extension: ExtensionPackage) => boolean) | undefined;
-  /** Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. */
-  readonly hooks?: ShellHooks | undefined;
+  /**
+   * Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. `false`: no hook of an
+   * extension is asked about or registered.
+   */
+  readonly hooks?: ShellHooks | false | undefined;
   /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
   readonly mcp?: McpServers | undefined;
   /** Default: that of the agent. Nothing sensitive reaches it. */
@@ -94,7 +98,7 @@ const rules = {
   },
   followLinks: boolean,
   mustApprove: callable,
-  hooks: object,
+  hooks: { expected: 'what `shellHooks` returns, or false', accepts: (value) => value === false || isObject(value) },
   mcp: object,
 } satisfies OptionTable<ManifestOptions>;
 

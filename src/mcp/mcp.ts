@@ -14,6 +14,7 @@ import { type McpReload, ServerPool } from './server-pool.js';
 import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
+export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';

@@ -1,5 +1,5 @@
 import { describeError, OptionInvalidError } from '../errors.js';
-import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
+import { type Changes, changesBetween } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
@@ -17,7 +17,7 @@ import type { HookContent } from './files/source.js';
 import type { HookRegistration, ShellHook } from './hook/definition.js';
 import type { HookDialect } from './hook/event.js';
 import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
-import { contentOf } from './hook/hook-content.js';
+import { comparedHook } from './hook/hook-content.js';
 import { HookRegistry } from './hook/registry.js';
 import { resolveHook } from './hook/resolve-hook.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
@@ -153,7 +153,7 @@ class ShellHooksLoader implements ShellHooks {
     const after = this.registry.replace(this.fileHooks, wanted);
     this.fileHooks = after.map(({ id }) => id);
     this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
-    return changesBetween(before.map(comparedOf), after.map(comparedOf));
+    return changesBetween(before.map(comparedHook), after.map(comparedHook));
   }
 
   close(): void {
@@ -242,11 +242,6 @@ class ShellHooksLoader implements ShellHooks {
       return false;
     }
   }
-}
-
-function comparedOf(hook: ShellHook): ComparedItem {
-  const { name, event, source, dialectEvent } = hook;
-  return { name, identity: JSON.stringify([name, event, source, dialectEvent]), content: contentOf(hook) };
 }
 
 /** What a hook names the tools of another program for; undefined if it names none. */
