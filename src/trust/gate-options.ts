@@ -79,13 +79,19 @@ export const approvalRules = {
   }),
 } satisfies Partial<OptionTable<TrustGateOptions>>;
 
+/** The rule of the limits of one item. */
+export const bindingLimits = group({
+  files: required(whole(0)),
+  bytes: required(whole(0)),
+} satisfies OptionTable<BindingLimits>);
+
 const rules = {
   ...approvalRules,
   workspaceDir: required(fullText),
   appName,
   stateDir: absolutePath,
   path: text,
-  limits: group({ files: required(whole(0)), bytes: required(whole(0)) } satisfies OptionTable<BindingLimits>),
+  limits: bindingLimits,
   onUserHooksChanged: callable,
   logger,
   clock,
