@@ -14,8 +14,6 @@ async function ground(servers: Record<string, object>) {
   return { ...made, log, write, workspaceDir, pids: () => readLog(log).flatMap(({ pid }) => pid ?? []) };
 }
 
-const logged = (folder: { log: string }, says: string) => raw({ log: folder.log, says });
-
 test('an unchanged file restarts nothing', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await ground({ a: raw({ log }) });
