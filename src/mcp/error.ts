@@ -25,6 +25,15 @@ export class McpUnavailableError extends KeelsonError {
   }
 }
 
+/** The loader is closed, so that it reads no configuration any more. */
+export class McpClosedError extends KeelsonError {
+  readonly code = 'ERR_MCP_CLOSED';
+
+  constructor() {
+    super('The MCP servers are closed; call `mcpServers` again for others.');
+  }
+}
+
 /** A request to a server failed. `status` is the code of its answer, where it gave one. */
 export class McpRequestError extends KeelsonError {
   readonly code = 'ERR_MCP_REQUEST';

@@ -10,15 +10,17 @@ import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
-import { ServerPool } from './server-pool.js';
+import { type McpReload, ServerPool } from './server-pool.js';
 import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
+export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
+  McpClosedError,
   McpConfigError,
   McpConnectError,
   McpRequestError,
@@ -33,6 +35,7 @@ export type {
   McpToolsDeltaEvent,
 } from './event.js';
 export type {
+  McpClientInfo,
   McpLimits,
   McpReconnectOptions,
   McpRoot,
@@ -41,6 +44,7 @@ export type {
   McpSystem,
   McpTimeouts,
 } from './options.js';
+export type { McpCallOptions } from './server/call-tool.js';
 export type {
   McpPrompt,
   McpPromptText,
@@ -51,6 +55,7 @@ export type {
   McpServerHandle,
 } from './server/handle.js';
 export type { McpServerState, McpServerStatus } from './server/status.js';
+export type { McpReload } from './server-pool.js';
 export { isMcpTool, type McpTool, type McpToolMetadata } from './tools/mcp-tool.js';
 export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
 export type { McpOAuth } from './transport/oauth.js';
@@ -73,12 +78,29 @@ export interface McpServers extends LifecycleLoader {
   status(): readonly McpServerStatus[];
   /** Takes in one more server, of the host's own unless `origin` says otherwise. Rejects where its name is taken. */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
+  /**
+   * Takes in a server as `add` does, in the place of one of its name. A server that has not changed keeps its connection.
+   * The calls of one that has changed get their results before it ends.
+   */
+  set(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<'added' | 'changed' | 'unchanged'>;
   /** Takes a server out: its tools leave at once, its calls fail, its process ends. Whether there was one. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, options?: McpRemoveOptions): Promise<boolean>;
+  /**
+   * Reads `configFiles` and `.mcp.json` again, and returns the changes by the names of servers. A server that has not
+   * changed keeps its connection, or is connected to if it has none. The calls of a server that is gone or has changed get
+   * their results before it ends. Rejects with a McpClosedError after `close`.
+   */
+  reload(): Promise<McpReload>;
   /** One server: its resources and prompts, its authorization. Throws a McpUnavailableError where there is none. */
   server(name: string): McpServerHandle;
   /** Tells the servers that the roots are others than they were. */
   announceRoots(): void;
+}
+
+/** How a server is taken out. */
+export interface McpRemoveOptions {
+  /** Leaves the server running until its calls have their results, and does not wait for them. Default false. */
+  readonly graceful?: boolean | undefined;
 }
 
 /** The tools of the servers. */
@@ -114,7 +136,9 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
     close: () => pool.close(),
     status: () => pool.status(),
     add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
-    remove: (name) => pool.remove(name),
+    set: (name, config, origin = { scope: 'builtin' }) => pool.set(name, config, origin),
+    remove: (name, { graceful = false } = {}) => pool.remove(name, graceful),
+    reload: () => pool.reload(),
     server: (name) => createHandle(pool.find(name)),
     announceRoots: () => pool.announceRoots(),
   };

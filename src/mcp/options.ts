@@ -29,6 +29,8 @@ export interface McpServersOptions {
   readonly pinTools?: boolean | undefined;
   /** Answers what a server wants to ask the user. Without it servers are told that nobody can be asked. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
+  /** The name and version of the application, which each server is told. Default: those of Keelson. */
+  readonly clientInfo?: McpClientInfo | undefined;
   /** The folders and files that servers may work on, as they are when a server asks for them. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;
   /** How to authorize at a server over HTTP; undefined where there is no way. */
@@ -36,6 +38,14 @@ export interface McpServersOptions {
   /** Told of what happens to connections and tools. A throw is logged. */
   readonly onEvent?: ((event: McpEvent) => void) | undefined;
   readonly system?: McpSystem | undefined;
+}
+
+/** The application, as servers are told of it. */
+export interface McpClientInfo {
+  readonly name: string;
+  readonly version: string;
+  /** A name for people. */
+  readonly title?: string | undefined;
 }
 
 /** Times in milliseconds. */

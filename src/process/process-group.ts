@@ -15,6 +15,8 @@ export interface GroupOptions extends SpawnTarget {
   /** What the program is told that it was called as; default: `command`. */
   readonly argv0?: string | undefined;
   readonly stderrBytes?: number | undefined;
+  /** Called with each chunk of the standard error, as it is read. */
+  readonly onStderr?: ((chunk: Buffer) => void) | undefined;
   readonly spawn?: Spawn | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -107,7 +109,11 @@ export class ProcessGroup {
     const { child } = this;
     // One that ends without reading its input breaks the pipe.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
-    child.stderr?.on('data', (chunk: Buffer | string) => this.stderr.push(bytesOf(chunk)));
+    child.stderr?.on('data', (chunk: Buffer | string) => {
+      const bytes = bytesOf(chunk);
+      this.stderr.push(bytes);
+      this.options.onStderr?.(bytes);
+    });
     child.on('error', (error) => {
       if (child.pid === undefined) this.settle(explainStart(error, this.options));
     });

@@ -1,8 +1,9 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ManifestDiagnostic } from '../internal/problem.js';
-import { isInside, realLocation } from '../process/files/location.js';
+import { isInside } from '../process/files/location.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import type { TrustGate } from '../trust/gate.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
@@ -70,7 +71,7 @@ interface Folder {
 
 /** Each folder once, by where it really is. A link of the workspace may lead to another place in there, and no further. */
 async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
-  const workspace = realLocation(workspaceDir);
+  const workspace = workspaceRoots(workspaceDir);
   const found = new Map<string, Folder>();
   const diagnostics: ManifestDiagnostic[] = [];
   for (const { scope, folder } of roots) {
@@ -78,7 +79,7 @@ async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
     for (const name of names.sort()) {
       const path = await realpath(join(folder, name)).catch(() => undefined);
       if (path === undefined || found.has(path) || !(await isThere(join(path, SKILL_FILE)))) continue;
-      const isOfWorkspace = isInside(path, workspace);
+      const isOfWorkspace = workspace.some((root) => isInside(path, root));
       if (scope === 'workspace' && !isOfWorkspace) {
         diagnostics.push(leftOut(join(folder, name), `it leads out of the workspace, to ${path}`));
       } else if ((await resolveInside(path, SKILL_FILE)) === undefined) {

@@ -17,8 +17,8 @@ import {
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
-import { isInside, realLocation } from '../process/files/location.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
+import { isInWorkspace } from '../process/files/workspace.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
 
@@ -34,7 +34,10 @@ export interface UserHooksChange {
 
 /** How a gate judges. */
 export interface TrustGateOptions {
-  /** The folder that is being worked in. Nothing in it is trusted by itself. */
+  /**
+   * The folder that is being worked in. Nothing in it is trusted by itself. The home folder, and a folder that holds it, is
+   * no workspace: what a loader takes for the user's stays the user's in there.
+   */
   readonly workspaceDir: string;
   /** Names the folder of the user's state, `~/.<appName>`. Default `keelson`. */
   readonly appName?: string | undefined;
@@ -76,13 +79,19 @@ export const approvalRules = {
   }),
 } satisfies Partial<OptionTable<TrustGateOptions>>;
 
+/** The rule of the limits of one item. */
+export const bindingLimits = group({
+  files: required(whole(0)),
+  bytes: required(whole(0)),
+} satisfies OptionTable<BindingLimits>);
+
 const rules = {
   ...approvalRules,
   workspaceDir: required(fullText),
   appName,
   stateDir: absolutePath,
   path: text,
-  limits: group({ files: required(whole(0)), bytes: required(whole(0)) } satisfies OptionTable<BindingLimits>),
+  limits: bindingLimits,
   onUserHooksChanged: callable,
   logger,
   clock,
@@ -106,10 +115,7 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
 function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   const { workspaceDir, stateDir = defaultStateDir(appName), path = process.env.PATH, limits = LIMITS } = options;
   const workspace = resolve(workspaceDir);
-  const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
-    [workspace, realLocation(workspace)].some((root) => isInside(place, root)),
-  );
-  if (isWithin) {
+  if (isInWorkspace(stateDir, workspace)) {
     throw new OptionInvalidError(
       'stateDir',
       `\`stateDir\` ${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime)`,

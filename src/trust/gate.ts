@@ -1,5 +1,6 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
@@ -134,11 +135,10 @@ class ContentGate implements TrustGate {
   private async standingOf(
     item: TrustItem,
   ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
-    const named = this.settings.place.workspaceDir;
-    const real = realLocation(named);
-    const scope = resolveScope(item, { named, real }, undefined);
+    const { workspaceDir } = this.settings.place;
+    const scope = resolveScope(item, workspaceRoots(workspaceDir), undefined);
     const source = item.source === undefined ? undefined : realLocation(item.source);
-    const before = await this.approvals.previous({ item, workspace: real, source });
+    const before = await this.approvals.previous({ item, workspace: realLocation(workspaceDir), source });
     return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

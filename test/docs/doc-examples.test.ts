@@ -77,6 +77,8 @@ const notWrittenFirst = [
   'FileOptions',
   'McpReconnectOptions',
   'McpReadOptions',
+  'McpCallOptions',
+  'McpRemoveOptions',
   'HookMachineOptions',
 ];
 

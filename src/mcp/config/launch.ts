@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { workspaceEnvironment } from '../../process/environment.js';
 import { resolveExecutable } from '../../process/executable.js';
+import { workspaceRoots } from '../../process/files/workspace.js';
 import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { McpConnectError } from '../error.js';
@@ -51,7 +52,7 @@ export function prepareLaunch(
     const args = launch.args.map((text) => expansion.text(text));
     const additions = { ...expansion.map(launch.env), ...origin.settings };
     refuseMissing(name, expansion);
-    const exclude = origin.scope !== 'builtin' && workspaceDir ? [resolve(workspaceDir)] : [];
+    const exclude = origin.scope !== 'builtin' && workspaceDir ? workspaceRoots(workspaceDir) : [];
     const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
     return { ...launch, args, env };
   }

@@ -9,6 +9,7 @@ import {
   logger,
   numberRule,
   object,
+  required,
   texts,
   timerMs,
   whole,
@@ -17,12 +18,20 @@ import {
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { withDefaults } from '../../internal/options/with-defaults.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
-import type { McpLimits, McpReconnectOptions, McpServersOptions, McpSystem, McpTimeouts } from '../options.js';
+import type {
+  McpClientInfo,
+  McpLimits,
+  McpReconnectOptions,
+  McpServersOptions,
+  McpSystem,
+  McpTimeouts,
+} from '../options.js';
 
 /** The options with their defaults. */
 export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
   readonly gate: TrustGate | undefined;
+  readonly clientInfo: McpClientInfo;
   readonly timeouts: typeof TIMEOUTS;
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
@@ -35,6 +44,7 @@ export interface McpSettings
 }
 
 const TIMEOUTS = { connectMs: 10_000, callMs: 60_000, totalMs: 600_000 };
+const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: '0.1.0' };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
 /** What one server may send, where nothing else is said. */
 export const defaultLimits: McpLimits = {
@@ -70,6 +80,11 @@ const rules = {
   } satisfies OptionTable<Partial<McpLimits>>),
   pinTools: boolean,
   elicit: callable,
+  clientInfo: group({
+    name: required(fullText),
+    version: required(fullText),
+    title: fullText,
+  } satisfies OptionTable<McpClientInfo>),
   roots: {
     expected: 'an array or a function',
     accepts: (value) => Array.isArray(value) || typeof value === 'function',
@@ -87,6 +102,7 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
   return {
     ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
     gate: gateOf(options),
+    clientInfo: options.clientInfo ?? CLIENT_INFO,
     timeouts: withDefaults(TIMEOUTS, options.timeouts),
     // No attempts at all: what was lost stays lost until somebody asks for it.
     reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : withDefaults(RECONNECT, options.reconnect),

@@ -92,13 +92,16 @@ async function establish(
 }
 
 function createTransport(
-  { definition, settings, signal, hold }: ConnectionOptions,
+  { definition, settings, signal, hold, log }: ConnectionOptions,
   launch: ServerLaunch,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
   const { system, limits, oauth } = settings;
   const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
-  if (!('url' in launch)) return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn });
+  if (!('url' in launch)) {
+    const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
+    return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, onStderrLine });
+  }
   const way = oauth?.({ name: definition.name, url: launch.url.href });
   const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);

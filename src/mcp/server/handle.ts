@@ -1,10 +1,17 @@
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { Connection, McpList } from '../connection/connection.js';
 import { toPart } from '../tools/result-content.js';
+import { callTool, type McpCallOptions } from './call-tool.js';
 import type { McpServer } from './mcp-server.js';
 
 /** One server, as the host uses it beside the agent. Whatever fails rejects with a typed error. */
 export interface McpServerHandle {
+  /**
+   * Calls a tool outside of any agent, by its name at the server. The arguments are checked against its schema first. A
+   * result that reports a failure has `isError`; a call without a result rejects with a typed error.
+   */
+  callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: McpCallOptions): Promise<ToolResult>;
   /** What the server has to read. */
   listResources(options?: McpReadOptions): Promise<readonly McpResource[]>;
   /** The patterns that more of it can be found by. */
@@ -15,6 +22,12 @@ export interface McpServerHandle {
   listPrompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>;
   /** A prompt filled in, as messages that a run takes. What a server wrote comes in with them. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;
+  /**
+   * Ends the connection, and the process of a server over stdio, and connects anew; the tools are listed again. Requests
+   * that are under way fail with a McpRequestError. Calls at the same time share one restart. Rejects with a
+   * McpUnavailableError if there is no connection afterwards.
+   */
+  restart(): Promise<void>;
   /** Connects where there is no connection, without waiting any longer. Where it was denied, the gate is asked again. */
   reconnect(): Promise<void>;
   /** Goes on with the code that the user came back with from the page of the authorization server. */
@@ -71,6 +84,7 @@ export function createHandle(server: McpServer): McpServerHandle {
     return entries.filter((entry): entry is Entry => hasText(entry, key));
   };
   return {
+    callTool: (name, args = {}, options = {}) => callTool(server, { name, args }, options),
     listResources: (options) => list('resources', 'uri', options),
     listResourceTemplates: (options) => list('resourceTemplates', 'uriTemplate', options),
     listPrompts: (options) => list('prompts', 'name', options),
@@ -86,6 +100,7 @@ export function createHandle(server: McpServer): McpServerHandle {
       const text = typeof description === 'string' ? description : undefined;
       return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
     },
+    restart: () => server.link.restart(),
     reconnect: () => server.link.connect(),
     finishAuthorization: (code) => server.finishAuthorization(code),
   };

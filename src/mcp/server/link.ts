@@ -47,19 +47,46 @@ export class Link {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
     // Whoever has to approve it may take their time: nobody who closes it waits for that.
-    this.attempt ??= withOwnSignal(this.closing.signal, (own) => untilAborted(own, this.tryOnce()))
-      .catch(() => {})
-      .finally(() => {
-        this.attempt = undefined;
-      });
-    return this.attempt;
+    return this.attempt ?? this.begin(() => this.tryOnce());
+  }
+
+  /**
+   * Ends the connection and connects anew. Requests that are under way fail. An attempt that is under way already is the
+   * restart. Rejects with a McpUnavailableError if there is no connection afterwards.
+   */
+  async restart(): Promise<void> {
+    const { established } = this;
+    if (established) {
+      const { definition, emit, endings, log } = this.context;
+      this.backoff.reset();
+      this.drop();
+      this.state = 'reconnecting';
+      const closed = established.connection.close();
+      endings.add(closed);
+      void this.begin(() => closed.then(() => (this.closing.signal.aborted ? undefined : this.tryOnce())));
+      log.write('info', 'restarting');
+      emit({ type: 'connection-end', server: definition.name, message: 'it is restarted' });
+    }
+    await this.connect();
+    this.assertConnected();
+  }
+
+  /**
+   * Returns true if an approval, where one is needed, covers the server as it is on disk now. Asks about what has changed.
+   */
+  async isApproved(): Promise<boolean> {
+    const { definition, settings } = this.context;
+    const { decision } = this;
+    if (decision === undefined) return true;
+    // A gate that fails has approved nothing.
+    const now = await decide(definition, settings).catch(() => undefined);
+    return now?.allowed === true && now.digest === decision.digest;
   }
 
   /** Returns the connection, after the next attempt if there is none. Rejects with a McpUnavailableError. */
   async connected(): Promise<Connection> {
     if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
-    if (this.established) return this.established.connection;
-    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
+    return this.assertConnected().connection;
   }
 
   /** The server is asked for something: its next loss is a first one, or whoever asks often would be without it. */
@@ -87,6 +114,21 @@ export class Link {
     this.closing.abort(new McpUnavailableError(this.context.definition.name, 'it was closed.'));
     if (this.established) this.context.endings.add(this.established.connection.close());
     this.drop();
+  }
+
+  private begin(work: () => Promise<void>): Promise<void> {
+    const attempt = withOwnSignal(this.closing.signal, (own) => untilAborted(own, work()))
+      .catch(() => {})
+      .finally(() => {
+        if (this.attempt === attempt) this.attempt = undefined;
+      });
+    this.attempt = attempt;
+    return attempt;
+  }
+
+  private assertConnected(): Established {
+    if (this.established) return this.established;
+    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
   }
 
   private drop(): void {

@@ -2,7 +2,14 @@ import type { Connection, ServerContext } from '../connection/connection.js';
 import type { Established } from '../connection/open-connection.js';
 import type { McpToolsDeltaEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
-import { type CallServer, type McpTool, toMcpTool } from '../tools/mcp-tool.js';
+import {
+  type CallServer,
+  type CallTool,
+  type McpTool,
+  type McpToolOwner,
+  toMcpTool,
+  toolCaller,
+} from '../tools/mcp-tool.js';
 import { patternsWithout, toolFilter } from '../tools/patterns.js';
 import { type McpToolSpec, readToolSpec } from '../tools/spec.js';
 
@@ -45,6 +52,17 @@ export class ServerTools {
     this.connection = connection;
     this.offer(entries);
     if (this.isStale) this.changed();
+  }
+
+  /**
+   * Returns the tool of this name, which is the name at the server or the name of the tool, and its caller. Undefined if
+   * the server does not offer the tool.
+   */
+  find(name: string): { readonly tool: McpTool; readonly call: CallTool } | undefined {
+    const tool =
+      this.tools.find(({ metadata }) => metadata.mcpTool === name) ?? this.tools.find((it) => it.name === name);
+    const spec = tool && this.current.get(tool.metadata.mcpTool);
+    return tool && spec && { tool, call: toolCaller(spec, this.owner) };
   }
 
   withdraw(): void {
@@ -143,8 +161,12 @@ export class ServerTools {
   }
 
   private toolOf(spec: McpToolSpec): McpTool {
+    return toMcpTool(spec, this.owner);
+  }
+
+  private get owner(): McpToolOwner {
     const { definition, call, log } = this.options;
-    return toMcpTool(spec, { server: definition.name, call, warn: (problem) => log.write('warn', problem) });
+    return { server: definition.name, call, warn: (problem) => log.write('warn', problem) };
   }
 }
 

@@ -25,6 +25,11 @@ export class LineReader {
     this.take(chunk.subarray(from));
   }
 
+  /** Hands over the last line, which no newline ended. */
+  end(): void {
+    if (this.size > 0) this.endLine();
+  }
+
   private take(part: Buffer): void {
     if (part.length === 0) return;
     this.size += part.length;

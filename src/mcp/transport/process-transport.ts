@@ -20,10 +20,13 @@ export interface ProcessTransportOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly spawn: Spawn | undefined;
+  /** Called with each line of the standard error; the middle of a line over 4,096 bytes is missing. */
+  readonly onStderrLine: (line: string) => void;
 }
 
 const DONE = Promise.resolve();
 const STDERR_BYTES = 16_384;
+const STDERR_LINE_BYTES = 4_096;
 /** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
 /** The part of a line that goes into the log when the line is not a message. */
@@ -51,7 +54,9 @@ export class ProcessTransport implements McpTransport {
 
   async start(): Promise<void> {
     const { server, maxBytes } = this.options;
-    const opened = await openProcess({ ...this.options, stderrBytes: STDERR_BYTES });
+    const errors = new LineReader(STDERR_LINE_BYTES, (text) => this.options.onStderrLine(text));
+    const onStderr = (chunk: Buffer) => errors.push(chunk);
+    const opened = await openProcess({ ...this.options, stderrBytes: STDERR_BYTES, onStderr });
     if ('failure' in opened) {
       const { code, message, hint } = opened.failure;
       throw new McpConnectError(server, `${message}. ${hint}`, { retryable: code === 'no-resources' });
@@ -72,7 +77,10 @@ export class ProcessTransport implements McpTransport {
     opened.stdout.on('end', () => void opened.stop());
     // Nor is one that can be told nothing more. How it ended says more than a broken pipe.
     opened.stdin.on('error', () => void opened.stop());
-    void opened.ended.then((end) => this.onEnded(end));
+    void opened.ended.then((end) => {
+      errors.end();
+      this.onEnded(end);
+    });
   }
 
   /** Writes a message. If the server is gone before it reads it, the transport ends. */

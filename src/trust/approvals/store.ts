@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import { type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
-import { isInside, realLocation } from '../../process/files/location.js';
+import { isInWorkspace } from '../../process/files/workspace.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import { TrustStoreError } from '../error.js';
 import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
@@ -146,9 +146,11 @@ export class TrustStore {
   }
 
   private check(): void {
-    const [path, workspace] = [realLocation(this.path), realLocation(this.options.workspaceDir)];
-    if (isInside(path, workspace)) {
-      throw new TrustStoreError(`${path} lies in the workspace ${workspace}: choose a \`stateDir\` outside of it.`);
+    const { workspaceDir } = this.options;
+    if (isInWorkspace(this.path, workspaceDir)) {
+      throw new TrustStoreError(
+        `${this.path} lies in the workspace ${workspaceDir}: choose a \`stateDir\` outside of it.`,
+      );
     }
   }
 

@@ -2,18 +2,13 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isRefusedName, isVariableName } from '../../process/environment.js';
 import { type Executable, resolveExecutable } from '../../process/executable.js';
 import { isInside, realLocation } from '../../process/files/location.js';
+import { workspaceRoots } from '../../process/files/workspace.js';
 import { ItemUnboundError } from '../error.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE, type TrustItem, type TrustPlace, type TrustScope } from '../item.js';
 import { type BoundFile, type FileSink, sha256Of } from './bound-file.js';
 import { type BoundFiles, bindFiles } from './bound-files.js';
 import { type CanonicalValue, canonicalJson } from './canonical-json.js';
 import type { KnownVariables } from './command-line.js';
-
-/** The workspace as it was named, and without links. */
-interface Workspace {
-  readonly named: string;
-  readonly real: string;
-}
 
 /** An item and where it is. None of the paths but `cwd` has links in it. */
 export interface LocatedItem {
@@ -44,7 +39,7 @@ export function locateItem(item: TrustItem, place: TrustPlace, decided = false):
   const workspace = realLocation(place.workspaceDir);
   const root = item.root === undefined ? undefined : realLocation(item.root);
   const source = item.source === undefined ? undefined : realLocation(item.source);
-  const roots: Workspace = { named: place.workspaceDir, real: workspace };
+  const roots = workspaceRoots(place.workspaceDir);
   const executable = findExecutable(item, { base: baseOf(item, place), path: place.path, roots, unseen: decided });
   const scope = resolveScope(item, roots, executable);
   if (scope === 'workspace') validateEnvironment(item);
@@ -93,13 +88,15 @@ export async function digestOf(item: TrustItem, place: TrustPlace): Promise<stri
  * Whose an item is. What a loader takes for the user's becomes the workspace's where its definition, its folder or its
  * program lies in the workspace, by name or with links followed. What the host gives itself stays the host's.
  */
-export function resolveScope(item: TrustItem, workspace: Workspace, executable: Executable | undefined): TrustScope {
+export function resolveScope(
+  item: TrustItem,
+  roots: readonly string[],
+  executable: Executable | undefined,
+): TrustScope {
   if (item.scope !== 'user') return item.scope === 'builtin' ? 'builtin' : 'workspace';
   const own = [item.source, item.root].filter((path) => path !== undefined);
   const program = executable === undefined ? [] : [executable.path, executable.realPath];
   const places = [...own, ...own.map((path) => realLocation(path)), ...program];
-  // Most often both are one.
-  const roots = [...new Set([workspace.named, workspace.real])];
   return places.some((path) => roots.some((root) => isInside(path, root))) ? 'workspace' : 'user';
 }
 
@@ -135,13 +132,13 @@ function variablesOf({ item, root }: LocatedItem, { workspaceDir, projectVariabl
 interface ProgramSearch {
   readonly base: string;
   readonly path: string | undefined;
-  readonly roots: Workspace;
+  readonly roots: readonly string[];
   readonly unseen: boolean;
 }
 
 function findExecutable(item: TrustItem, { roots, ...search }: ProgramSearch): Executable | undefined {
   if (item.command === undefined) return undefined;
-  const find = (command: string) => resolveExecutable({ ...search, command, exclude: [roots.named, roots.real] });
+  const find = (command: string) => resolveExecutable({ ...search, command, exclude: roots });
   const { root, command } = item;
   const named = root ? command.replaceAll(EXTENSION_PATH, () => root) : command;
   const found = item.shell ? findShell(item.shell, find) : find(named);

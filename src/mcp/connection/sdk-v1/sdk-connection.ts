@@ -13,7 +13,6 @@ import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
 import { ownWords } from './sdk-error.js';
 
-const CLIENT_INFO = { name: 'keelson', version: '0.1.0' };
 const MAX_PROBLEM = 300;
 /** How long a server has to show that it is still there, when that is in doubt. */
 const PROBE_MS = 5_000;
@@ -29,7 +28,9 @@ export class SdkConnection implements Connection {
     private readonly transport: McpTransport,
     private readonly options: ConnectionOptions,
   ) {
-    this.client = new sdk.Client(CLIENT_INFO, { capabilities: capabilitiesOf(options) });
+    const { name, version, title } = options.settings.clientInfo;
+    const clientInfo = { name, version, ...(title !== undefined && { title }) };
+    this.client = new sdk.Client(clientInfo, { capabilities: capabilitiesOf(options) });
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
