@@ -22,14 +22,14 @@ const WORKSPACE_FILE = '.mcp.json';
 type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
 type Member = McpServer | InvalidEntry;
 
-/** The servers of a loader, by name, in the order in which they were named. */
+/** The servers of a loader by name, in the order in which they were added. */
 export class ServerPool {
   readonly tools: McpToolSet;
   logger: Logger;
   private readonly settings: McpSettings;
   private readonly members = new Map<string, Member>();
   private filesRead: Promise<void> | undefined = undefined;
-  /** Servers that were taken out, and are still ending. */
+  /** Tracks the cleanup of removed servers. */
   private readonly endings = new Endings((error) => this.logger.error(failureText(error)));
   private isClosed = false;
 
@@ -38,44 +38,43 @@ export class ServerPool {
     this.logger = options.system?.logger ?? consoleLogger;
     this.tools = new McpToolSet(({ name, metadata }) => {
       this.logger.error(
-        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: another tool has the name ${name}.`,
       );
     });
-    // A map in code has no wrapper around it: a server may well be named `mcpServers`.
+    // Every key of `servers` is the name of a server, also a key such as `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       this.enter(readServer(name, config, { scope: 'builtin' }));
     }
   }
 
-  /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
+  /** Called by an agent. Throws if the pool is closed, since the agent would silently have no tools of the servers. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', '`loaders` has MCP servers that are closed; call `mcpServers` again');
+      throw new OptionInvalidError('loaders', '`loaders` must not contain closed MCP servers; call `mcpServers` again');
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();
   }
 
-  /** Connects to all that are known, each on its own, and resolves when each is connected or has failed. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. */
   async connect(): Promise<void> {
     if (this.isClosed) return;
-    const named = this.connectKnown();
+    const connected = this.connectKnown();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([named, this.connectKnown()]);
+    await Promise.all([connected, this.connectKnown()]);
   }
 
-  /** Takes in one more server and connects to it. Throws where there is one of that name. */
+  /** Adds one server and connects to it. Throws if another server has the name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
-    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
-    if (this.members.has(name))
-      throw invalidOption('name', 'another name than those of the servers that are there', name);
+    if (this.isClosed) throw new McpUnavailableError(name, 'its loader is closed; call `mcpServers` again.');
+    if (this.members.has(name)) throw invalidOption('name', 'a name that no other server has', name);
     const member = this.enter(readServer(name, config, origin));
     if (member instanceof McpServer) await member.link.connect();
     return statusOf(member);
   }
 
-  /** Takes a server out: its tools leave at once, calls that are under way fail, and nothing of it is left running. */
+  /** Removes a server: its tools are removed at once, pending calls fail, and its process ends. */
   async remove(name: string): Promise<boolean> {
     const member = this.members.get(name);
     if (member === undefined) return false;
@@ -91,7 +90,8 @@ export class ServerPool {
 
   find(name: string): McpServer {
     const member = this.members.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    if (member === undefined)
+      throw new McpUnavailableError(name, 'no server has this name; `status()` lists all servers.');
     if (member instanceof McpServer) return member;
     throw new McpUnavailableError(name, member.problem);
   }
@@ -128,7 +128,7 @@ export class ServerPool {
     try {
       for (const entry of await readConfigFile(path, { scope })) this.enterFound(entry, path);
     } catch (error) {
-      // Not the error itself: what a parser says has the file's own characters in it.
+      // Logs only the message, since the error of a parser would quote the file.
       this.logger.error(failureText(error));
     }
   }
@@ -137,7 +137,7 @@ export class ServerPool {
     if (this.isClosed) return;
     if (this.members.has(entry.name)) {
       this.logger.error(
-        `MCP server ${JSON.stringify(entry.name)} of ${path} is left out: there is one of that name already.`,
+        `MCP server ${JSON.stringify(entry.name)} of ${path} is left out: another server has this name.`,
       );
     } else this.enter(entry);
   }
@@ -162,7 +162,7 @@ export class ServerPool {
       try {
         settings.onEvent?.(event);
       } catch (error) {
-        this.logger.error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+        this.logger.error(`\`onEvent\` of an MCP loader failed: ${failureText(error)}`, error);
       }
     };
     return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });

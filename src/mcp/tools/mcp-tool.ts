@@ -7,26 +7,26 @@ import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';
 
-/** A tool of a server. */
+/** A tool of an MCP server. */
 export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
 }
 
-/** Whose tool it is, and what it is called there. */
+/** The name of the server, and the server's own name of the tool. */
 export interface McpToolMetadata {
   readonly mcpServer: string;
   readonly mcpTool: string;
   readonly [key: string]: unknown;
 }
 
-/** One call of a tool, as a server is asked for it. Rejects with the reason of the signal, or a typed error. */
+/** Sends one tool call to a server. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallServer = (
   spec: McpToolSpec,
   input: unknown,
   context: Pick<ToolContext, 'signal' | 'progress'>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What a server's tool is made with. */
+/** The server of a tool, with the function that calls it. */
 export interface McpToolOwner {
   readonly server: string;
   readonly call: CallServer;
@@ -44,7 +44,7 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }
 
-/** Makes a tool of a server's. What it gives is marked as a whole result, also when the call failed. */
+/** Creates an agent tool from a tool of a server. Its `execute` returns an error result if the call fails. */
 export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
   const { server, call, warn } = owner;
   const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
@@ -62,8 +62,8 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
         if (checkOutput === undefined || result.structured === undefined || result.isError) return toolResult(result);
         const problem = await problemOf(checkOutput, result.structured);
         if (problem === undefined) return toolResult(result);
-        // Data that is not what the server promised is not passed on as data. Its text is.
-        warn(`${JSON.stringify(spec.name)}: its data does not match its own schema: ${problem}`);
+        // Data that violates the server's own schema is dropped. The text content is kept.
+        warn(`${JSON.stringify(spec.name)}: its structured content does not match its output schema: ${problem}`);
         const { structured, ...rest } = result;
         return toolResult(rest);
       } catch (error) {

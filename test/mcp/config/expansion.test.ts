@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Expansion, strangersIn, variablesIn } from '../../../src/mcp/config/expansion.js';
+import { Expansion, unknownPlaceholdersIn, variablesIn } from '../../../src/mcp/config/expansion.js';
 import { variable } from '../../support/mcp/lab.js';
 
 describe('variables', () => {
@@ -31,7 +31,7 @@ describe('variables', () => {
     const text = `${variable('A:-1')}${'${A:-'.repeat(200_000)}`;
 
     expect(variablesIn([text])).toEqual(['A']);
-    expect(strangersIn([text]).every((found) => found.startsWith('${A:-') && found.length < 100)).toBe(true);
+    expect(unknownPlaceholdersIn([text]).every((found) => found.startsWith('${A:-') && found.length < 100)).toBe(true);
     expect(new Expansion({}).text(text)).toBe(`1${text.slice(variable('A:-1').length)}`);
   });
 
@@ -39,10 +39,10 @@ describe('variables', () => {
     const nested = variable(`A:-${variable('B')}`);
     const texts = ['input:key', 'A:=x', 'A-x', '', '1A'].map(variable);
 
-    expect(strangersIn([variable('A'), variable('A:-x'), variable('env:A'), '$A', ...texts, 'open ${'])).toEqual([
+    expect(unknownPlaceholdersIn([variable('A'), variable('A:-x'), variable('env:A'), '$A', ...texts, 'open ${'])).toEqual([
       ...texts,
       '${',
     ]);
-    expect(strangersIn([nested])).toEqual([variable('B')]);
+    expect(unknownPlaceholdersIn([nested])).toEqual([variable('B')]);
   });
 });
