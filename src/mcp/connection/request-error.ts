@@ -15,7 +15,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   [-32_601]: 'does not know this tool or method',
   [-32_602]: 'does not accept these arguments',
   [-32_603]: 'had an internal error',
-  [-32_000]: 'reports an error',
+  [-32_000]: 'reports a server error',
   [-32_001]: 'did not answer in time',
   [-32_002]: 'does not have this resource',
   [-32_042]: 'wants the user to open a page first',
@@ -87,7 +87,7 @@ function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; r
 function meaningOf(status: number): string {
   const known = Object.hasOwn(MEANINGS, status) ? MEANINGS[status] : undefined;
   if (known !== undefined) return known;
-  if (status <= -32_000 && status >= -32_099) return 'reports an error';
+  if (status <= -32_000 && status >= -32_099) return 'reports an error with its own code';
   if (status >= 300 && status < 400) return 'redirects to another URL; set that as its `url`';
   return 'refused the request';
 }

@@ -23,7 +23,7 @@ describe('a damaged file', () => {
     return { folder, file, text };
   }
 
-  test('of a session is an error that names it, stays as it is, and goes when the session is deleted', async () => {
+  test('of a session causes an error with its path, and stays unchanged until the session is deleted', async () => {
     const { folder, file, text } = await damaged('session');
     const store = new FileSessionStore({ folder });
 
@@ -39,7 +39,7 @@ describe('a damaged file', () => {
     expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
   });
 
-  test('of state is put aside with a warning that names both, and the session begins anew', async () => {
+  test('of state is moved away with a warning that has both paths, and the session starts empty', async () => {
     const { folder, file, text } = await damaged('state');
     const logger = keepingLogger();
     const store = new FileStateStore({ folder, logger });
@@ -55,7 +55,7 @@ describe('a damaged file', () => {
   });
 
   test.each([
-    ['cut in its first line', (file: string) => truncate(file, 20)],
+    ['truncated in its first line', (file: string) => truncate(file, 20)],
     [
       'of another kind of store',
       async (file: string) => {
@@ -64,9 +64,9 @@ describe('a damaged file', () => {
         await rename(await logIn(folder), file);
       },
     ],
-    ['with a line put twice', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
+    ['with an invalid checksum', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
     [
-      'a folder',
+      'a directory',
       async (file: string) => {
         await rm(file);
         await mkdir(file);
@@ -79,7 +79,7 @@ describe('a damaged file', () => {
         await symlink(`${file}.real`, file);
       },
     ],
-  ])('is found where it is %s', async (_title, damage) => {
+  ])('is detected if the log is %s', async (_title, damage) => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     await damage(await logIn(folder));
@@ -87,7 +87,7 @@ describe('a damaged file', () => {
     expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
   });
 
-  test('a link in the place of a session folder is not followed', async () => {
+  test('instead of the directory of a session, a symbolic link is not followed', async () => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     const inside = join(await logIn(folder), '..');
