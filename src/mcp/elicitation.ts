@@ -1,6 +1,6 @@
 import type { JsonSchema, JsonValue } from '../internal/json.js';
 
-/** A question from a server to the user. Show the user which server asks, since the server writes the message. */
+/** A question from a server to the user. Show the user which server asks, since the message can claim anything. */
 export interface McpElicitation {
   readonly server: string;
   readonly message: string;

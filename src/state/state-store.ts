@@ -1,12 +1,12 @@
 import type { Awaitable } from '../internal/promise.js';
 
-/** The owner of a state: one extension in one session. Both ids may be arbitrary strings. */
+/** The scope of a value: one extension in one session. Both ids may be arbitrary strings. */
 export interface StateScope {
   readonly extension: string;
   readonly session: string;
 }
 
-/** A value under its key. */
+/** A key and its value. */
 export interface StateEntry {
   readonly key: string;
   readonly value: string;

@@ -29,7 +29,7 @@ export class StoreBusyError extends KeelsonError {
     super(
       lost
         ? `The lock on ${folder} was taken over by another process. Read the session again before you go on.`
-        : `Another process has held ${folder} for ${waitedMs} ms. Try again, or raise \`lockTimeoutMs\`.`,
+        : `Another process has held the lock on ${folder} for ${waitedMs} ms. Try again, or raise \`lockTimeoutMs\`.`,
     );
     this.folder = folder;
     this.lost = lost;

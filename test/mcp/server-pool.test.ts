@@ -11,7 +11,7 @@ import { call, connected, raw, temporaryFolder } from '../support/mcp/lab.js';
 const search = { name: 'search', inputSchema: { type: 'object' } };
 
 describe('several servers', () => {
-  test('S0-11.1: are connected in parallel, and answer in parallel', async () => {
+  test('S0-11.1: connects several servers in parallel, and calls them in parallel', async () => {
     // No server answers before all three have started.
     const log = join(temporaryFolder(), 'log');
     const server = (says: string) => raw({ says, log, together: 3 });
@@ -23,7 +23,7 @@ describe('several servers', () => {
   });
 
   test.each([[{ a: 150, b: 0 }], [{ a: 0, b: 150 }]])(
-    'S0-11.2: S0-11.3: have different full names for tools of the same name, whichever server connects first: %j',
+    'S0-11.2: S0-11.3: gives tools of the same name different full names, whichever server connects first: %j',
     async (lateMs) => {
       const server = (name: 'a' | 'b') => raw({ says: name, tools: [search], lateMs: lateMs[name] });
       const { mcp } = await connected({ servers: { a: server('a'), b: server('b') } });
@@ -35,7 +35,7 @@ describe('several servers', () => {
     },
   );
 
-  test('S0-11.4: continue if one of them crashes', async () => {
+  test('S0-11.4: keeps servers working if another server crashes', async () => {
     const { mcp } = await connected({ servers: { a: raw(), b: raw({ says: 'b' }) }, reconnect: false });
     const held = call(mcp, 'mcp__b__echo');
 
@@ -46,7 +46,7 @@ describe('several servers', () => {
     expect(mcp.tools.find('echo')?.name).toBe('mcp__b__echo');
   });
 
-  test('S0-11.5: are listed with their current states and tools', async () => {
+  test('S0-11.5: lists servers with their current states and tools', async () => {
     const servers = { good: raw(), failed: { command: 'nonexistent' }, lost: raw(), off: raw({}, { disabled: true }) };
     const { mcp } = await connected({ servers, reconnect: { initialMs: 60_000, maxMs: 60_000 } });
     const brief = () => mcp.status().map(({ name, state, toolCount }) => ({ name, state, toolCount }));

@@ -48,7 +48,7 @@ export interface McpServerDefinition {
 
 /** The origin of a server definition. */
 export interface McpServerOrigin {
-  /** `builtin` means that the host application defines the server. The trust gate decides about all other servers. */
+  /** `builtin` means that the host application defines the server. A trust gate decides about all other servers. */
   readonly scope: TrustScope;
   /** Absolute path of the file that defines the server. */
   readonly source?: string | undefined;

@@ -104,7 +104,7 @@ function createTransport(
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 
-/** Returns true if the server rejected the transport itself, as a server for an older transport does. */
+/** Returns true if the server rejected the transport itself. A server that knows only an older transport does so. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;

@@ -13,7 +13,7 @@ export interface McpServerHandle {
   readResource(uri: string, options?: McpReadOptions): Promise<readonly McpResourceContent[]>;
   /** Lists the prompts of the server. */
   listPrompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>;
-  /** Returns a prompt with its arguments filled in, as messages for a run. The server writes their content. */
+  /** Returns a prompt with its arguments filled in, as messages for a run. Their content comes from the server. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;
   /** Connects at once if there is no connection. If the server was denied, the trust gate is asked again. */
   reconnect(): Promise<void>;
@@ -21,12 +21,12 @@ export interface McpServerHandle {
   finishAuthorization(code: string): Promise<void>;
 }
 
-/** Options of a request of the handle. */
+/** Options of a read request to a server. */
 export interface McpReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A resource of a server. The server writes all of its strings. */
+/** A resource of a server. All of its strings come from the server. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;

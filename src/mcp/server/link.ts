@@ -59,7 +59,7 @@ export class Link {
   async connected(): Promise<Connection> {
     if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
     if (this.established) return this.established.connection;
-    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
+    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `its state is "${this.state}".`);
   }
 
   /** Clears the number of failures when a request uses the server, so that frequent use does not exhaust the attempts. */

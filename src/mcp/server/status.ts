@@ -31,7 +31,7 @@ export interface McpServerStatus {
   readonly lastError: string | undefined;
   /** How often a lost connection was restored. */
   readonly reconnects: number;
-  /** Defined by the host application (`builtin`), the user or the workspace. */
+  /** The origin of the definition: the host application (`builtin`), the user or the workspace. */
   readonly scope: 'builtin' | 'user' | 'workspace';
   /** The path of the file that defines the server. */
   readonly source: string | undefined;

@@ -30,7 +30,8 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   } catch (error) {
     return `its schema cannot be written as JSON: ${describeError(error)}`;
   }
-  if (text.length > maxLength) return `its schema has ${text.length} characters, more than ${maxLength}`;
+  if (text.length > maxLength)
+    return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
   const read = readJson(text);
   return 'problem' in read ? `its schema is refused: ${read.problem}` : undefined;
 }

@@ -38,7 +38,7 @@ export class AnswerTooLongError extends KeelsonError {
   readonly maxBytes: number;
 
   constructor(maxBytes: number) {
-    super(`The response has more than ${maxBytes} bytes, the limit; raise \`limits.messageBytes\`.`);
+    super(`The response has more than ${maxBytes} bytes; raise \`limits.messageBytes\` to read it.`);
     this.maxBytes = maxBytes;
   }
 }

@@ -112,7 +112,7 @@ export class ProcessTransport implements McpTransport {
 
   private dropLine(ends: string): void {
     const { maxBytes } = this.options;
-    this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped.`);
+    this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped; see \`limits.messageBytes\`.`);
     const id = idAtEnds(ends);
     if (id !== undefined) this.onmessage?.(tooLongAnswer(id, maxBytes));
   }

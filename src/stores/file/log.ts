@@ -115,7 +115,7 @@ export class LogFile<State> {
     if (parsed === undefined) throw new StoreCorruptError(this.path, 'a line does not match its checksum');
     const [header] = parsed.lines;
     if (isFirst && header !== undefined && header[1] !== JSON.stringify(this.form.kind)) {
-      throw new StoreCorruptError(this.path, `it must begin as a log of the kind "${this.form.kind}"`);
+      throw new StoreCorruptError(this.path, `its first line must be the header of a ${this.form.kind} log`);
     }
     return parsed;
   }

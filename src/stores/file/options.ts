@@ -17,7 +17,7 @@ export interface FileOptions {
 /** Rules of the options that both file stores share. */
 export const fileRules = {
   folder: required(fullText),
-  lockTimeoutMs: numberRule('milliseconds of 0 or more', 0),
+  lockTimeoutMs: numberRule('a number of milliseconds, 0 or more', 0),
   clock,
 } satisfies OptionTable<FileOptions>;
 

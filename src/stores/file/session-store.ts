@@ -16,7 +16,7 @@ export interface FileSessionStoreOptions extends FileOptions {
 
 const rules = {
   ...fileRules,
-  ttlMs: { expected: 'milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
+  ttlMs: { expected: 'a number of milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
 } satisfies OptionTable<FileSessionStoreOptions>;
 
 /** The state that the log of a session produces. */

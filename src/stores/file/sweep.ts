@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FRESH, TRASH } from '../../process/files/folder-lock.js';
 
-/** Directories that each step checks. One call adds fewer, so expired directories do not accumulate. */
+/** Number of directories that each step checks. One call adds fewer, so expired directories do not accumulate. */
 const CHECKED_PER_STEP = 2;
 /** Minimum number of milliseconds between two listings of the directory. */
 const LIST_MS = 60_000;

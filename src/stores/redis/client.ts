@@ -39,7 +39,7 @@ export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel
  */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
 
-/** Returns a function that sends commands through the client, of whichever package it is. */
+/** Returns a function that sends commands through a client of any supported package. */
 export function sendCommandOf(client: RedisClient): SendCommand {
   if (has(client, 'call')) {
     const redis = client as IoRedisClient;

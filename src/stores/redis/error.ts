@@ -11,9 +11,12 @@ export class RedisUnavailableError extends KeelsonError {
 
   constructor(cause: unknown) {
     const why = describeError(cause).replace(/\.$/, '');
-    super(`Redis did not run a command of the store (${why}). Check its connection and the permissions of its user.`, {
-      cause,
-    });
+    super(
+      `Redis did not run a command of the store (${why}). Check the connection to Redis and the permissions of its user.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -2,7 +2,7 @@ import { RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** Each write increases the score of an entry, so that a new entry is never mistaken for the one it replaced. */
+/** Each write increases the score of an entry, so that an entry which was written again has a different score. */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -34,7 +34,7 @@ const storeRules = {
 const sessionStoreRules = {
   ...storeRules,
   ttlMs: {
-    expected: `whole milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
+    expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
     accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
   },
 } satisfies OptionTable<RedisSessionStoreOptions>;
@@ -55,5 +55,5 @@ export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
 
 function wholeMs(most: number): OptionRule {
   const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-  return { expected: `whole milliseconds from 1 to ${most}`, accepts };
+  return { expected: `a whole number of milliseconds from 1 to ${most}`, accepts };
 }

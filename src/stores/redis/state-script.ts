@@ -66,8 +66,8 @@ open()
 `;
 
 /**
- * The common start of the scripts that move the end of a session. ARGV: ttl of the value, ttl of the session, end of the
- * index entries that were written, names of their extensions.
+ * The common start of the scripts that move the end of a session. ARGV: ttl of the value, ttl of the session, expiry
+ * of the written index entries, names of their extensions.
  */
 const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])

@@ -60,7 +60,7 @@ test('F1: lists a server of a fresh clone as pending, and does not start or cont
       state: 'pending',
       scope: 'workspace',
       toolCount: 0,
-      lastError: expect.stringContaining('not approved'),
+      lastError: expect.stringContaining('nobody to ask'),
     },
     { name: 'remote', state: 'pending' },
   ]);
@@ -165,7 +165,7 @@ test.each([
 
 describe('F7: the URL of a server', () => {
   test.each(['file:///etc/passwd', 'javascript:alert(1)', 'ftp://x/', 'data:text/plain,x', 'ws://x/', 'x', ''])(
-    'must be an http: or https: URL, so %j is refused',
+    'refuses the URL %j, which is not http: or https:',
     async (url) => {
       const { mcp } = await connected({ servers: { bad: { url } } });
 
@@ -173,7 +173,7 @@ describe('F7: the URL of a server', () => {
     },
   );
 
-  test('is refused if a variable gives it another protocol', async () => {
+  test('refuses a URL to which a variable gives another protocol', async () => {
     const servers = { bad: { url: `${variable('SCHEME')}:///etc/passwd` } };
     const { mcp } = await connected({ servers, system: { env: { SCHEME: 'file' } } });
 
@@ -192,7 +192,7 @@ describe('F7: the URL of a server', () => {
     ['http://192.168.1.1/', true],
     ['http://example.com/', false],
     ['https://8.8.8.8/', false],
-  ])('is marked as private or public in the approval request: %s', async (url, isPrivate) => {
+  ])('marks the URL %s as private or public in the approval request', async (url, isPrivate) => {
     const { open, asked } = workspace({ remote: { url } });
     await open(false);
 
@@ -201,7 +201,7 @@ describe('F7: the URL of a server', () => {
 });
 
 describe('a configuration file', () => {
-  test('may hold the map of servers at its top level, and an invalid server does not affect the others', async () => {
+  test('reads a map of servers at the top level or under `mcpServers`, and keeps valid servers beside invalid ones', async () => {
     const folder = temporaryFolder();
     const good = raw();
     const map = { _comment: 'ours', none: null, both: { command: 'x', url: 'http://x/' }, empty: {}, good };
@@ -224,7 +224,7 @@ describe('a configuration file', () => {
     ['', /invalid JSON at line 1, column 1/],
     [' '.repeat(2_000_000), /bytes/],
     ['['.repeat(200_000), /nests deeper than 64 levels/],
-  ])('that is invalid logs one error, and other servers are connected: %#', async (text, message) => {
+  ])('logs one error for an invalid configuration file, and connects other servers: %#', async (text, message) => {
     const folder = temporaryFolder();
     const path = join(folder, 'bad.json');
     writeFileSync(path, text);
@@ -238,7 +238,7 @@ describe('a configuration file', () => {
     expect(await rejectionOf(readMcpConfig(path, { scope: 'user' }))).toMatchObject({ code: 'ERR_MCP_CONFIG', path });
   });
 
-  test('may name servers like properties of Object.prototype', async () => {
+  test('accepts server names that are properties of Object.prototype', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'a.json');
     const server = JSON.stringify(raw());
@@ -271,13 +271,13 @@ describe('a configuration file', () => {
     [{ type: 'sse', command: 'a' }, /the type "sse" must have a `url`/],
     [{ url: 'http://me:pw@x/' }, /use `headers`/],
     [{ url: 'http://x/', headers: { A: 1 } }, /`headers`/],
-  ])('has a server with an invalid field, whose error names the field: %j', async (config, message) => {
+  ])('names the invalid field of a server in the error: %j', async (config, message) => {
     const { mcp } = lab({ servers: { bad: config } });
 
     expect(mcp.status()).toMatchObject([{ state: 'invalid', lastError: expect.stringMatching(message) }]);
   });
 
-  test('must have `args` for a server if the origin requires them', async () => {
+  test('requires `args` of a server if its origin demands them', async () => {
     const { mcp } = lab({});
 
     expect(await mcp.add('a', { command: 'x' }, { scope: 'builtin', argsRequired: true })).toMatchObject({
@@ -287,7 +287,7 @@ describe('a configuration file', () => {
     expect(await rejectionOf(mcp.add('a', raw()))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
   });
 
-  test('includes and excludes tools by patterns, and a pattern without a match is logged', async () => {
+  test('includes and excludes tools by patterns, and logs patterns without a match', async () => {
     const tools = ['get_a', 'get_b', 'put_a', 'put_b'].map((name) => ({ name, inputSchema: { type: 'object' } }));
     const { mcp, logger } = await connected({
       servers: { a: raw({ tools }, { includeTools: ['get_*', '*_b', 'get_a()'], excludeTools: ['g*b', 'put-b'] }) },
@@ -300,7 +300,7 @@ describe('a configuration file', () => {
     ]);
   });
 
-  test('with a variable that is not set makes its server unavailable', async () => {
+  test('makes a server unavailable if one of its variables is not set', async () => {
     const { mcp } = await connected({
       servers: { a: raw({}, { env: { A: variable('NOT_SET'), B: variable('constructor') } }) },
       system: { env: {} },

@@ -74,7 +74,7 @@ describe('connecting to a server', () => {
 });
 
 describe('the program of a server', () => {
-  test('S0-8.4: is started once per connection with exactly the command and the arguments, without a shell', async () => {
+  test('S0-8.4: starts the program once per connection with exactly the command and the arguments, without a shell', async () => {
     const log = join(temporaryFolder(), 'log');
     const args = ['a b', '"quoted"', "it's", '$(touch pwned)', '*', '', '\\', 'ä€😀', '--', '; rm'];
     const { command, args: own = [] } = raw({ log });
@@ -85,7 +85,7 @@ describe('the program of a server', () => {
     expect(starts.map(({ argv }) => argv?.slice(1))).toEqual([args]);
   });
 
-  test('is found in PATH, and runs under its name in PATH', async () => {
+  test('finds the program in PATH, and runs it under its name in PATH', async () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
     symlinkSync(process.execPath, join(folder, 'my-node'));
@@ -94,7 +94,7 @@ describe('the program of a server', () => {
     expect(stateOf(mcp, 'raw')).toBe('connected');
   });
 
-  test('receives only harmless inherited variables and its own `env`', async () => {
+  test('passes only harmless inherited variables and `env` to the program', async () => {
     const log = join(temporaryFolder(), 'log');
     const env = { PATH: process.env.PATH, HOME: '/home/me', SECRET: 'x', OPENAI_API_KEY: 'y', NODE_OPTIONS: '' };
     const config = raw({ log }, { env: { OWN: variable('SECRET'), DEFAULTED: variable('NONE:-d') } });
@@ -105,7 +105,7 @@ describe('the program of a server', () => {
     expect(received).toEqual({ PATH: expect.any(String), HOME: '/home/me', OWN: 'x', DEFAULTED: 'd' });
   });
 
-  test('runs in the directory `cwd`', async () => {
+  test('runs the program in the directory `cwd`', async () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
     await connected({ servers: { raw: raw({ log }, { cwd: folder }) } });
@@ -153,7 +153,7 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
 });
 
 describe('S0-8.6: the time limit for connecting', () => {
-  test('is 10 seconds, to the millisecond', async () => {
+  test('is exactly 10 seconds by default', async () => {
     vi.useFakeTimers();
     const { mcp } = lab({ servers: { silent: raw({ silent: true }) } });
     const connecting = mcp.connect();
@@ -169,7 +169,7 @@ describe('S0-8.6: the time limit for connecting', () => {
     vi.useRealTimers();
   });
 
-  test('can be set, and a slow server does not affect other servers', async () => {
+  test('is set by `connectMs`, and a slow server does not affect other servers', async () => {
     const started = Date.now();
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true }), good: raw() },
@@ -180,7 +180,7 @@ describe('S0-8.6: the time limit for connecting', () => {
     expect(mcp.status().map(({ state }) => state)).toEqual(['unavailable', 'connected']);
   });
 
-  test('reports the standard error of the program when it is exceeded', async () => {
+  test('reports the standard error of a program that exceeds the time limit', async () => {
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
       timeouts: { connectMs: 400 },
@@ -208,7 +208,7 @@ describe('S0-8.6: the time limit for connecting', () => {
 });
 
 describe('S0-8.7: a server that disconnects', () => {
-  test('is logged, loses its tools at once, and is connected again', async () => {
+  test('logs a disconnected server, removes its tools at once, and connects it again', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp, logger } = await connected({
       servers: { raw: raw({ log }) },
@@ -228,7 +228,7 @@ describe('S0-8.7: a server that disconnects', () => {
     expect(mcp.status()).toMatchObject([{ reconnects: 1, lastError: undefined }]);
   });
 
-  test('is not connected again with `reconnect: false`, until `reconnect()` is called', async () => {
+  test('leaves a server disconnected with `reconnect: false`, until `reconnect()` is called', async () => {
     const { mcp } = await connected({ servers: { raw: raw() }, reconnect: false });
     await call(mcp, 'die');
     await until(() => stateOf(mcp, 'raw') === 'unavailable');

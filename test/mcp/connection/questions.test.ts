@@ -13,7 +13,7 @@ describe('a request from a server to the host', () => {
     requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ann' } } },
   };
 
-  test('receives the answer of `elicit` with defaults filled in, while time limits are paused', async () => {
+  test('answers a question of a server by `elicit` with defaults filled in, while time limits are paused', async () => {
     const seen: unknown[] = [];
     const { mcp } = await connected({
       servers: { raw: raw(asking) },
@@ -31,7 +31,7 @@ describe('a request from a server to the host', () => {
     expect(seen).toEqual([{ server: 'raw', message: 'Your name?', schema: form.requestedSchema }]);
   });
 
-  test('is answered with `cancel` if `elicit` throws', async () => {
+  test('answers a question of a server with `cancel` if `elicit` throws', async () => {
     const elicit = () => {
       throw new RangeError('no terminal');
     };
@@ -43,7 +43,7 @@ describe('a request from a server to the host', () => {
     expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
   });
 
-  test('that the server withdraws does not extend the time limit of the next call', async () => {
+  test('does not extend the time limit of the next call after a withdrawn question', async () => {
     const { mcp, logger } = await connected({
       servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },
       timeouts: { callMs: 300 },
@@ -56,7 +56,7 @@ describe('a request from a server to the host', () => {
     expect(logger.lines.filter((line) => line.includes('was not answered'))).toEqual([]);
   });
 
-  test('is answered with an error if the host cannot answer it', async () => {
+  test('answers a request of a server with an error if the host does not support it', async () => {
     const { mcp } = await connected({ servers: { raw: raw(asking) } });
 
     for (const method of ['elicitation/create', 'roots/list', 'sampling/createMessage']) {
@@ -66,7 +66,7 @@ describe('a request from a server to the host', () => {
     }
   });
 
-  test('receives the current roots, and the server is notified of changed roots', async () => {
+  test('returns the current roots to a server, and notifies it of changed roots', async () => {
     const log = join(temporaryFolder(), 'log');
     let roots = [{ uri: 'file:///a', name: 'A' }];
     const { mcp } = await connected({ servers: { raw: raw({ ...asking, log }) }, roots: () => roots });
@@ -81,7 +81,7 @@ describe('a request from a server to the host', () => {
     expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({ content: '{"roots":[]}' });
   });
 
-  test('is answered with `cancel` if `elicit` returns no answer', async () => {
+  test('answers a question of a server with `cancel` if `elicit` returns no answer', async () => {
     const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, elicit: () => undefined as never });
 
     expect(await call(mcp, 'ask', { method: 'elicitation/create', params: form })).toMatchObject({
@@ -93,7 +93,7 @@ describe('a request from a server to the host', () => {
   });
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'vscode://x', 'https://a:b@example.com/'])(
-    'cannot send the user to %s',
+    'does not let a server send the user to %s',
     async (url) => {
       const seen: unknown[] = [];
       const elicit = (request: object) => {
@@ -112,7 +112,7 @@ describe('a request from a server to the host', () => {
     },
   );
 
-  test('for the roots does not receive the error of the host', async () => {
+  test('does not show the error of the host to a server that asks for roots', async () => {
     const roots = () => {
       throw new RangeError('ENOENT /home/me/secret');
     };

@@ -37,7 +37,7 @@ describe.each([
   ['without `elicit`', {}],
   ['with `elicit`', { elicit }],
 ])('the total time limit of a call, %s,', (_title, more) => {
-  test('applies also if it is shorter than the limit without progress', async () => {
+  test('applies the total time limit if it is shorter than the limit without progress', async () => {
     const { mcp } = await connected({ servers: { raw: raw() }, timeouts: { totalMs: 200 }, ...more });
 
     expect(await within(call(mcp, 'hang'), 3_000)).toMatchObject({
@@ -46,7 +46,7 @@ describe.each([
     });
   });
 
-  test('ends a call that still reports progress', async () => {
+  test('ends a call at its total time limit, even if the call still reports progress', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({
       servers: { raw: raw({ log, tools: [tool('progress')] }) },

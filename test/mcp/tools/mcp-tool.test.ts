@@ -10,7 +10,7 @@ const tool = (name: string, more: object = {}) => ({ name, inputSchema: schema, 
 const PNG = 'iVBORw0KGgo=';
 
 describe('a tool call', () => {
-  test('S0-10.1: reaches the server as tools/call, with the server’s own name of the tool and the arguments', async () => {
+  test('S0-10.1: sends tools/call with the server’s own name of the tool and the arguments', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { 'a.b': raw({ log, tools: [tool('read file!')] }) } });
     const [{ name = '' } = {}] = mcp.tools.list();
@@ -29,7 +29,7 @@ describe('a tool call', () => {
     ]);
   });
 
-  test('S0-10.2: reaches only the server of the tool', async () => {
+  test('S0-10.2: sends a tool call only to the server of the tool', async () => {
     const folder = temporaryFolder();
     const [a, b] = [join(folder, 'a'), join(folder, 'b')];
     const { mcp } = await connected({ servers: { a: raw({ log: a, says: 'a' }), b: raw({ log: b, says: 'b' }) } });
@@ -41,7 +41,7 @@ describe('a tool call', () => {
   });
 });
 
-describe('S0-10.3: converts the result of a call with', () => {
+describe('S0-10.3: converts the result of a call:', () => {
   const results: readonly (readonly [title: string, answer: object, expected: object])[] = [
     ['text', { content: [{ type: 'text', text: 'a' }] }, { content: 'a' }],
     ['empty content', { content: [] }, { content: '' }],
@@ -161,7 +161,7 @@ describe('S0-10.3: converts the result of a call with', () => {
     expect({ content, ...(structured !== undefined && { structured }), ...(isError && { isError }) }).toEqual(expected);
   });
 
-  test('structured content that violates the output schema, by dropping it with a warning', async () => {
+  test('drops structured content that violates the output schema, with a warning', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const text = [{ type: 'text', text: 'twelve' }];
     const results = {
@@ -253,7 +253,7 @@ describe('S0-10.5: each error code has its own explanation, followed by the serv
 });
 
 describe('progress', () => {
-  test('is passed on, and restarts the time limit of the call', async () => {
+  test('passes progress on, and restarts the time limit of the call', async () => {
     const { mcp } = await connected({
       servers: { raw: raw({ tools: [tool('progress')] }) },
       timeouts: { callMs: 400 },
@@ -271,7 +271,7 @@ describe('progress', () => {
     expect(seen[0]).toEqual({ progress: 1, total: 6, message: 'step 1' });
   });
 
-  test('does not extend the total time limit', async () => {
+  test('does not extend the total time limit of a call that reports progress', async () => {
     const timeouts = { callMs: 400, totalMs: 500 };
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('progress')] }) }, timeouts });
 

@@ -228,7 +228,7 @@ test('accepts null for optional fields of a tool', () => {
 });
 
 describe('S0-9.5: the schema of a tool', () => {
-  test('that is invalid causes one warning, and only that tool is skipped', async () => {
+  test('skips only the tool with an invalid schema, and logs one warning', async () => {
     const tools = [
       { name: 'one', inputSchema: object({}) },
       { name: 'bad', inputSchema: { type: 'object', properties: { a: { type: 'strin' } } } },
@@ -271,17 +271,17 @@ describe('S0-9.5: the schema of a tool', () => {
   );
 
   test.each(bad.map((schema, index) => [index, schema] as const))(
-    'that is invalid has a problem: number %i',
+    'reports a problem for invalid schema number %i',
     (_index, schema) => {
       expect(problemOfSchema(schema, schemaLength)).toMatch(/^its (input )?schema/);
     },
   );
 
-  test.each(Object.entries(corpus))('that is valid has no problem: %s', (_title, [schema]) => {
+  test.each(Object.entries(corpus))('reports no problem for a valid schema: %s', (_title, [schema]) => {
     expect(problemOfSchema(schema, schemaLength)).toBe(undefined);
   });
 
-  test('that is very large or deeply nested is refused quickly', () => {
+  test('quickly refuses a very large or deeply nested schema', () => {
     const wide = object(Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`p${index}`, {}])));
     const started = Date.now();
 
@@ -291,7 +291,7 @@ describe('S0-9.5: the schema of a tool', () => {
     expect(Date.now() - started).toBeLessThan(1_000);
   });
 
-  test('with references that double the work at each level fails its check in bounded time', async () => {
+  test('checks a schema with exponentially many references in bounded time', async () => {
     const twice = ($ref: string) => ({ allOf: [{ $ref }, { $ref }] });
     const levels = Array.from({ length: 60 }, (_, level) => [`n${level + 1}`, twice(`#/$defs/n${level}`)]);
     const doubling = object({}, { ...twice('#/$defs/n60'), $defs: { n0: {}, ...Object.fromEntries(levels) } });
@@ -312,7 +312,7 @@ describe('S0-9.5: the schema of a tool', () => {
     expect(warnings).toEqual([expect.stringContaining('too long')]);
   }, 30_000);
 
-  test('of any value that a server lists is valid or has a problem, without a throw', () => {
+  test('reads any value that a server lists as a tool or a problem, without a throw', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (entry) => {
         const spec = readToolSpec(entry, defaultLimits);

@@ -51,7 +51,7 @@ describe('authorization', () => {
     });
   }
 
-  test('is attempted at most three times', async () => {
+  test('attempts an authorization at most three times', async () => {
     const server = await guarded(() => false);
     const own = provider();
     const { mcp } = await connected({
@@ -66,7 +66,7 @@ describe('authorization', () => {
     ]);
   });
 
-  test('can be completed later with the code', async () => {
+  test('completes an authorization later with the code', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
     const { mcp } = await connected({
@@ -86,7 +86,7 @@ describe('authorization', () => {
     });
   });
 
-  test('uses the provider, and pauses time limits while the user decides', async () => {
+  test('uses the OAuth provider, and pauses time limits while the user decides', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
     const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
@@ -140,7 +140,7 @@ describe('authorization', () => {
     expect(elsewhere.seen.filter(({ headers }) => headers['x-key'])).toEqual([]);
   });
 
-  test('runs once for calls that are refused at the same time', async () => {
+  test('authorizes once for calls that are refused at the same time', async () => {
     let takesNone = false;
     const server = await guarded((token) => token === 'Bearer good' && !takesNone);
     const own = provider();

@@ -23,7 +23,7 @@ describe('a server that writes endlessly', () => {
     ['almost valid messages', '{"jsonrpc":"2.0"}'],
     ['notifications', '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'],
   ])(
-    '%s does not block other servers, and ends on close',
+    'writes %s endlessly without blocking other servers, and ends on close',
     async (_title, line) => {
       const { mcp } = await connected({
         servers: { loud: raw({ tools: [tool('flood')] }), other: raw() },
@@ -47,7 +47,7 @@ describe('a response', () => {
     ['{"jsonrpc":"2.0","id":ID,"result":null}', 'the response has neither a result nor an error'],
     ['{"jsonrpc":"2.0","id":ID}', 'the response has neither a result nor an error'],
     ['{"jsonrpc":"2.0","id":ID,"error":"no"}', 'the response has neither a result nor an error'],
-  ])('that is invalid fails its call at once: %s', async (line, problem) => {
+  ])('fails a call at once after an invalid response: %s', async (line, problem) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
     expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({
@@ -59,7 +59,7 @@ describe('a response', () => {
   test.each([
     '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"fine"}]},"error":null}',
     '{"result":{"content":[{"type":"text","text":"fine"}]},"id":"ID","jsonrpc":"2.0","extra":[1]}',
-  ])('with unknown fields is accepted: %s', async (line) => {
+  ])('accepts a response with unknown fields: %s', async (line) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
     expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({ content: 'fine' });

@@ -30,7 +30,7 @@ async function slowServer(
   return { server, open };
 }
 
-describe('a call that has ended keeps no HTTP connection open if the server', () => {
+describe('a finished call', () => {
   test.each<[string, (response: ServerResponse) => true]>([
     ['does not answer', () => true],
     ['drips JSON', (response) => drip(response, 'application/json')],
@@ -39,7 +39,7 @@ describe('a call that has ended keeps no HTTP connection open if the server', ()
       'drips an event stream that could be resumed',
       (response) => drip(response, 'text/event-stream', 'id: 1\ndata:\n\n'),
     ],
-  ])('%s', async (_title, onCall) => {
+  ])('keeps no HTTP connection open if the server %s', async (_title, onCall) => {
     const { server, open } = await slowServer(onCall);
     const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
 
@@ -52,7 +52,7 @@ describe('a call that has ended keeps no HTTP connection open if the server', ()
     expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
   });
 
-  test('has answered and continues to write', async () => {
+  test('closes the HTTP connection if the server continues to write after its response', async () => {
     const { server, open } = await slowServer((response, id) =>
       drip(response, 'text/event-stream', `data: ${answerTo(id)}\n\n`),
     );

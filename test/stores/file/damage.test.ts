@@ -23,7 +23,7 @@ describe('a damaged file', () => {
     return { folder, file, text };
   }
 
-  test('of a session causes an error with its path, and stays unchanged until the session is deleted', async () => {
+  test('throws an error with the path of a damaged session file, and keeps the file until the session is deleted', async () => {
     const { folder, file, text } = await damaged('session');
     const store = new FileSessionStore({ folder });
 
@@ -39,7 +39,7 @@ describe('a damaged file', () => {
     expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
   });
 
-  test('of state is moved away with a warning that has both paths, and the session starts empty', async () => {
+  test('moves a damaged state file away with a warning that has both paths, and starts the session empty', async () => {
     const { folder, file, text } = await damaged('state');
     const logger = keepingLogger();
     const store = new FileStateStore({ folder, logger });
@@ -57,14 +57,14 @@ describe('a damaged file', () => {
   test.each([
     ['truncated in its first line', (file: string) => truncate(file, 20)],
     [
-      'of another kind of store',
+      'from another kind of store',
       async (file: string) => {
         const folder = await temporaryFolder();
         await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'x' }, policy);
         await rename(await logIn(folder), file);
       },
     ],
-    ['with an invalid checksum', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
+    ['changed so that a checksum is invalid', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
     [
       'a directory',
       async (file: string) => {
@@ -79,7 +79,7 @@ describe('a damaged file', () => {
         await symlink(`${file}.real`, file);
       },
     ],
-  ])('is detected if the log is %s', async (_title, damage) => {
+  ])('detects a log that is %s', async (_title, damage) => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     await damage(await logIn(folder));
@@ -87,7 +87,7 @@ describe('a damaged file', () => {
     expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
   });
 
-  test('instead of the directory of a session, a symbolic link is not followed', async () => {
+  test('does not follow a symbolic link instead of the directory of a session', async () => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     const inside = join(await logIn(folder), '..');

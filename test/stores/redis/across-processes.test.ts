@@ -25,7 +25,7 @@ function startWriter(...args: readonly string[]): Writer {
 }
 
 describeWithRedis('two processes on one Redis', () => {
-  test('write to one session without lost or repeated messages, and never exceed the limits', async () => {
+  test('lose and repeat no messages of a shared session, and never exceed its limits', async () => {
     const server = await startRedis();
     const client = await createClient({ url: server.url }).connect();
     const writers = [

@@ -176,7 +176,7 @@ describeWithRedis('the stores on a cluster:', () => testClients(clusters, startR
 describeWithRedis('the stores behind a sentinel:', () => testClients(sentinels, startRedisSentinel));
 
 describe('the client of a Redis store', () => {
-  test('may have any client type of both packages', () => {
+  test('accepts the client types of both packages', () => {
     expectTypeOf<ReturnType<typeof createClient>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createCluster>>().toExtend<RedisClient>();
@@ -196,7 +196,7 @@ describe('the client of a Redis store', () => {
     ['ttlMs', { ttlMs: Number.NaN }],
     ['ttlMs', { ttlMs: 1.5 }],
     ['url', { url: 'redis://localhost' }],
-  ])('and every other option is checked in the constructor: %s', (option, invalid) => {
+  ])('checks each option in the constructor: %s', (option, invalid) => {
     const options = invalid && { client: { sendCommand: async () => null }, ...invalid };
 
     expect(() => new RedisSessionStore(options as never)).toThrow(
@@ -204,7 +204,7 @@ describe('the client of a Redis store', () => {
     );
   });
 
-  test('receives no command if an id is not a string', async () => {
+  test('sends no command if an id is not a string', async () => {
     const client = { sendCommand: () => expect.fail('no command must be sent') };
     const id = undefined as unknown as string;
 
@@ -213,7 +213,7 @@ describe('the client of a Redis store', () => {
     }
   });
 
-  test('cannot be combined with `ttlMs` in a state store, since each call has its own policy', () => {
+  test('refuses `ttlMs` for a state store, since each call has its own policy', () => {
     const options = { client: { sendCommand: async () => null }, ttlMs: 1 };
 
     expect(() => new RedisStateStore(options)).toThrow(expect.objectContaining({ option: 'ttlMs' }));

@@ -79,7 +79,7 @@ describeWithRedis('an outage of Redis', () => {
   );
 
   test.each(Object.entries(clients))(
-    'makes each call through %s fail within its time limit, and later calls succeed',
+    'fails each call through %s within its time limit, and later calls succeed',
     async (_name, open) => {
       const { client, back, close } = await open(server);
       const options = { client, prefix: `${Math.random()}` };
@@ -105,7 +105,7 @@ describeWithRedis('an outage of Redis', () => {
     },
   );
 
-  test('in which Redis does not respond makes each call fail within its time limit', async () => {
+  test('fails each call within its time limit if Redis does not respond', async () => {
     const { client, close } = await open(server);
     const state = new RedisStateStore({ client, timeoutMs, prefix: 'frozen' });
     const sessions = new RedisSessionStore({ client, timeoutMs, prefix: 'frozen' });
@@ -121,13 +121,13 @@ describeWithRedis('an outage of Redis', () => {
     await close();
   });
 
-  test('is reported at once for a client that was never connected', async () => {
+  test('fails at once for a client that was never connected', async () => {
     const store = new RedisStateStore({ client: createClient({ url: server.url }) });
 
     await expect(store.stats('s')).rejects.toMatchObject({
       code: 'ERR_REDIS_UNAVAILABLE',
       message:
-        'Redis did not run a command of the store (The client is closed). Check its connection and the permissions of its user.',
+        'Redis did not run a command of the store (The client is closed). Check the connection to Redis and the permissions of its user.',
     });
   });
 

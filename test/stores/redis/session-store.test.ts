@@ -28,14 +28,14 @@ describeWithRedis('a long session in Redis', () => {
   /** Returns the number of bytes that Redis has received from its clients. */
   const bytesSent = async () => Number(/total_net_input_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
 
-  test('of more than 10 MB is loaded unchanged', async () => {
+  test('loads a session of more than 10 MB unchanged', async () => {
     const stored = await store.load('s');
 
     expect(JSON.stringify(stored?.messages).length * 2).toBeGreaterThan(10_000_000);
     expect(stored).toEqual({ messages: long, revision: 1 });
   });
 
-  test('is saved by sending only new messages', async () => {
+  test('sends only new messages with a save', async () => {
     // The first save sends the script itself.
     await store.save('other', { keep: 0, append: [] }, 0);
     const before = await bytesSent();

@@ -35,7 +35,7 @@ export function readLog(path: string): readonly LogEntry[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** An entry of that log: the start of the server, or a received message. */
+/** An entry in the log of a scripted server: the start of the server, or a received message. */
 export interface LogEntry {
   readonly pid?: number;
   readonly argv?: readonly string[];
