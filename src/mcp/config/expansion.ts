@@ -1,6 +1,6 @@
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** Returns the variables in strings: `${NAME}`, `${env:NAME}` or `${NAME:-default}`. Names are sorted and unique. */
+/** Returns the sorted names of variables, which strings contain as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. */
 export function variablesIn(texts: readonly string[]): readonly string[] {
   const names = texts.flatMap((text) => [...upToLastBrace(text).matchAll(VARIABLE)].map(([, name = '']) => name));
   return [...new Set(names)].sort();

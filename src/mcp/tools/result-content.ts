@@ -71,7 +71,7 @@ function binaryPart(data: unknown, mimeType: unknown, { what, uri }: { what: str
   return { type: 'file', data: base64, mediaType, ...(filename && { filename }) };
 }
 
-/** Normalizes base64 to standard characters and padding. Servers also send base64url, data URLs, and omit the padding. */
+/** Normalizes base64 to standard characters and padding. Servers also send base64url, data URLs and no padding. */
 function plainBase64(data: unknown): string | undefined {
   if (typeof data !== 'string') return undefined;
   const inner = data.replace(/^data:[^,]{0,200};base64,/, '').replace(/\s+/g, '');

@@ -41,7 +41,7 @@ export class Authorization {
     return tokens ? { authorization: `Bearer ${tokens.access_token}` } : {};
   }
 
-  /** Authorizes after a refused request. Requests that were sent in the same round share one authorization. */
+  /** Authorizes after a refused request. Requests that are refused at the same time share one authorization. */
   renew(refused: Response, round: number): Promise<void> {
     if (round !== this.round) return Promise.resolve();
     this.running ??= this.authorize(refused).finally(() => {

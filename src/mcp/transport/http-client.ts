@@ -162,7 +162,7 @@ export class HttpClient {
     }
   }
 
-  /** Sends a request of the authorization. Only the MCP server's own origin receives the configured headers. */
+  /** Sends a request of the OAuth authorization. Only the MCP server's own origin receives the configured headers. */
   private async visit(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const { url, headers, fetch, maxBytes } = this.options;
     const configured = new URL(address).origin === url.origin ? headers : {};

@@ -6,7 +6,7 @@ import { HttpClient, type HttpOptions, isEventStream } from './http-client.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpTransport } from './transport.js';
 
-/** The HTTP and SSE transport of older servers. One event stream carries all messages; the connection ends with it. */
+/** The HTTP and SSE transport of older servers. The connection ends when the event stream of the server ends. */
 export class SseTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
