@@ -61,22 +61,25 @@ export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
 export type { McpOAuth } from './transport/oauth.js';
 
 /**
- * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:
- * then whoever made them connects and closes them.
+ * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the agent
+ * is closed. To share servers between agents, pass `tools: mcp.tools`, and call `connect` and `close` yourself.
  */
 export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
-  /** The tools of all servers that are connected. Tools of a server that is not have left it. */
+  /** The tools of all connected servers. The tools of a server are removed when it disconnects. */
   readonly tools: McpTools;
-  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. Rejects once it is closed. */
+  /** Adds the tools to an agent and connects. An agent with `loaders: [mcp]` calls this. Rejects after `close`. */
   load(host: LoaderHost): Promise<void>;
-  /** Connects to all servers at once; resolves when each of them is connected or has failed. Never rejects. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. Never rejects. */
   connect(): Promise<void>;
-  /** Ends all connections. Resolves when no process of a server is left. */
+  /** Ends all connections. Resolves when all server processes have ended. */
   close(): Promise<void>;
-  /** Every server as it stands. Starts and contacts nothing. */
+  /** Returns the current state of every server, without starting or contacting any. */
   status(): readonly McpServerStatus[];
-  /** Takes in one more server, of the host's own unless `origin` says otherwise. Rejects where its name is taken. */
+  /**
+   * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application. Rejects
+   * with an OptionInvalidError if another server has the name.
+   */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
   /**
    * Takes in a server as `add` does, in the place of one of its name. A server that has not changed keeps its connection.
@@ -93,7 +96,7 @@ export interface McpServers extends LifecycleLoader {
   reload(): Promise<McpReload>;
   /** One server: its resources and prompts, its authorization. Throws a McpUnavailableError where there is none. */
   server(name: string): McpServerHandle;
-  /** Tells the servers that the roots are others than they were. */
+  /** Notifies the connected servers that the roots have changed. */
   announceRoots(): void;
 }
 
@@ -106,16 +109,16 @@ export interface McpRemoveOptions {
 /** The tools of the servers. */
 export interface McpTools extends LiveToolSet {
   list(): readonly McpTool[];
-  /** The tool of that name, or of that name at its server where no other server has one. */
+  /** Finds a tool by its full name, or by the server's own name if only one server has a tool of that name. */
   find(name: string): McpTool | undefined;
 }
 
 /**
- * Connects an agent to MCP servers: over stdio, Streamable HTTP and SSE, to many at once. Their tools are named
- * `mcp__server__tool`. A server that fails is logged and shown in `status()`, and holds up no other; one that is lost
- * takes its tools along, and is connected to again.
+ * Connects an agent to any number of MCP servers over stdio, Streamable HTTP and SSE. Their tools are named
+ * `mcp__server__tool`. A server that fails is logged and shown in `status()`; it does not delay other servers. If a server
+ * disconnects, its tools are removed until it is connected again.
  *
- * Servers that are named here are trusted. Those of the workspace's `.mcp.json` are put to the gate first.
+ * The servers in `servers` are trusted. The servers of the workspace's `.mcp.json` need the approval of the trust gate.
  *
  * @example
  * const mcp = mcpServers({
@@ -144,7 +147,7 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
   };
 }
 
-/** Outermost, so that every other hook sees the whole name of a tool that the model called by its short one. */
+/** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
 function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
   return {
     name: 'mcp',
@@ -154,7 +157,10 @@ function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
   };
 }
 
-/** A name that any other tool of the agent has stays that tool's, also where it is not offered in this turn. */
+/**
+ * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not redirected,
+ * even if that tool is not offered in this turn.
+ */
 function callByAlias(
   call: ToolCallRequest,
   { next, tools, host }: { readonly next: ToolInvoke; readonly tools: McpToolSet; readonly host: LoaderHost },

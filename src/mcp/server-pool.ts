@@ -45,22 +45,22 @@ export class ServerPool {
   /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', '`loaders` has MCP servers that are closed; call `mcpServers` again');
+      throw new OptionInvalidError('loaders', '`loaders` must not contain closed MCP servers; call `mcpServers` again');
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();
   }
 
-  /** Connects to all that are known, each on its own, and resolves when each is connected or has failed. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. */
   async connect(): Promise<void> {
     if (this.isClosed) return;
-    const named = this.connectKnown();
+    const connected = this.connectKnown();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([named, this.connectKnown()]);
+    await Promise.all([connected, this.connectKnown()]);
   }
 
-  /** Takes in one more server and connects to it. Throws where there is one of that name. */
+  /** Adds one server and connects to it. Throws if another server has the name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     if (this.members.has(name))

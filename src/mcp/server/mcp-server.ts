@@ -21,11 +21,11 @@ const INVALID_PARAMS = -32_602;
 
 /** The pool that a server belongs to. */
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
-  /** The server's tools are not the same as before. */
+  /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
 }
 
-/** One server through all of its connections. */
+/** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
   private readonly offered: ServerTools;
@@ -77,8 +77,8 @@ export class McpServer {
   }
 
   /**
-   * Asks the server on its connection, after the next attempt if there is none. A server that has forgotten the session
-   * has not done it, so it is asked once more on a new connection. Rejects with a typed error.
+   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows the
+   * session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.underWay += 1;
@@ -126,12 +126,12 @@ export class McpServer {
     }
   }
 
-  /** Hands over the code that the user came back with, and connects. */
+  /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string): Promise<void> {
     const { name } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {
-      throw new McpUnavailableError(name, 'it waits for no authorization.');
+      throw new McpUnavailableError(name, 'no authorization is pending.');
     }
     await failure.finish(code).catch((error) => {
       throw requestError(name, error);
@@ -143,7 +143,7 @@ export class McpServer {
     void this.link.established?.connection.announceRoots();
   }
 
-  /** Requests on their way fail at once. Resolves when nothing of the server is left. */
+  /** Pending requests fail at once. Resolves when all processes of the server have ended. */
   async close(): Promise<void> {
     this.link.close();
     await this.context.endings.settled();

@@ -7,19 +7,19 @@ import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';
 
-/** A tool of a server. */
+/** A tool of an MCP server. */
 export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
 }
 
-/** Whose tool it is, and what it is called there. */
+/** The name of the server, and the server's own name of the tool. */
 export interface McpToolMetadata {
   readonly mcpServer: string;
   readonly mcpTool: string;
   readonly [key: string]: unknown;
 }
 
-/** One call of a tool, as a server is asked for it. Rejects with the reason of the signal, or a typed error. */
+/** Sends one tool call to a server. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallServer = (
   spec: McpToolSpec,
   input: unknown,
