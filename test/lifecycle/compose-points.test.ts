@@ -11,7 +11,7 @@ test('wrapModelCall that returns an action is told what it may return', async ()
   await expect(new Agent({ model: scriptedModel(['done']), lifecycle: [lifecycle] }).run('go')).rejects.toMatchObject({
     cause: {
       code: 'ERR_HOOK_RESULT_INVALID',
-      message: expect.stringContaining('wrapModelCall returns a model response; `request.run.end()` takes an action'),
+      message: expect.stringContaining('wrapModelCall must return a model response; `request.run.end()` takes an action'),
     },
   });
 });

@@ -72,7 +72,7 @@ const defaults: readonly Fault[] = [
     fault: 'a hook that returns nothing gives nothing',
     plant: [
       'lifecycle/waterfall.ts',
-      'if (counts ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
+      'if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
       "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
     ],
     breaks: 'without afterAgent the text stays',

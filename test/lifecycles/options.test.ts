@@ -31,7 +31,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['retries', untyped(retryModelCalls, { retries: 1 }), 'unknown option `retries`; did you mean `maxRetries`?'],
   ['options', untyped(retryModelCalls, 3), '`options` must be an object, got 3'],
   ['options', untyped(retryModelCalls, null), '`options` must be an object, got null'],
-  ['models', untyped(fallbackModels, []), '`models` must be an array of one model or more, got an array'],
+  ['models', untyped(fallbackModels, []), '`models` must be an array with at least one model, got an array'],
   ['models', untyped(fallbackModels, model), '`models` must be an array, got an object'],
   ['models[0]', untyped(fallbackModels, ['gpt']), '`models[0]` must be a model with `id` and `generate`, got "gpt"'],
   ['options', untyped(limits, {}), '`options` must have at least one of modelCalls, toolCalls, tokens, perTool'],
@@ -49,11 +49,11 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['when', untyped(approval, { when: ['pay'] }), '`when` must be a function, got an array'],
   ['ask', untyped(approval, { ask: {} }), '`ask` must be a function, got an object'],
   ['approve', untyped(approval, { approve: 1 }), 'unknown option `approve`; known are tools, when, ask'],
-  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be given, and not both'],
+  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be set, and not both'],
   [
     'maxTokens',
     untyped(compaction, { maxTokens: 1, maxMessages: 1 }),
-    '`maxTokens` or `maxMessages` must be given, and not both',
+    '`maxTokens` or `maxMessages` must be set, and not both',
   ],
   [
     'maxTokens',
@@ -70,7 +70,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   [
     'model',
     untyped(compaction, { maxTokens: 1, model, summarize: String }),
-    '`model` and `summarize` exclude each other',
+    '`model` and `summarize` must not both be set',
   ],
   [
     'summarize',

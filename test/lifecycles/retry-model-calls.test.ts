@@ -166,8 +166,8 @@ describe('fallbackModels', () => {
     expect((await agent.run('Hello')).text).toBe('From the third.');
     expect((await agent.run('Hello')).text).toBe('From the first.');
     expect(logger.lines).toEqual([
-      'warn: Model "first" failed: no such model; model "second" is asked instead',
-      'warn: Model "second" failed: no such model; model "third" is asked instead',
+      'warn: Model "first" failed: no such model; calling model "second" instead',
+      'warn: Model "second" failed: no such model; calling model "third" instead',
     ]);
   });
 

@@ -103,22 +103,22 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   undefined: [() => undefined, /returned undefined/],
   'a function': [() => () => {}, /returned function/],
   'a symbol': [() => Symbol('x'), /returned symbol/],
-  'a circular object': [() => circular, /no JSON.*circular/i],
-  'a BigInt': [() => 5n, /no JSON.*BigInt/],
-  'an object with a BigInt': [() => ({ n: 5n }), /no JSON.*BigInt/],
+  'a circular object': [() => circular, /not JSON.*circular/i],
+  'a BigInt': [() => 5n, /not JSON.*BigInt/],
+  'an object with a BigInt': [() => ({ n: 5n }), /not JSON.*BigInt/],
   'a toJSON that throws': [() => throwing(new Error('not today')), /not today/],
   'a toJSON that throws a text': [() => throwing('not today'), /not today/],
-  'a toJSON that throws nothing': [() => throwing(undefined), /no JSON/],
+  'a toJSON that throws nothing': [() => throwing(undefined), /not JSON/],
   'a toJSON that gives undefined': [() => ({ toJSON: () => undefined }), /returned object/],
-  'a Map': [() => new Map([['a', 1]]), /JSON holds nothing/],
-  'a Set': [() => new Set([1]), /JSON holds nothing/],
-  'an ArrayBuffer': [() => new ArrayBuffer(3), /JSON holds nothing/],
-  'a Response': [() => new Response('body'), /JSON holds nothing/],
+  'a Map': [() => new Map([['a', 1]]), /empty as JSON/],
+  'a Set': [() => new Set([1]), /empty as JSON/],
+  'an ArrayBuffer': [() => new ArrayBuffer(3), /empty as JSON/],
+  'a Response': [() => new Response('body'), /empty as JSON/],
   'an async generator': [
     async function* () {
       yield 'x';
     },
-    /JSON holds nothing/,
+    /empty as JSON/,
   ],
   'an Error': [() => new TypeError('returned, not thrown'), /^returned, not thrown$/],
   'an Error with fields': [() => Object.assign(new Error('gone'), { code: 'ENOENT' }), /^gone$/],
@@ -167,7 +167,7 @@ describe('rule 5: an error result for a tool that throws', () => {
     ['an object', { code: 5 }, '{"code":5}'],
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
-    ['a circular object', circular, 'something that cannot be shown'],
+    ['a circular object', circular, 'a value that cannot be shown'],
   ])('%s', async (_title, thrown, content) => {
     const throws = () => {
       throw thrown;

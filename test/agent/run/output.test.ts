@@ -139,12 +139,12 @@ describe('structured output', () => {
     expect(await askAny(z.object({ total: z.number() }))).toEqual(output);
   });
 
-  test('names what is no JSON in the repair', async () => {
+  test('tells the model in the repair that its answer is not JSON', async () => {
     const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
 
     await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
 
-    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is no JSON/);
+    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is not JSON/);
   });
 
   test('is what the schema makes of the answer', async () => {
