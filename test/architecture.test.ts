@@ -14,7 +14,7 @@ import { agentViolations, nameViolations, rootViolations } from './support/archi
 
 const sources = readSources();
 
-/** Makes up a `src` folder: `{ 'path.ts': text }`. */
+/** Creates a temporary `src` folder from `{ 'path.ts': source }`. */
 function planted(files: Record<string, string>): SourceFile[] {
   return Object.entries(files).map(([path, text]) => ({ path, text }));
 }
@@ -25,7 +25,7 @@ const members = (count: number) => Array.from({ length: count }, (_, index) => `
 interface Rule {
   readonly title: string;
   readonly check: (files: readonly SourceFile[]) => string[];
-  /** Small bad examples, and what the check says of each. */
+  /** Small bad examples, each with the violations that the check must report. */
   readonly bad: readonly (readonly [files: Record<string, string>, violations: readonly string[]])[];
 }
 
@@ -169,11 +169,11 @@ const rules: readonly Rule[] = [
 ];
 
 describe.each(rules)('$title', ({ check, bad }) => {
-  test('in src', () => {
+  test('holds for src', () => {
     expect(check(sources)).toEqual([]);
   });
 
-  test.each(bad)('and a bad example is found: %o', (files, violations) => {
+  test.each(bad)('reports the violations of a bad example: %o', (files, violations) => {
     expect(check(planted(files))).toEqual(violations);
   });
 });
@@ -195,11 +195,11 @@ test.each(['src', 'test'] as const)('no folder of %s holds more than fifteen fil
   expect(folderViolations(readPaths(folder))).toEqual([]);
 });
 
-test('tests lie where the source file that they are named after lies', () => {
+test('each test file has the path of the source file that it is named after', () => {
   expect(mirrorViolations(readPaths('test'), readPaths('src'))).toEqual([]);
 });
 
-test('a full folder is found, and so is a test out of place', () => {
+test('the checks report a folder with too many files and a test file with a wrong path', () => {
   const sixteen = Array.from({ length: 16 }, (_, index) => `a/${index}.ts`);
   const sources = ['mcp/server/status.ts', 'mcp/tools/name.ts'];
 
@@ -212,7 +212,7 @@ test('a full folder is found, and so is a test out of place', () => {
   ]);
 });
 
-test('every folder of src with files in it has a sentence in docs/architecture.md', () => {
+test('docs/architecture.md describes every folder of src that has files', () => {
   const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
   const folders = new Set(readPaths('src').map((path) => `src/${path}`.replace(/\/[^/]*$/, '')));
   const told = [...folders].filter((folder) => page.includes(`| \`${folder}\` | `));

@@ -137,7 +137,7 @@ describe('asTool', () => {
       const { text, messages } = await outer.run('go');
 
       expect(text).toBe('done');
-      expect(resultsIn(messages).call_1).toMatch(/^!Agent "helper" (failed|stopped)/);
+      expect(resultsIn(messages).call_1).toMatch(/^!Agent "helper" (failed|was suspended)/);
     },
   );
 

@@ -13,7 +13,7 @@ import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
 
-describe('rule 13: two sessions on one store', () => {
+describe('two sessions on one store', () => {
   /** Two agents with the session `s`; the model of the first waits at a gate. */
   async function arrange() {
     const store = new MemorySessionStore();
@@ -89,7 +89,7 @@ describe('rule 13: two sessions on one store', () => {
   });
 });
 
-describe('rule 12: the runs of a session', () => {
+describe('the runs of a session', () => {
   test('go one after another, in the order in which they were started, streams too', async () => {
     const log: string[] = [];
     const model = scriptedModel(({ messages }) => delays(messages.length === 1 ? 8 : 0, 'ok'));
@@ -224,7 +224,7 @@ describe('rule 12: the runs of a session', () => {
   });
 });
 
-describe('rule 12: a run inside a run of the same session', () => {
+describe('a run inside a run of the same session', () => {
   const ways: Readonly<Record<string, (session: Session, parent: RunContext) => Promise<unknown>>> = {
     'by run': (session, parent) => session.run('inner', { parent }),
     'by stream': (session, parent) => session.stream('inner', { parent }).result,

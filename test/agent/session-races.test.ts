@@ -48,7 +48,7 @@ async function sessionOf(store: SessionStore, script: readonly ScriptEntry[]) {
   return session;
 }
 
-describe('rule 13: a run that is aborted while the store is at work', () => {
+describe('a run that is aborted while the store is at work', () => {
   const before = ['user: hello', 'assistant: hi'];
   const after = ['user: next', 'assistant: call call_1 work', 'tool: call_1=worked', 'assistant: done'];
 
@@ -121,7 +121,7 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
   });
 });
 
-test('rule 10: a run that waits for its session ends with its parent', async () => {
+test('a run that waits for its session ends with its parent', async () => {
   const agent = new Agent({ model: scriptedModel([hangs()]) });
   const session = await agent.session({ id: 's' });
   const blocking = rejectionOf(session.run('for ever'));

@@ -59,7 +59,7 @@ async function play(journal: Map<string, string>, budget?: number): Promise<{ le
   return { left: { results, stored: await store.load(session.id) }, touched: model.requests.length + ran };
 }
 
-test('rule 14: a journal of model and tool calls replays a session without touching either', async () => {
+test('a journal of model and tool calls replays a session without touching either', async () => {
   const journal = new Map<string, string>();
   const { left } = await play(journal);
   const replayed = await play(journal);
@@ -69,7 +69,7 @@ test('rule 14: a journal of model and tool calls replays a session without touch
   expect(JSON.stringify(replayed.left)).toBe(JSON.stringify(left));
 });
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7])('rule 14: killed after %i calls, it goes on to the same end', async (budget) => {
+test.each([0, 1, 2, 3, 4, 5, 6, 7])('killed after %i calls, it goes on to the same end', async (budget) => {
   const { left } = await play(new Map());
   const journal = new Map<string, string>();
   await expect(play(journal, budget)).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });

@@ -19,7 +19,7 @@ import { transcript } from '../support/agent/transcript.js';
 const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);
 const callEcho = calls('echo', { text: 'x' });
 
-describe('rule 13: a session', () => {
+describe('a session', () => {
   test('remembers, in its store, what was said, and the next run goes on from it', async () => {
     const store = new MemorySessionStore();
     const model = scriptedModel([callEcho, 'first', 'second']);

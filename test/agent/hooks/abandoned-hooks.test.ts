@@ -51,7 +51,7 @@ async function outlive(how: string, opened: Gate, { tool, lifecycle = [] }: Outl
   return { events, added: (result?.decisions.length ?? 0) - (decisions ?? 0) };
 }
 
-describe.each(Object.keys(enders))('rules 7 and 8: once every call has its result, because %s,', (how) => {
+describe.each(Object.keys(enders))('once every call has its result, because %s,', (how) => {
   test('a call whose arguments are still being checked does not run any more', async () => {
     const opened = gate();
     const ran: string[] = [];
@@ -117,7 +117,7 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
   });
 });
 
-describe('rule 4: a hook that an outer hook has left behind', () => {
+describe('a hook that an outer hook has left behind', () => {
   /** An outer part that answers by itself and does not wait for `next`, and an inner one that waits at the gate. */
   function arrange(opened: Gate) {
     const touched: string[] = [];

@@ -147,7 +147,7 @@ function agentOf({ part = {}, script = ['done'], options }: Omit<Case, 'title' |
   return new Agent({ model: scriptedModel(script), tools, lifecycle: [part], logger: keepingLogger(), ...options });
 }
 
-describe('rule 11: start and end events pair up', () => {
+describe('start and end events pair up', () => {
   it.each(cases)('where $title', async ({ log, ...parts }) => {
     const agent = agentOf(parts);
     const record = recorder();
@@ -183,7 +183,7 @@ describe('rule 11: start and end events pair up', () => {
   });
 });
 
-describe('rule 11: run-end is the last event', () => {
+describe('run-end is the last event', () => {
   it('also where a tool that was cut short goes on and tells of its progress', async () => {
     const clock = manualClock();
     const slow = {

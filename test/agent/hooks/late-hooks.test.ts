@@ -63,7 +63,7 @@ async function lateRun(
   return { before, after: JSON.stringify([record.events, outcome, executed]), executed, outcome };
 }
 
-describe('rule 7: a wrap that is still at work when its call has its result', () => {
+describe('a wrap that is still at work when its call has its result', () => {
   const cases = Object.keys(ends).flatMap((how) => Object.keys(lates).map((what) => ({ how, what })));
 
   it.each(cases)(
@@ -84,7 +84,7 @@ describe('rule 7: a wrap that is still at work when its call has its result', ()
   );
 });
 
-describe('rule 11: a model call that a hook let go of', () => {
+describe('a model call that a hook let go of', () => {
   it('goes nowhere once the run is over: no delta, no further call, no usage', async () => {
     const told: string[] = [];
     const gates: (() => void)[] = [];

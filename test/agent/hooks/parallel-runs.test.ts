@@ -75,7 +75,7 @@ const double = defineTool({
   },
 });
 
-describe('rule 12: a hundred runs at once over one lifecycle', () => {
+describe('a hundred runs at once over one lifecycle', () => {
   // covers: S4-FR1.3, S4-TC2
   it('share nothing: each sees its own context, messages, decisions and usage', async () => {
     const notebook = new Notebook();

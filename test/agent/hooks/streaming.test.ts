@@ -50,7 +50,7 @@ async function told(
 
 const retry: AgentLifecycle = { wrapModelCall: (_, next) => next().catch(() => next()) };
 
-describe('rule 1: deltas', () => {
+describe('deltas', () => {
   it('carry their attempt, and a retry starts over', async () => {
     const { words } = await told([streams(['Hel', 'lo'], fails()), streams(['Good ', 'day'])], [retry]);
 
@@ -196,7 +196,7 @@ function pushing(answer: (push: (text: string) => void, call: number) => Promise
   };
 }
 
-describe('rule 1: with `holdStream`', () => {
+describe('with `holdStream`', () => {
   const hold: AgentLifecycle = { holdStream: true };
 
   it('text comes only after afterModel, as it then is', async () => {
@@ -256,7 +256,7 @@ describe('rule 1: with `holdStream`', () => {
   });
 });
 
-describe('rule 1: a stream is the run with a listener', () => {
+describe('a stream is the run with a listener', () => {
   const script = [says('Let me see', { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }), 'done'];
 
   it('the hooks fire alike, and the result is the same', async () => {

@@ -28,7 +28,7 @@ async function threeTurns(lifecycle: readonly AgentLifecycle[], options: Partial
   return { result, requests: model.requests.map(({ messages }) => messages) };
 }
 
-describe('rule 13: what beforeModel returns', () => {
+describe('what beforeModel returns', () => {
   it('S4-FR4.2: is asked for before every model call, with the working messages', async () => {
     const seen: (readonly Message[])[] = [];
     await threeTurns([{ beforeModel: (messages) => void seen.push([...messages]) }]);
@@ -154,7 +154,7 @@ describe('rule 13: what beforeModel returns', () => {
   });
 });
 
-describe('rule 13: what wrapModelCall passes to `next`', () => {
+describe('what wrapModelCall passes to `next`', () => {
   it('holds for that call alone', async () => {
     const hint: Message = { role: 'system', content: 'Once only.' };
     const once: AgentLifecycle = {
@@ -190,7 +190,7 @@ describe('rule 13: what wrapModelCall passes to `next`', () => {
   });
 });
 
-describe('rule 13: what a hook adds after the last turn', () => {
+describe('what a hook adds after the last turn', () => {
   it('stands in the history unanswered, and in that of the session too', async () => {
     const more: Message = { role: 'user', content: 'more' };
     const logger = keepingLogger();

@@ -20,7 +20,7 @@ async function runProcess(state: object): Promise<Outcome> {
   return JSON.parse(await text(child.stdout)) as Outcome;
 }
 
-describe('rule 8: a suspended run goes on in another process, from JSON alone,', () => {
+describe('a suspended run goes on in another process, from JSON alone,', () => {
   let first: Outcome;
   let approved: Outcome;
   let denied: Outcome;

@@ -12,7 +12,7 @@ const fate = fc.record({
   late: fc.boolean(),
 });
 
-test('rule 8: however calls are suspended and decided on, each runs at most once, and has one result in its place', async () => {
+test('however calls are suspended and decided on, each runs at most once, and has one result in its place', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fate, { minLength: 1, maxLength: 5 }),

@@ -24,7 +24,7 @@ function arrange(...lifecycle: readonly AgentLifecycle[]) {
 
 const approve = { messages: suspended, resume: { c2: 'approve' } } as const;
 
-describe('rule 8: a resumed run that ends before its calls were run', () => {
+describe('a resumed run that ends before its calls were run', () => {
   test('closes them with error results where beforeAgent responds, and keeps the results there were', async () => {
     const { agent } = arrange({ beforeAgent: () => HookAction.respond('closed today') });
 
@@ -115,7 +115,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
   });
 });
 
-describe('rule 8: the history of a suspended run can always be resumed', () => {
+describe('the history of a suspended run can always be resumed', () => {
   const goOn = (agent: Agent, history: readonly Message[], id: string) =>
     agent.run('', { messages: JSON.parse(JSON.stringify(history)) as Message[], resume: { [id]: 'deny' } });
 

@@ -24,7 +24,7 @@ const afterJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const resume = (agent: Agent, { history }: RunResult<unknown>, decision: ResumeDecision) =>
   agent.run('', { messages: afterJson(history), resume: { call_2: decision } });
 
-describe('rule 8: a suspended call', () => {
+describe('a suspended call', () => {
   test('stays open while the others of its batch finish, and is pending with who and why', async () => {
     const { agent, ran, model } = arrange();
 
@@ -223,7 +223,7 @@ describe('rule 8: a suspended call', () => {
   });
 });
 
-describe('rule 8: a suspend in afterModel', () => {
+describe('a suspend in afterModel', () => {
   const suspendAll = { name: 'gate', afterModel: () => HookAction.suspend('wait') };
 
   test('leaves every call of the turn open, and runs none', async () => {

@@ -88,7 +88,7 @@ async function start(
   return session.run('go', options);
 }
 
-describe('rule 10: an abort', () => {
+describe('an abort', () => {
   test.each(cases)('ends a run that waits in %s (%s) at once, with the reason as its cause', async (place, way) => {
     const { wait, arrived, fail } = trap();
     const { output, script = ['done'], ...options } = (places[place] as (wait: Wait) => Setup)(wait);
@@ -276,7 +276,7 @@ describe('rule 10: an abort', () => {
   });
 });
 
-describe('rule 10: no listener stays behind on the signal of the caller', () => {
+describe('no listener stays behind on the signal of the caller', () => {
   const outcomes: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
     'an answer': (signal) => new Agent({ model: scriptedModel(['done']) }).run('go', { signal }),
     'tool calls': (signal) =>

@@ -19,7 +19,7 @@ function delayOf([first]: readonly Message[], factor: number): number {
   return (Number(/\d+/.exec(String(first?.content))?.[0]) * factor) % 5;
 }
 
-describe('rule 12: a hundred runs at once', () => {
+describe('a hundred runs at once', () => {
   test('of one agent share no message, usage, turn, decision or context', async () => {
     const seen = new Map<unknown, string[]>();
     const watch: AgentLifecycle = {
@@ -101,7 +101,7 @@ describe('rule 12: a hundred runs at once', () => {
   });
 });
 
-describe('rule 12: models that forget the listeners which they put on their signal', () => {
+describe('models that forget the listeners which they put on their signal', () => {
   test('do not make an agent grow, nor share a signal from run to run', async () => {
     const signals = new Set<AbortSignal>();
     const agent = new Agent({
@@ -129,7 +129,7 @@ describe('rule 12: models that forget the listeners which they put on their sign
   });
 });
 
-describe('rule 12: a run inside a run', () => {
+describe('a run inside a run', () => {
   test('of the same agent is an ordinary run, from a hook and from a tool', async () => {
     const model = scriptedModel(
       [({ messages }) => (messages[0]?.content === 'outer' ? calls('ask', {}) : `re: ${messages[0]?.content}`), 'done'],
@@ -238,7 +238,7 @@ describe('rule 12: a run inside a run', () => {
   });
 });
 
-describe('rule 12: memory', () => {
+describe('memory', () => {
   /** Heap that a run of that many turns holds when its last model call begins. */
   async function heapAt(turns: number, lifecycle: readonly AgentLifecycle[]): Promise<number> {
     let before = 0;

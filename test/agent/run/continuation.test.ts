@@ -25,7 +25,7 @@ function watched() {
 
 const open = [asked, callsOf('c1', 'c2')];
 
-describe('rule 8: open calls run only as resume says,', () => {
+describe('open calls run only as resume says,', () => {
   test.each<[string, ResumeDecisions | undefined, readonly string[]]>([
     ['no decision', undefined, ['c1', 'c2']],
     ['an empty list of decisions', {}, ['c1', 'c2']],

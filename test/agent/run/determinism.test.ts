@@ -55,7 +55,7 @@ async function everything(): Promise<{ events: AgentEvent[]; result: unknown }> 
   return { events, result: await stream.result };
 }
 
-describe('rule 14: with ids and a clock put in', () => {
+describe('with ids and a clock put in', () => {
   test('two runs are the same to the last bit, events and result', async () => {
     const first = await everything();
     const second = await everything();

@@ -12,7 +12,7 @@ test.each<[string, boolean, (run: RunContext) => object]>([
     false,
     ({ signal }) => ({ settings: { seed: Number(signal.aborted) } }),
   ],
-])('rule 10: an abort reaches the model where a wrap %s', async (_title, withSignal, change) => {
+])('an abort reaches the model where a wrap %s', async (_title, withSignal, change) => {
   const controller = new AbortController();
   const model = scriptedModel(() => new Promise(() => {}));
   const wrap: AgentLifecycle = { wrapModelCall: (request, next) => next({ ...request, ...change(request.run) }) };

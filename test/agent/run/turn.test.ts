@@ -9,7 +9,7 @@ import { resultsIn } from '../../support/agent/transcript.js';
 const named = (name: string) => toolOf(name, () => `ran ${name}`);
 const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
 
-describe('rule 6: the tools of a turn are a snapshot', () => {
+describe('the tools of a turn are a snapshot', () => {
   test('what beforeToolSelection hides cannot be called, in that turn', async () => {
     const model = scriptedModel([calls('secret'), calls('secret'), 'done']);
     const agent = new Agent({

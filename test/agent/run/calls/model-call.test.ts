@@ -176,7 +176,7 @@ describe('a bad answer', () => {
   });
 });
 
-describe('rule 7: calls that share an id in one response', () => {
+describe('calls that share an id in one response', () => {
   test('get ids of their own, so that each has one result', async () => {
     const note = toolOf('note', (input, { callId }) => `${callId} ${JSON.stringify(input)}`);
     const twins = [1, 2, 3].map((n) => ({ name: 'note', id: 'same', input: { n } }));

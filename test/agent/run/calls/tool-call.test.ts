@@ -32,7 +32,7 @@ const rewriting = (rewrite: (input: unknown) => unknown, priority = 50): AgentLi
 
 const invalid = (problem: string) => `!The arguments of "measure" are not valid: n: Invalid input: ${problem}`;
 
-describe('rule 6: arguments are checked', () => {
+describe('arguments are checked', () => {
   test('once, and what the schema gives is what runs', async () => {
     const { tool, checked, ran } = watched();
 

@@ -20,7 +20,7 @@ const slow = (name: string, ms: number) =>
     return name;
   });
 
-describe('rule 7: every call has exactly one result, in call order,', () => {
+describe('every call has exactly one result, in call order,', () => {
   test('however long each of them takes', async () => {
     const agent = new Agent({ model: scriptedModel(three), tools: [slow('a', 6), slow('b', 3), slow('c', 0)] });
 
