@@ -14,7 +14,7 @@ import { agentViolations, nameViolations, rootViolations } from './support/archi
 
 const sources = readSources();
 
-/** Creates a temporary `src` folder from `{ 'path.ts': source }`. */
+/** Converts `{ 'path.ts': source }` to the source files of a bad example. */
 function planted(files: Record<string, string>): SourceFile[] {
   return Object.entries(files).map(([path, text]) => ({ path, text }));
 }
@@ -32,7 +32,7 @@ interface Rule {
 // covers: S4-PC3, S4-NFR5.3
 const rules: readonly Rule[] = [
   {
-    title: 'imports go down the layers only, those of types too',
+    title: 'a layer imports only lower layers, type imports included',
     check: layerViolations,
     bad: [
       [
@@ -65,7 +65,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'node: modules stay in their own parts, and the root reaches none',
+    title: 'only some folders import node: modules, and the root entry reaches none of them',
     check: nodeViolations,
     bad: [
       [{ 'agent/a.ts': "import { join } from 'node:path';" }, ['agent/a.ts may not import node:path']],
@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'a client of a third party is imported in its own leaf only',
+    title: 'each third-party package is imported only in its own folder',
     check: packageViolations,
     bad: [
       [{ 'agent/a.ts': "import type OpenAI from 'openai';" }, ['agent/a.ts may not import openai']],
@@ -103,7 +103,7 @@ const rules: readonly Rule[] = [
     bad: [[{ 'a.ts': 'const a = 1;\nconst b = a as any;' }, ['a.ts:2 says `any`']]],
   },
   {
-    title: 'no plain error is made',
+    title: 'no plain `Error` is constructed',
     check: plainErrorViolations,
     bad: [
       [{ 'a.ts': "throw new Error('x');" }, ['a.ts:1 makes a plain Error']],
@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'files and functions are short, and their medians too',
+    title: 'files and functions are short, also in the median',
     check: sizeViolations,
     bad: [
       [{ 'a.ts': lines(301) }, ['a.ts has 301 lines, more than 300', 'the median file has 301 lines, more than 120']],
@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'nothing has more than three parameters',
+    title: 'no function has more than three parameters',
     check: parameterViolations,
     bad: [
       [{ 'a.ts': 'function f(a, b, c, d) {}' }, ['a.ts:1 has 4 parameters, more than 3']],
@@ -135,7 +135,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'the root names at most twelve values beside its errors, each explicitly',
+    title: 'the root entry exports at most twelve values by name, apart from errors',
     check: rootViolations,
     bad: [
       [{ 'a.ts': '' }, ['src/index.ts is missing']],
@@ -158,7 +158,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'files are named in kebab-case after what they hold',
+    title: 'file names are in kebab-case and describe the content',
     check: nameViolations,
     bad: [
       [{ 'agent/runLoop.ts': '' }, ['agent/runLoop.ts is not in kebab-case']],

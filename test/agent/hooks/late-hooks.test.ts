@@ -70,7 +70,7 @@ describe('a wrap hook that is still running when its call has its result', () =>
     'in a run that was $how: its late action ($what) has no effect and runs no tool',
     async ({ how, what }) => {
       const [late, end] = [lates[what], ends[how]];
-      if (late === undefined || end === undefined) return expect.fail('there is no such case');
+      if (late === undefined || end === undefined) return expect.fail('unknown case');
       const { before, after, executed, outcome } = await lateRun(late, end);
 
       expect(executed).toEqual([]);
