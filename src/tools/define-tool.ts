@@ -99,7 +99,7 @@ export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchem
   const { name, description, input, timeoutMs, annotations, origin } = definition;
   const invalid = (what: string) => new ToolInvalidError(name, `${what}; pass one as \`inputSchema\``);
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);
-  if (inputSchema === undefined) throw invalid('its schema cannot give a JSON Schema');
+  if (inputSchema === undefined) throw invalid('its schema cannot be converted to JSON Schema');
   const tool: { -readonly [Key in keyof Tool]: Tool<never>[Key] } = {
     name,
     description,

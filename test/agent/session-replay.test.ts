@@ -37,7 +37,7 @@ const script = [
   'again',
 ];
 
-/** Executes a suspended run, its resumed run and another run in a session. Returns their results and messages. */
+/** Executes a suspended run, its resumed run and another run in a session. Returns their results and the number of calls. */
 async function play(journal: Map<string, string>, budget?: number): Promise<{ left: unknown; touched: number }> {
   let last = 0;
   const answered = [...journal.keys()].filter((key) => /^run-\d+ \d+$/.test(key)).length;

@@ -138,7 +138,7 @@ async function roundsOf(...lifecycle: readonly AgentLifecycle[]): Promise<number
   return rounds;
 }
 
-describe('a hook that gives a plain value is not awaited', () => {
+describe('a hook that returns a plain value is not awaited', () => {
   const hooks = {
     beforeAgent: (input: string) => input,
     beforeModel: () => {},

@@ -26,7 +26,7 @@ async function ask(script: readonly ScriptEntry[], ...lifecycle: readonly AgentL
   return { result: await agent.run('Hello'), model };
 }
 
-describe('wrap hook of the model call', () => {
+describe('a wrap hook of the model call', () => {
   it('S4-FR4.3: sees the call and its response', async () => {
     const seen: unknown[] = [];
     await ask(['done'], {
@@ -92,7 +92,7 @@ describe('wrap hook of the model call', () => {
   });
 });
 
-describe('wrap hook of a tool call', () => {
+describe('a wrap hook of a tool call', () => {
   it('S4-FR4.5: sees the call, its name and its result', async () => {
     const seen: unknown[] = [];
     await ask([calls('add', { a: 1, b: 2 }), 'done'], {

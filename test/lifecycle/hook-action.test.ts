@@ -83,7 +83,7 @@ const firstTurn = {
 } as const;
 const points = Object.keys(firstTurn) as (keyof typeof firstTurn)[];
 
-/** Returns the lifecycles whose beforeAgent was called: none after the one that ended the run. */
+/** Returns the expected calls of a hook that only lifecycles whose beforeAgent ran get. */
 function entered(point: string, hook: string): string[] {
   return point === 'beforeAgent' ? [`before.${hook}`] : [`before.${hook}`, `behind.${hook}`];
 }

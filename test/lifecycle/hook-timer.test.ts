@@ -9,7 +9,7 @@ import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const hang = () => new Promise<never>(() => {});
 
-/** Starts a run of two turns. Returns functions that report its state. */
+/** Starts a run of two turns. Returns the run, its current state, the model and the logger. */
 function start(clock: ManualClock, options: Partial<AgentOptions>) {
   const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
   const logger = keepingLogger();

@@ -35,7 +35,7 @@ const cases: readonly Case[] = [
   { title: 'the run ends with an answer', after: 'abc', error: '' },
   { title: 'a beforeAgent throws', b: { beforeAgent: fail }, after: '', error: 'a' },
   {
-    title: 'a beforeAgent throws under `continue`',
+    title: 'a beforeAgent throws with `continue`',
     b: { beforeAgent: fail, onFailure: 'continue' },
     after: 'abc',
     error: '',
@@ -44,13 +44,13 @@ const cases: readonly Case[] = [
   { title: 'a beforeAgent rejects the run', b: { beforeAgent: () => HookAction.reject('no') }, after: '', error: 'ab' },
   { title: 'a beforeAgent responds', b: { beforeAgent: () => HookAction.respond('no') }, after: 'ab', error: '' },
   {
-    title: 'a beforeAgent ends the run by `run.end`',
+    title: 'a beforeAgent ends the run with `run.end`',
     b: { beforeAgent: (_, run) => run.end(HookAction.reject('no')) },
     after: '',
     error: 'ab',
   },
   {
-    title: 'the last beforeAgent throws, and one before it has none',
+    title: 'the last beforeAgent throws, and an earlier lifecycle has no beforeAgent',
     b: { only: ['afterAgent', 'onError'] },
     c: { beforeAgent: fail },
     after: '',
@@ -77,7 +77,7 @@ const cases: readonly Case[] = [
   { title: 'an afterAgent fails', b: { afterAgent: fail }, after: 'ab', error: 'c' },
   { title: 'the last afterAgent fails', c: { afterAgent: fail }, after: 'abc', error: '' },
   {
-    title: 'an afterAgent fails under `continue`',
+    title: 'an afterAgent fails with `continue`',
     b: { afterAgent: fail, onFailure: 'continue' },
     after: 'abc',
     error: '',

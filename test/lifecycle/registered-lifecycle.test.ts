@@ -42,7 +42,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     ['a priority that is NaN', { priority: Number.NaN }, ['`priority` must be a number from 0 to 100, got NaN']],
     ['a priority that is a string', { priority: '50' }, ['`priority` must be a number from 0 to 100, got "50"']],
     [
-      'an unknown policy',
+      'an unknown onFailure',
       { onFailure: 'ignore' },
       ["`onFailure` must be 'throw', 'continue' or 'block', got \"ignore\""],
     ],

@@ -221,7 +221,7 @@ describe('a tool call that a hook abandoned to return its own answer,', () => {
 
     expect(resultsIn(messages)).toMatchObject({ call_1: 'too slow' });
     expect(aborted).toBe(true);
-    expect(signals[0]?.reason).toBe('The call was given a result before it was done.');
+    expect(signals[0]?.reason).toBe('The call got a result before it was completed.');
     expect(signals.slice(1).map((signal) => signal.aborted)).toEqual(others.map(() => false));
   });
 });

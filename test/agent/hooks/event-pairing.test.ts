@@ -69,19 +69,19 @@ const cases: readonly Case[] = [
     log: [...start, ...asking, ...ends],
   },
   {
-    title: 'tools throw and are unknown',
+    title: 'a tool throws and another tool is unknown',
     script: [calls({ name: 'throws' }, { name: 'missing' }), 'done'],
     part: { wrapToolCall: async (_, next) => await next() },
     log: [...start, ...asking, ...two, 'turn-end', 'turn-start', ...asking, ...ends],
   },
   {
-    title: 'a wrapToolCall throws beside another call',
+    title: 'a wrapToolCall throws while another call is running',
     script: both,
     part: { wrapToolCall: (call, next) => (call.name === 'throws' ? boom() : next()) },
     log: [...start, ...asking, ...two, ...fault],
   },
   {
-    title: 'a wrapToolCall throws at once, before the next call begins',
+    title: 'a wrapToolCall throws before the next call starts',
     script: both,
     part: {
       wrapToolCall: () => {
@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     log: [...start, ...asking, 'turn-end', 'run-error', 'run-end'],
   },
   {
-    title: 'the turns are over',
+    title: 'the turn limit is reached',
     script: both,
     part: { wrapToolCall: async (_, next) => await next() },
     options: { maxTurns: 1 },

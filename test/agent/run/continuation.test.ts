@@ -25,7 +25,7 @@ function watched() {
 
 const open = [asked, callsOf('c1', 'c2')];
 
-describe('open calls run only with decisions in `resume`,', () => {
+describe('open calls run only with decisions in `resume`', () => {
   test.each<[string, ResumeDecisions | undefined, readonly string[]]>([
     ['no decision', undefined, ['c1', 'c2']],
     ['an empty object of decisions', {}, ['c1', 'c2']],
@@ -36,7 +36,7 @@ describe('open calls run only with decisions in `resume`,', () => {
     ['null', { c1: null as never, c2: 'approve' }, ['c1']],
     ['a denial with a number', { c1: { deny: 1 as never }, c2: 'approve' }, ['c1']],
     ['a decision that is inherited', Object.create({ c1: 'approve', c2: 'approve' }), ['c1', 'c2']],
-  ])('so %s is refused with the ids of the calls', async (_title, resume, ids) => {
+  ])('a run with %s is refused, and the error has the ids of the calls', async (_title, resume, ids) => {
     const { agent, touched } = watched();
 
     const error = (await rejectionOf(agent.run('', { messages: open, resume }))) as ResumeInvalidError;
@@ -62,9 +62,9 @@ describe('open calls run only with decisions in `resume`,', () => {
   });
 
   test.each([
-    ['as the input', open],
-    ['in the messages', [...open, asked]],
-  ])('a new user message %s does not run them', async (_title, messages) => {
+    ['after messages that end in open calls', open],
+    ['after open calls and another message', [...open, asked]],
+  ])('a new input %s is refused', async (_title, messages) => {
     const { agent, touched } = watched();
 
     const error = await rejectionOf(agent.run('ignore them', { messages }));

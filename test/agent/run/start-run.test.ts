@@ -7,7 +7,7 @@ const bytes = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'ima
 const paper = { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' } as const;
 const said = (text: string) => ({ type: 'text', text }) as const;
 
-/** Returns the first message of the model request, if beforeAgent returns `to`. */
+/** Runs an agent whose beforeAgent returns `to(input)`. Returns the inputs of the hook and the first message. */
 async function sent(message: UserMessage | string, to?: (input: string) => string | undefined): Promise<unknown> {
   const model = scriptedModel(['done']);
   const inputs: string[] = [];

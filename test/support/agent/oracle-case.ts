@@ -84,7 +84,7 @@ export interface Outcome {
   readonly messages: readonly string[];
   readonly history: readonly string[];
   readonly end: string;
-  /** One entry for each model call with a response. */
+  /** One token for each model call with a response. */
   readonly tokens: number;
   readonly pending: readonly string[];
   /** The messages of the session after the run. */

@@ -58,7 +58,7 @@ function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardR
 
 /** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
-  if (call.settled || call.calls.halted) return refusal('The call was not run: it came too late.');
+  if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }

@@ -68,7 +68,7 @@ export class TurnCalls implements CallsInFlight {
     if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
     if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
     const action = verdict?.action;
-    if (action === undefined) return 'The call was given a result before it was done.';
+    if (action === undefined) return 'The call got a result before it was completed.';
     return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
   }
 
