@@ -1,5 +1,5 @@
 import { MISTRAL_MODEL } from '../openai/limits.js';
-import { CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, takenName, withTurns } from '../shared/call-ids.js';
+import { acceptedName, CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, withTurns } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';
 import { speaksChat } from './result.js';
@@ -12,7 +12,7 @@ const OPENAI_CHAT = /^(openai|azure)\b/;
  * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them;
  * Mistral's models insist on more, whoever serves them.
  */
-export function withTakenCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
+export function withAcceptedCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
   if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)), [{ type: 'text', text: 'OK.' }]);
   if (!speaksChat(model.provider)) return withIds(prompt, new CallIds(PLAIN_IDS));
@@ -35,5 +35,5 @@ function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObje
 }
 
 function named(part: WireObject, toolCallId: string): WireObject {
-  return { ...part, toolCallId, toolName: takenName(textOr(part.toolName), LONGEST_NAME) };
+  return { ...part, toolCallId, toolName: acceptedName(textOr(part.toolName), LONGEST_NAME) };
 }

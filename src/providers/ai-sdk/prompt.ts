@@ -3,14 +3,14 @@ import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } f
 import { toArguments } from '../shared/answer.js';
 import { fileOf } from '../shared/file-data.js';
 import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
-import { withTakenCalls } from './calls.js';
+import { withAcceptedCalls } from './calls.js';
 import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
 /** A conversation as a prompt of the model's specification. What says nothing is left out, and of the user's told of. */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
-  return withTakenCalls(wirePrompt(messages, target), target.model);
+  return withAcceptedCalls(wirePrompt(messages, target), target.model);
 }
 
 function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {

@@ -8,7 +8,7 @@ import type {
   UserMessage,
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
-import { CallIds, PLAIN_IDS, takenName } from '../shared/call-ids.js';
+import { acceptedName, CallIds, PLAIN_IDS } from '../shared/call-ids.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toBlocks } from './content.js';
 import { fieldsOf, isFrom } from './metadata.js';
@@ -123,7 +123,7 @@ class ConversationWriter {
   }
 
   private call(part: ToolCallPart): WireObject {
-    const name = takenName(part.name, LONGEST_NAME);
+    const name = acceptedName(part.name, LONGEST_NAME);
     const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: toArguments(part) };
     return { ...block, ...fieldsOf(part, this.model) };
   }
