@@ -8,9 +8,10 @@ const LONGEST_NAME = 64;
 const OPENAI_CHAT = /^(openai|azure)\b/;
 
 /**
- * A prompt that is not refused for what another provider left in it: ids that are none here, or are there twice, and
- * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them;
- * Mistral's models insist on more, whoever serves them.
+ * Replaces call ids and tool names that the provider refuses. Messages of another provider contain such ids, and can
+ * repeat them.
+ * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged.
+ * Mistral's models have the strictest rules on any host.
  */
 export function withAcceptedCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
@@ -19,15 +20,18 @@ export function withAcceptedCalls(prompt: readonly WireObject[], model: AiSdkMod
   return OPENAI_CHAT.test(model.provider) ? withIds(prompt, new CallIds(OPENAI_IDS)) : prompt;
 }
 
-/** What the provider ran itself stands in the assistant's message with its result, and has the provider's own id. */
+/**
+ * Replaces ids and names. A call that the provider executed keeps its id, since its result has the same id in the
+ * assistant message.
+ */
 function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObject[] {
-  const taken = (part: WireObject): WireObject => {
+  const withId = (part: WireObject): WireObject => {
     const isOurs = part.type === 'tool-call' && part.providerExecuted !== true;
     return isOurs ? named(part, ids.ofCall(textOr(part.toolCallId))) : part;
   };
   return prompt.map((message) => {
     const parts = objectsIn(message.content);
-    if (message.role === 'assistant') return { ...message, content: parts.map(taken) };
+    if (message.role === 'assistant') return { ...message, content: parts.map(withId) };
     if (message.role !== 'tool') return message;
     const results = parts.map((part) => named(part, ids.ofResult(textOr(part.toolCallId))));
     return { ...message, content: results };

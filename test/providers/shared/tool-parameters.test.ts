@@ -26,7 +26,7 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
 
     expect(toolParameters(schema)).toEqual({
       ...plain,
-      description: `Where to look.\nThe arguments match this JSON Schema as well: ${JSON.stringify({ anyOf })}`,
+      description: `Where to look.\nThe arguments must also match this JSON Schema: ${JSON.stringify({ anyOf })}`,
     });
   });
 
@@ -119,7 +119,7 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
 
     expect(toolParameters({ $ref: '#/$defs/record', $defs })).toEqual({
       ...{ $defs, type: 'object', properties: {} },
-      description: 'The arguments match this JSON Schema as well: {"$ref":"#/$defs/record"}',
+      description: 'The arguments must also match this JSON Schema: {"$ref":"#/$defs/record"}',
     });
   });
 
