@@ -35,8 +35,8 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, problem: RegEx
   'undefined and no promise': [() => undefined, /it is undefined/],
   'content that is text': [async () => ({ ...saying(''), content: 'x' }), /`content` must be an array/],
   'no content': [async () => ({ finishReason: 'stop', usage }), /`content` must be an array/],
-  'a part that is null': [async () => ({ ...saying(''), content: [null] }), /no object/],
-  'a part that is text': [async () => ({ ...saying(''), content: ['x'] }), /no object/],
+  'a part that is null': [async () => ({ ...saying(''), content: [null] }), /part of `content` must be an object/],
+  'a part that is text': [async () => ({ ...saying(''), content: ['x'] }), /part of `content` must be an object/],
   'a part without type': [async () => ({ ...saying(''), content: [{ text: 'x' }] }), /no type/],
   'a text part without text': [async () => ({ ...saying(''), content: [{ type: 'text' }] }), /no text/],
   'a call without id': [
