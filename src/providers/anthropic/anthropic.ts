@@ -21,9 +21,9 @@ export interface AnthropicOptions {
    */
   readonly client?: AnthropicClient | undefined;
   /**
-   * Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first. They are used only if
-   * the base URL belongs to Anthropic.
-   * Another server that needs a key needs this option.
+   * Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first. They are not sent to
+   * the `baseURL` option of another server.
+   * If such a server needs a key, set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**

@@ -22,8 +22,8 @@ export interface OpenAIOptions {
   /** An existing client, instead of `apiKey` and `baseURL`. The client's own retries are off; see `maxRetries`. */
   readonly client?: OpenAIClient | undefined;
   /**
-   * Default: the environment variable `OPENAI_API_KEY`, used only if the base URL belongs to OpenAI.
-   * Another server that needs a key needs this option.
+   * Default: the environment variable `OPENAI_API_KEY`, which is not sent to the `baseURL` option of another server.
+   * If such a server needs a key, set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
   /**
