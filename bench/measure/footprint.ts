@@ -9,7 +9,10 @@ import type { Setting } from './measurement.js';
 
 const STARTS = 8;
 
-/** How much longer a process takes that imports the library: the least of some starts, since other processes only add. */
+/**
+ * Additional start-up time of a process that imports the library. Uses the minimum of several starts, since other
+ * processes only add time.
+ */
 export async function measureImport({ builds, race }: Setting): Promise<Figure[]> {
   startMs(importOf(builds.shipped));
   const bare: number[] = [];
@@ -35,7 +38,7 @@ function startMs(source: string): number {
   return performance.now() - start;
 }
 
-/** What a bundler ships of `import 'keelson'`, its dependencies included, without the chunks that are loaded later. */
+/** Size of a bundle of `import 'keelson'` with its dependencies, without chunks that are loaded later. */
 export async function measureBundle({ builds }: Setting): Promise<Figure[]> {
   const result = await build({
     entryPoints: [fileURLToPath(builds.shipped)],
@@ -57,7 +60,7 @@ export async function measureBundle({ builds }: Setting): Promise<Figure[]> {
   return [{ name: 'core, min + gzip', value: packed / 1000, unit: 'kB', bound: 28, note }];
 }
 
-/** The entry and the chunks that it imports statically. */
+/** Returns the entry and the chunks that it imports statically. */
 function eagerFiles({ metafile, outputFiles }: BuildResult<{ metafile: true; write: false }>): Uint8Array[] {
   const outputs = Object.entries(metafile.outputs);
   const eager = new Set(outputs.map(([name]) => name).filter((name) => basename(name) === 'index.js'));
