@@ -73,7 +73,7 @@ function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Fig
       note: `${timesNote(rounds, lane, 0)} without`,
     }),
     figureOf(ratios(rounds, lane, byHand), {
-      name: `${name}, against the same by hand`,
+      name: `${name}, against the hand-written loop`,
       unit: '×',
       bound: isBound ? 1 : undefined,
       note: timesNote(rounds, lane, byHand),

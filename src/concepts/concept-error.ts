@@ -14,7 +14,7 @@ export class ConceptCommandUnavailableError extends KeelsonError {
 /** The program of `commandContext` failed or timed out. */
 export class ConceptCommandError extends KeelsonError {
   readonly code = 'ERR_CONCEPT_COMMAND';
-  /** The end of the program's standard error. */
+  /** The end of the program's output to standard error. */
   readonly stderr: string;
 
   constructor(command: string, problem: string, stderr: string) {

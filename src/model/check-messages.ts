@@ -48,7 +48,7 @@ interface Turn {
   readonly calls: readonly ToolCallPart[];
   readonly results: ToolResultPart[];
   readonly index: number;
-  /** True after another message followed the calls. */
+  /** True if another message follows the calls. No further tool result is valid then. */
   interrupted: boolean;
 }
 

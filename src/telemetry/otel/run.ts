@@ -12,7 +12,7 @@ import { Operation, type OperationStart } from './operation.js';
 /** Context key of a span's run. */
 const RUN = Symbol.for('keelson.otel.run');
 
-/** Runs with a span, of all agents. A nested run finds its parent here. */
+/** The traced runs of all agents. A nested run looks up its parent run here. */
 const runs = new WeakMap<ToolRun, TracedRun>();
 
 /** Error type of a call that was still running when its run ended. */

@@ -62,7 +62,7 @@ describe('an image or a file', () => {
     [{ type: 'image', image: 'AQID' }, /mediaType/],
     [{ type: 'image', image: bytes }, /mediaType/],
     [{ type: 'file', data: 'data:text/plain,%', mediaType: 'text/plain' }, /%/],
-    [{ type: 'image', image: 'https://' }, /no URL/],
+    [{ type: 'image', image: 'https://' }, /must be a valid URL, got "https:/],
   ])('is refused if its data is invalid: %j', async (part, message) => {
     const { error, model } = await exchangeOf(part);
 

@@ -156,7 +156,7 @@ describe('a response', () => {
 
     await expect(read({ content })).rejects.toMatchObject({
       retryable: false,
-      message: expect.stringMatching(/approval.*"m1"/),
+      message: expect.stringMatching(/approve tool call "m1"/),
     });
   });
 

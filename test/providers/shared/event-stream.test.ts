@@ -67,7 +67,7 @@ test.each(['data: Internal Server Error\n\n', 'data: {"half":', 'data: {"a":1}}\
   async (text) => {
     await expect(eventsOf(`data: ${one}\n\n${text}`)).rejects.toMatchObject({
       code: 'ERR_PROVIDER_FAILED',
-      message: expect.stringContaining('no whole JSON'),
+      message: expect.stringContaining('expected JSON in each event of the stream'),
       retryable: true,
     });
   },
