@@ -56,7 +56,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) => throughPauses(request, (part) => withFileNotes(part, (sent) => answerTo(sent, prepare))),
+    generate: (request) => throughPauses(request, (turn) => withFileNotes(turn, (sent) => answerTo(sent, prepare))),
   };
 }
 
