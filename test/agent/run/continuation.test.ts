@@ -131,7 +131,7 @@ describe('messages from outside', () => {
 
     const error = await rejectionOf(agent.run('go', { messages: [asked, callsOf('c1'), callsOf('c2')] }));
 
-    expect((error as Error).message).toBe('Tool call "c1" has no result before message 2: the conversation has a gap.');
+    expect((error as Error).message).toBe('Tool call "c1" has no result before message 2: add its tool result.');
   });
 
   test('may have the results of one turn in two messages', async () => {

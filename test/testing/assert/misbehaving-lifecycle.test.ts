@@ -157,7 +157,7 @@ describe('assertLifecycle finds a lifecycle that gives what no hook may give, wh
       make: () => ({ wrapModelCall: async () => ({ text: 'Hello.' }) as never }),
       faults: [
         'answer (a run with one answer): Lifecycle "lifecycle" failed in wrapModelCall: ' +
-          'The response is not valid: `content` is no array',
+          'The response is invalid: `content` must be an array',
       ],
     },
     {
