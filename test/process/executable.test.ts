@@ -88,8 +88,8 @@ test('F6: a command with its arguments in it is not found, and says what to do',
   expect(await find('tool --all', [usr])).toEqual({
     failure: {
       code: 'not-found',
-      message: '"tool --all" is in no folder of PATH',
-      hint: 'Give its arguments as a list of their own.',
+      message: '"tool --all" was not found in PATH',
+      hint: 'Pass the arguments as a separate list.',
     },
   });
 });

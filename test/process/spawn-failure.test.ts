@@ -22,7 +22,7 @@ describe('A11: what cannot be started is told apart:', () => {
     expect((await run(path)).failure).toEqual({
       code: 'not-executable',
       message: `${path} is not executable`,
-      hint: `chmod +x ${path}`,
+      hint: `Run: chmod +x ${path}`,
     });
   });
 

@@ -125,13 +125,13 @@ describe('S0-8.5: a server that does not start is logged and unavailable, and no
     return path;
   };
   const ways: readonly (readonly [string, (path: string) => object, RegExp])[] = [
-    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" is in no folder of PATH/],
+    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" was not found in PATH/],
     ['a missing file', (path) => ({ command: join(path, 'none') }), /ENOENT/],
     ['a file that is not executable', (path) => ({ command: join(path, 'plain') }), /chmod \+x/],
-    ['a folder', (path) => ({ command: path }), /is a folder/],
+    ['a folder', (path) => ({ command: path }), /is a directory/],
     ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
-    ['a text without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
-    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /There is no folder \/nowhere/],
+    ['a text without an interpreter', (path) => ({ command: join(path, 'text') }), /is not a program/],
+    ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /The working directory \/nowhere is missing/],
     ['one that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
     ['one that speaks nonsense and ends', () => ({ command: '/bin/echo', args: ['hi'] }), /exited with code 0/],
     ['a host that is not there', () => ({ url: 'http://127.0.0.1:9/mcp' }), /ECONNREFUSED|bad port/],
