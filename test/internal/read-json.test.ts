@@ -67,7 +67,7 @@ describe('a text that is JSON', () => {
           expect(read).toMatchObject({ problem: expect.stringMatching(/^invalid JSON at line \d+, column \d+: /) });
           return;
         }
-        if ('problem' in read) expect(read.problem).toContain('nests deeper than 64');
+        if ('problem' in read) expect(read.problem).toContain('nested deeper than 64');
         else if (read.lost.length === 0) expect(read.value).toEqual(expected);
       }),
       { numRuns: 2_000 },
@@ -90,7 +90,7 @@ describe('a text that is JSON', () => {
     const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}`;
 
     expect(readOr(nested(64))).toBeInstanceOf(Array);
-    expect(readOr(nested(66))).toBe('invalid JSON at line 1, column 193: it nests deeper than 64 levels');
+    expect(readOr(nested(66))).toBe('invalid JSON at line 1, column 193: nested deeper than 64 levels');
     expect(readOr('['.repeat(10_000_000))).toContain('line 1, column 65');
     expect(JSON.stringify(readJsonCut(nested(66)))).toBe(nested(64).replace('1', 'null'));
     expect(readJsonCut('[')).toBe(undefined);
@@ -106,9 +106,9 @@ test.each([
   ['{"a":1,}', 1, 8, 'expected a key in double quotes, got "}"'],
   ['{"a" 1}', 1, 6, 'expected `:`, got "1"'],
   ['{} {}', 1, 4, 'expected nothing more, got "{"'],
-  ['["a\nb"]', 1, 4, 'a string must not hold "\\u{a}"'],
+  ['["a\nb"]', 1, 4, 'a string must not contain "\\u{a}"'],
   ['["a\\x"]', 1, 4, 'invalid escape'],
-  ['["a', 1, 2, 'this string has no end'],
+  ['["a', 1, 2, 'unterminated string'],
   ['\u202e', 1, 1, 'expected a value, got "\\u{202e}"'],
 ])('what is wrong with %j, and where, is told', (text, ...[line, column, problem]) => {
   expect(readJson(text)).toEqual({
@@ -127,7 +127,7 @@ describe('a key', () => {
       lost: [{ path: ['a', 1, 'k'], reason: 'repeated', line: 2, column: 2 }],
     });
     expect('lost' in read && read.lost.map(lossText)).toEqual([
-      'the key at line 2, column 2 is there twice in one object: only the last one counts',
+      'the key at line 2, column 2 is repeated in its object: only the last value is used',
     ]);
   });
 
