@@ -39,18 +39,18 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     async (name) => {
       expect((await read(`name: ${name}\ndescription: d`, name)).skill?.name).toBe(name);
       expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([
-        'name: it should be made of lower case letters, digits and single hyphens',
+        'name: should consist of lower case letters, digits and single hyphens',
       ]);
     },
   );
 
   test('is loaded with a warning where its name is too long, or looks like that of an extension', async () => {
     expect(await oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
-      'name: it has more than 64 characters',
+      'name: should have at most 64 characters',
     ]);
     expect((await read('name: "ship:moor\uff1anow"\ndescription: d', 'x')).skill?.name).toBe('ship-moor-now');
     expect(await oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
-      'name: a colon ends the name of an extension: the skill is "ship-moor"',
+      'name: must not contain a colon: "ship-moor" is used',
     ]);
   });
 
@@ -81,7 +81,7 @@ describe('a SKILL.md by the Agent Skills standard', () => {
 
   test('that is not for the user is told to be for the user as well', async () => {
     expect(await oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
-      'user-invocable: it is passed over: the user may invoke it as well',
+      'user-invocable: ignored: users can invoke every skill',
     ]);
     expect(await oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
   });
@@ -91,9 +91,9 @@ describe('a SKILL.md by the Agent Skills standard', () => {
       'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
 
     expect(await oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
-      'context: it is passed over',
-      'hooks: it is passed over',
-      'model: it is passed over',
+      'context: ignored: not supported',
+      'hooks: ignored: not supported',
+      'model: ignored: not supported',
     ]);
   });
 });

@@ -96,8 +96,8 @@ describe('front matter', () => {
   });
 
   test.each([
-    ['no dashes', 'Just text.', 'it does not begin with front matter: a line with ---'],
-    ['no end', '---\nname: x\n', 'its front matter does not end: a line with --- is missing'],
+    ['no dashes', 'Just text.', 'it must begin with front matter: add a first line of ---'],
+    ['no end', '---\nname: x\n', 'its front matter must end with a line of ---'],
     ['a line without a key', '---\nname\n---\n', 'its front matter must consist of lines of `key: value`'],
     ['a list', '---\n- a\n---\n', 'its front matter must consist of lines of `key: value`'],
     ['a key twice', '---\na: 1\na: 2\n---\n', 'its front matter has "a" twice'],

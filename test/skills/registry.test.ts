@@ -67,8 +67,8 @@ describe('skills of a manifest', () => {
     });
     await expect(loader.skills.invoke('review', { file: 'x', flie: 'y', depth: [] as never })).rejects.toMatchObject({
       problems: [
-        'there is no parameter "flie"; there are "file", "depth", "note"',
-        '"depth" is no text, number or boolean',
+        'unknown parameter "flie"; known parameters are "file", "depth", "note"',
+        '"depth" must be a string, number or boolean',
       ],
     });
   });
@@ -96,7 +96,7 @@ describe('skills of a manifest', () => {
       candidates: ['a:review', 'b:review'],
       message: expect.stringContaining('a:review, b:review'),
     });
-    expect(() => loader.skills.get('nothing')).toThrow('There is no skill "nothing". There are a:review, b:review.');
+    expect(() => loader.skills.get('nothing')).toThrow('Unknown skill "nothing". Known skills: a:review, b:review.');
   });
 });
 
@@ -142,7 +142,7 @@ describe('the tool for skills', () => {
       '<skill name="a:deploy">\nRead references/how.md first.\n</skill>\nFiles, to be read with `file`:\nreferences/how.md\n',
       'This is in the conversation already: see the earlier result.',
       'Like this.',
-      expect.stringContaining('it leads out of its folder'),
+      expect.stringContaining('it must stay in its directory'),
       expect.stringContaining('a:deploy'),
     ]);
     expect(results.map(({ isError }) => isError === true)).toEqual([false, false, false, true, true]);
@@ -289,7 +289,7 @@ describe('G: folders with a SKILL.md', () => {
       expect(loader.skills.list().map(({ id, scope }) => [id, scope])).toEqual([['s', 'workspace']]);
       expect(await loader.skills.invoke('s')).toMatchObject({ content: 'ours' });
       expect(loader.status().diagnostics).toMatchObject([
-        { level: 'warning', message: expect.stringContaining('is there twice') },
+        { level: 'warning', message: expect.stringContaining('Two skills are named "s"') },
       ]);
     } finally {
       process.env.HOME = before;
