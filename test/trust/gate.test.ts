@@ -373,6 +373,6 @@ test('a message is one line, whatever the name', async () => {
   const decision = await place.gate({ approve: undefined }).authorize(place.hook({ name: 'a\n\u001b[2Kb' }));
 
   expect(decision).toMatchObject({
-    message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it was not approved, and there is nobody to ask.`,
+    message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it is not approved, and no approver is set.`,
   });
 });

@@ -4,15 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { safeText } from '../../internal/safe-text.js';
 import type { ApprovalRequest, Approver } from '../decision.js';
 
-/** The terminal that asks. Default: standard input, and standard error, which leaves standard output alone. */
+/** The streams of the terminal. Default: standard input and standard error, which keeps standard output free. */
 export interface TerminalApproverOptions {
   readonly input?: (Readable & { readonly isTTY?: boolean }) | undefined;
   readonly output?: (Writable & { readonly isTTY?: boolean }) | undefined;
 }
 
 /**
- * Asks on the terminal, one question after another. Only `y` and `yes` are a yes: Enter is a no, and so is whatever is
- * no terminal, or was typed before. Shows the whole command line, and no character that could change what is seen of it.
+ * Asks for approval on the terminal, one prompt at a time. Shows the whole command line, with hidden characters escaped.
+ *
+ * Only `y` and `yes` approve. Anything else refuses, including Enter, input typed before the prompt, and a stream that
+ * is not a terminal.
  *
  * @example
  * const agent = new Agent({ model, loaders: [shellHooks({ approve: terminalApprover() })] });
@@ -42,14 +44,15 @@ export function terminalApprover({
   };
 }
 
-/** Two parts may have an approver each, and still there is one terminal. */
+/** The last prompt per input stream. Several approvers share one terminal, so their prompts must queue. */
 const lastAsked = new WeakMap<Readable, Promise<unknown>>();
 
 type Input = Readable & { readonly isRaw?: boolean; readonly setRawMode?: (isRaw: boolean) => unknown };
 
 /**
- * Nobody else hears what is typed meanwhile: to a host that reads its own prompts from this terminal the answer would be
- * one of them. Then the input is as it was, or such a host would wait on a paused one for ever.
+ * Takes the input away from other listeners, so that a host with its own prompt does not receive the answer as well.
+ *
+ * The returned function restores the listeners and the mode. Otherwise a host could wait forever on a paused stream.
  */
 function borrow(input: Input): () => void {
   const isFlowing = input.readableFlowing === true;
@@ -70,8 +73,9 @@ function borrow(input: Input): () => void {
 const DISCARD_MS = 50;
 
 /**
- * What was typed before a question was seen is no answer to it, also where Enter is missing: only in raw mode is that
- * handed over. Gives whether Ctrl-C was among it, which is a no.
+ * Discards input that was typed before the prompt appeared. Returns true if it contained Ctrl-C, which refuses.
+ *
+ * Needs raw mode: otherwise the terminal keeps a line until Enter is pressed.
  */
 async function discardTyped(input: Readable): Promise<boolean> {
   let isStopped = false;
@@ -92,14 +96,14 @@ interface Terminal {
 }
 
 async function question({ input, output, signal }: Terminal, text: string): Promise<boolean> {
-  // An input of its own: one that is closed would pause that of the terminal, and end its raw mode.
+  // readline pauses its input on close and ends raw mode, so it must not own the terminal stream.
   const typed = new PassThrough();
   input.pipe(typed);
   const lines = createInterface({ input: typed, output, terminal: true, historySize: 0 });
   const answered = await new Promise<string>((resolve) => {
     const onAbort = () => lines.close();
     signal.addEventListener('abort', onAbort, { once: true });
-    // Ctrl-C, the end of the input, and the end of the wait.
+    // Emitted for Ctrl-C, for the end of the input, and on abort.
     lines.on('close', () => {
       signal.removeEventListener('abort', onAbort);
       resolve('');
@@ -125,7 +129,7 @@ function describe(request: ApprovalRequest): string {
     ['in folder', item.command === undefined ? undefined : request.cwd],
     ...Object.entries(item.env ?? {}).map(([name, value]) => ['sets', `${name}=${JSON.stringify(value)}`] as const),
     ['reads', item.reads?.join(', ')],
-    // Of a plugin these are its own words, and no row of ours.
+    // Details come from the plugin. The prefix keeps them from imitating the other rows.
     ...Object.entries(item.details ?? {}).map(([name, value]) => [`detail ${name}`, JSON.stringify(value)] as const),
     ...Object.entries(request.scripts).map(([path, hash]) => ['script', `${path} ${hash} ${news(path)}`] as const),
     ['with files', item.files?.join(', ')],
@@ -141,8 +145,8 @@ function describe(request: ApprovalRequest): string {
     if (previousScripts === undefined) return '';
     return previousScripts[path] === request.scripts[path] ? '(unchanged)' : '(changed)';
   }
-  const told = rows.filter(([, text]) => text !== undefined && text !== '');
-  const lines = told.map(([name, text]) => `  ${shown(name)}: ${shown(text ?? '')}`);
+  const shownRows = rows.filter(([, text]) => text !== undefined && text !== '');
+  const lines = shownRows.map(([name, text]) => `  ${shown(name)}: ${shown(text ?? '')}`);
   return [`\nThe ${item.kind} ${shown(JSON.stringify(item.name))} of this workspace ${title}.`, ...lines].join('\n');
 }
 

@@ -60,7 +60,7 @@ test('F1: a server of a fresh clone is listed as pending, and nothing is spawned
       state: 'pending',
       scope: 'workspace',
       toolCount: 0,
-      lastError: expect.stringContaining('nobody to ask'),
+      lastError: expect.stringContaining('no approver is set'),
     },
     { name: 'remote', state: 'pending' },
   ]);
@@ -144,7 +144,7 @@ test('F6: a command line in the place of a command is not given to a shell', asy
 
   expect(mcp.status()).toMatchObject([
     { state: 'unavailable', lastError: expect.stringContaining('could not be started') },
-    { state: 'unavailable', lastError: expect.stringContaining('Give its arguments as a list of their own') },
+    { state: 'unavailable', lastError: expect.stringContaining('Pass the arguments as a separate list') },
   ]);
   expect(existsSync(join(folder, 'pwned'))).toBe(false);
 });
@@ -223,7 +223,7 @@ describe('a map of servers', () => {
     ['null', /must be a JSON object/],
     ['', /invalid JSON at line 1, column 1/],
     [' '.repeat(2_000_000), /bytes/],
-    ['['.repeat(200_000), /nests deeper than 64 levels/],
+    ['['.repeat(200_000), /nested deeper than 64 levels/],
   ])('that cannot be read is one error, and the others are there: %#', async (text, message) => {
     const folder = temporaryFolder();
     const path = join(folder, 'bad.json');
@@ -233,7 +233,7 @@ describe('a map of servers', () => {
     expect(stateOf(mcp, 'raw')).toBe('connected');
     expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(message),
-      expect.stringContaining('it is no file'),
+      expect.stringContaining('it must be a file'),
     ]);
     expect(await rejectionOf(readMcpConfig(path, { scope: 'user' }))).toMatchObject({ code: 'ERR_MCP_CONFIG', path });
   });

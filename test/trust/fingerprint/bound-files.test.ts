@@ -5,7 +5,7 @@ import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/finger
 import { script, write } from '../../support/process/scratch.js';
 import { makeExtension, makePlace } from '../../support/trust/place.js';
 
-const NOTE = 'This command line is not plain; the files it runs cannot all be listed.';
+const NOTE = 'This command line uses shell syntax, so some files that it runs may not be listed.';
 const LINE = { shell: true, command: 'cd .app && ./run' } as const;
 
 /** A workspace whose definition lies in `.app`, and the digest of a hook whose line is not plain. */
