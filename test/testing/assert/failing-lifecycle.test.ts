@@ -50,7 +50,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
       it: 'hangs in a hook',
       make: () => ({ beforeModel: never }),
       faults: [
-        `${inRun}: the run did not end within 200 ms, beforeModel was still at work; the checks after this one were not made`,
+        `${inRun}: the run did not end within 200 ms, beforeModel was still pending; the remaining checks were skipped`,
       ],
     },
     {
@@ -68,7 +68,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
     {
       it: 'hangs when the agent is closed',
       make: () => ({ onShutdown: never }),
-      faults: [expect.stringContaining('`close` did not end within 200 ms, onShutdown was still at work')],
+      faults: [expect.stringContaining('`close` did not end within 200 ms, onShutdown was still pending')],
     },
     {
       it: 'hangs when a session is opened',
@@ -83,7 +83,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
     {
       it: 'is still at work when its run is over',
       make: () => ({ beforeModel: (_messages, run) => (run.turn === 1 ? afterAbort(run.signal) : undefined) }),
-      faults: [expect.stringContaining('200 ms after the run had ended, beforeModel was still at work')],
+      faults: [expect.stringContaining('200 ms after the run had ended, beforeModel was still pending')],
     },
   ]);
 });
@@ -101,7 +101,7 @@ describe('assertLifecycle finds a rejection that nobody handles', () => {
     try {
       const floating: AgentLifecycle = { afterModel: () => void Promise.reject(new TypeError('floating')) };
       expect(await faultsOf(() => floating)).toEqual([
-        'answer (a run with one answer): a rejection went unhandled: floating',
+        'answer (a run with one answer): unhandled rejection: floating',
       ]);
       expect(process.listenerCount('unhandledRejection')).toBe(0);
     } finally {

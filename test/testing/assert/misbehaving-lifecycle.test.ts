@@ -7,23 +7,23 @@ const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const sorry = { content: [{ type: 'text', text: 'Sorry.' }], finishReason: 'stop', usage } as const;
 
 describe('assertLifecycle finds a lifecycle that goes on after an abort, when it', () => {
-  const swallowed = 'swallowed the abort: it gave an answer when `next` had rejected with it';
+  const swallowed = 'swallowed the abort: it returned an answer although `next` had rejected with the abort';
   itFinds([
     {
       it: 'answers in place of a model call',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => sorry) }),
-      faults: [`abort (a run that is aborted while its model is at work): wrapModelCall ${swallowed}`],
+      faults: [`abort (a run that is aborted while its model is pending): wrapModelCall ${swallowed}`],
     },
     {
       it: 'answers in place of a tool call',
       make: () => ({ wrapToolCall: (_call, next) => next().catch(() => ({ content: 'Sorry.' })) }),
-      faults: [`abort (a run that is aborted while a tool is at work): wrapToolCall ${swallowed}`],
+      faults: [`abort (a run that is aborted while a tool is pending): wrapToolCall ${swallowed}`],
     },
     {
       it: 'tries again whatever the failure was',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => next()) }),
       faults: [
-        'abort (a run that is aborted while its model is at work): ' +
+        'abort (a run that is aborted while its model is pending): ' +
           'wrapModelCall called `next` again after the run was aborted',
       ],
     },
@@ -53,8 +53,8 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
         },
       }),
       faults: [
-        'streaming (a run with one answer, as a stream): the stream showed "This is answer 2." where the response says ' +
-          '"This is answer 1.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 2.", but the response says ' +
+          '"This is answer 1.": set `holdStream` if the lifecycle rewrites text, and return the last result of `next`',
       ],
     },
     {
@@ -90,7 +90,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         wrapModelCall: (request, next) =>
           next({ ...request, messages: request.messages.filter((message) => message.role !== 'tool') }),
       }),
-      faults: ['tool-calls (a run that calls tools): model call 2 is not paired: tool call "call_1" has no result'],
+      faults: ['tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: tool call "call_1" has no result'],
     },
     {
       it: 'turns results around',
@@ -101,7 +101,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
           ),
       }),
       faults: [
-        'tool-calls (a run that calls tools): model call 2 is not paired: ' +
+        'tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: ' +
           'message 2 has its results in another order than the calls',
       ],
     },
@@ -112,7 +112,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         afterModel: ({ content }) => void (content as unknown[]).push({ type: 'text', text: '!' }),
       }),
       faults: [
-        'answer (a run with one answer): afterModel changed what it was given in place: content has 2 entries, not 1',
+        'answer (a run with one answer): afterModel changed its arguments in place: content has 2 entries, not 1',
       ],
     },
     {
@@ -124,7 +124,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         },
       }),
       faults: [
-        'tool-calls (a run that calls tools): wrapToolCall changed what it was given in place: value is 0, not 1',
+        'tool-calls (a run that calls tools): wrapToolCall changed its arguments in place: value is 0, not 1',
       ],
     },
     {
@@ -136,15 +136,15 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         },
       }),
       faults: [
-        'answer (a run with one answer): wrapModelCall changed what it was given in place: tools has 0 entries, not 5',
+        'answer (a run with one answer): wrapModelCall changed its arguments in place: tools has 0 entries, not 5',
       ],
     },
     {
       it: 'shows text that is not the answer',
       make: () => ({ afterModel: () => HookAction.modify(sorry) }),
       faults: [
-        'streaming (a run with one answer, as a stream): the stream showed "This is answer 1." where the response says ' +
-          '"Sorry.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 1.", but the response says ' +
+          '"Sorry.": set `holdStream` if the lifecycle rewrites text, and return the last result of `next`',
       ],
     },
   ]);
@@ -201,7 +201,7 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
       },
       faults: [
         expect.stringMatching(
-          /^concurrency \(100 runs at once\): 99 of the runs held what belongs to another run, such as: run 1 has <run-\d+>$/,
+          /^concurrency \(100 runs at once\): 99 of the runs contain data of another run, for example: run 1 contains the marker <run-\d+>$/,
         ),
       ],
     },
@@ -219,7 +219,7 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
           },
         };
       },
-      faults: [expect.stringContaining('of the runs went otherwise than a run alone, such as: in run 1, ending is')],
+      faults: [expect.stringContaining('of the runs differ from a run without others, for example: in run 1, ending is')],
     },
   ]);
 });
@@ -236,9 +236,9 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
         },
       }),
       faults: [
-        'passive (a run that calls tools): it is not as it is without the lifecycle: ' +
+        'passive (a run that calls tools): a passive lifecycle must not change the run: ' +
           'messages[2].content[0].content is "again echo {\\"value\\":1}", not "echo {\\"value\\":1}"',
-        'passive (a run whose tools fail): it is not as it is without the lifecycle: ' +
+        'passive (a run whose tools fail): a passive lifecycle must not change the run: ' +
           'messages[2].content[3].content is "again echo {}", not "echo {}"',
       ],
     },
@@ -250,7 +250,7 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
           next({ ...request, messages: [...request.messages, { role: 'system', content: 'Be nice.' }] }),
       }),
       faults: [
-        'passive (a run with one answer): it is not as it is without the lifecycle: requests[0].messages has 2 entries, not 1',
+        'passive (a run with one answer): a passive lifecycle must not change the run: requests[0].messages has 2 entries, not 1',
       ],
     },
     {
@@ -258,7 +258,7 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
       passive: true,
       make: () => ({ afterAgent: (text) => (text.includes('answer 1') ? `${text} Yours, A.` : undefined) }),
       faults: [
-        'passive (a run with one answer): it is not as it is without the lifecycle: ' +
+        'passive (a run with one answer): a passive lifecycle must not change the run: ' +
           'text is "This is answer 1. Yours, A.", not "This is answer 1."',
       ],
     },

@@ -201,8 +201,8 @@ describe('the end of a script', () => {
       messages,
       retryable: false,
       message:
-        'The script has 1 step, and this is call 2. It was shown 4 messages, the last 3: ' +
-        'assistant "only", assistant calling add, tool "3". Add a step, or find out why the run went on.',
+        'The script has 1 step, but call 2 was made. The request had 4 messages, the last 3: ' +
+        'assistant "only", assistant calling add, tool "3". Add a step, or check why the run continued.',
     });
     expect(() => model.assertDone()).toThrow(error as Error);
   });
@@ -211,7 +211,7 @@ describe('the end of a script', () => {
     const model = scriptedModel([]);
 
     await expect(model.generate(request({ messages: [] }))).rejects.toThrow(
-      'The script has 0 steps, and this is call 1. It was shown no message.',
+      'The script has 0 steps, but call 1 was made. The request had no message.',
     );
   });
 
@@ -231,7 +231,7 @@ describe('the end of a script', () => {
     expect(() => model.assertDone()).toThrow(ScriptUnfinishedError);
     expect(() => model.assertDone()).toThrow(
       `7 of 8 scripted steps were not used: 2. says("${'x'.repeat(60)}…"), 3. calls(add), 4. a function, ` +
-        '5. delays(5, streams("ab", hangs())), 6. streams("a"), 7. fails(), 8. responds(). The run ended before them.',
+        '5. delays(5, streams("ab", hangs())), 6. streams("a"), 7. fails(), 8. responds(). Remove them, or check why the run ended early.',
     );
   });
 });
@@ -262,7 +262,7 @@ describe('a scripted model for many runs at once', () => {
     expect(() => model.assertDone()).toThrow('1 of 2 scripted steps were not used: 2. says("two")');
 
     await expect(model.generate(request({ messages: long }))).rejects.toThrow(
-      'The script has 2 steps, and this is call 3.',
+      'The script has 2 steps, but call 3 was made.',
     );
   });
 });

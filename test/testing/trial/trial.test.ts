@@ -29,8 +29,8 @@ describe('a probe', () => {
     await lifecycle.onError?.(undefined, twice);
 
     expect(takeProblems()).toEqual([
-      'a lifecycle beside it entered the run, and got 2 of afterAgent and onError, not one',
-      'a lifecycle beside it entered the run, and got 0 of afterAgent and onError, not one',
+      'another lifecycle must get one call of afterAgent or onError in a run that it entered, got 2',
+      'another lifecycle must get one call of afterAgent or onError in a run that it entered, got 0',
     ]);
     expect(takeProblems()).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe('the check of aborts', () => {
 
     await checkAbort({ trial, report: (problem: string) => problems.add(problem) } as unknown as Bench);
 
-    expect([...problems]).toEqual(['it was aborted, and ended as completed, not as ERR_RUN_ABORTED']);
+    expect([...problems]).toEqual(['an aborted run must end with ERR_RUN_ABORTED, got completed']);
   });
 });
 
@@ -70,7 +70,7 @@ describe('an outcome', () => {
     const outcome = errorOutcome(new TypeError('broken'), { requests: [], events: [], aborted: false });
 
     expect(outcome.ending).toBe('an error without code');
-    expect(outcomeProblems(outcome)).toEqual([{ problem: 'the run was not made: broken' }]);
+    expect(outcomeProblems(outcome)).toEqual([{ problem: 'the run could not start: broken' }]);
   });
 });
 
