@@ -8,7 +8,7 @@ const pages: Page[] = [
   ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map((path) => ({ path, text: readPage(path) })),
 ];
 
-/** The anchors of a page, as GitHub makes them of its headings. */
+/** Returns the anchors of a page, as GitHub creates them from headings. */
 function anchorsOf(path: string): string[] {
   const headings = readPage(path).matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading = '']) =>
@@ -31,7 +31,7 @@ function leadsSomewhere(from: string, link: string): boolean {
   return anchor === undefined || anchorsOf(target).includes(anchor);
 }
 
-/** Paths of the sources that a page names in passing. */
+/** Returns the source paths in the text of a page that are missing. */
 function missingPaths({ path, text }: Page): string[] {
   const named = [...text.matchAll(/\b(?:src|test|examples|bench|docs|scripts)\/[\w./-]*\w/g)].map(([found]) => found);
   return named
@@ -39,15 +39,15 @@ function missingPaths({ path, text }: Page): string[] {
     .map((found) => `${path} names ${found}`);
 }
 
-test('every link between the pages leads somewhere', () => {
+test('every link between the pages has a target', () => {
   expect(pages.flatMap(brokenLinks)).toEqual([]);
 });
 
-test('every file that a page names is there', () => {
+test('every file path in the text of a page exists', () => {
   expect(readPages().flatMap(missingPaths)).toEqual([]);
 });
 
-test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, which explains the hooks', () => {
+test('S4-NFR3.3, S4-SUM.S: the README links to the architecture guide, which explains the hooks', () => {
   expect(readPage('README.md')).toContain('](docs/architecture.md)');
   expect(readPage('docs/architecture.md')).toContain('## How hooks are compiled');
 });
@@ -55,7 +55,7 @@ test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, wh
 test.each([
   ['From run to answer', 11],
   ['An MCP call', 10],
-])('the steps in the picture of "%s" stand in the files that it names', (heading, count) => {
+])('the steps in the picture of "%s" are exported by the named files', (heading, count) => {
   const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const steps = [...section.matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
   const strays = steps.filter(
@@ -66,11 +66,11 @@ test.each([
   expect(strays.map(([line]) => line)).toEqual([]);
 });
 
-test('S4-NFR3.4: the README says what there is to migrate', () => {
+test('S4-NFR3.4: the README has a section about migration', () => {
   expect(readPage('README.md')).toMatch(/## Migration\n\nNot needed/);
 });
 
-test('a link or a path that leads nowhere is found', () => {
+test('a link or a path without a target is found', () => {
   const text = '[a](missing.md) [b](README.md#no-such-heading) [c](README.md#install) `src/missing.ts` `src/agent`';
 
   expect(brokenLinks({ path: 'a.md', text })).toEqual([

@@ -43,18 +43,15 @@ describe('Stop', () => {
     expect(told).toEqual(['a', 'b', 'c']);
   });
 
-  test.each(['has one abort signal with the reason, read %s the stop', 'after'])(
-    'has one signal, aborted with the reason, read %s it stops',
-    (when) => {
-      const stop = new Stop();
-      const early = when === 'before' ? stop.signal : undefined;
+  test.each(['before', 'after'])('has one abort signal with the reason, read %s the stop', (when) => {
+    const stop = new Stop();
+    const early = when === 'before' ? stop.signal : undefined;
 
-      stop.stop('x');
+    stop.stop('x');
 
-      expect([stop.signal.aborted, stop.signal.reason]).toEqual([true, 'x']);
-      expect(early ?? stop.signal).toBe(stop.signal);
-    },
-  );
+    expect([stop.signal.aborted, stop.signal.reason]).toEqual([true, 'x']);
+    expect(early ?? stop.signal).toBe(stop.signal);
+  });
 });
 
 describe('a Stop that follows', () => {

@@ -40,7 +40,9 @@ export async function missingPaths(
   const found = await Promise.all(
     paths.map(async (path) => {
       if ((await resolveInside(root, path)) !== undefined) return [];
-      const problem = (await isThere(join(root, path))) ? 'must be a path inside the directory, and exist' : 'is missing';
+      const problem = (await isThere(join(root, path)))
+        ? 'must be a path inside the directory, and exist'
+        : 'is missing';
       return [{ path: key, message: `${JSON.stringify(path)} ${problem}` }];
     }),
   );

@@ -6,21 +6,21 @@ import { itFinds } from '../../support/testing/find-faults.js';
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const sorry = { content: [{ type: 'text', text: 'Sorry.' }], finishReason: 'stop', usage } as const;
 
-describe('assertLifecycle finds a lifecycle that goes on after an abort, when it', () => {
+describe('assertLifecycle finds a lifecycle that continues after an abort, when it', () => {
   const swallowed = 'swallowed the abort: it returned an answer although `next` had rejected with the abort';
   itFinds([
     {
-      it: 'answers in place of a model call',
+      it: 'replaces a failed model call by an answer',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => sorry) }),
       faults: [`abort (a run that is aborted while its model is pending): wrapModelCall ${swallowed}`],
     },
     {
-      it: 'answers in place of a tool call',
+      it: 'replaces a failed tool call by an answer',
       make: () => ({ wrapToolCall: (_call, next) => next().catch(() => ({ content: 'Sorry.' })) }),
       faults: [`abort (a run that is aborted while a tool is pending): wrapToolCall ${swallowed}`],
     },
     {
-      it: 'tries again whatever the failure was',
+      it: 'retries after every error',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => next()) }),
       faults: [
         'abort (a run that is aborted while its model is pending): ' +
@@ -33,7 +33,7 @@ describe('assertLifecycle finds a lifecycle that goes on after an abort, when it
 describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () => {
   itFinds([
     {
-      it: 'calls it after the hook has settled',
+      it: 'calls `next` after the hook has settled',
       make: () => ({
         async wrapModelCall(_request, next) {
           const response = await next();
@@ -44,7 +44,7 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
       faults: ['answer (a run with one answer): wrapModelCall called `next` after it had settled'],
     },
     {
-      it: 'asks the model twice and returns the first answer',
+      it: 'calls the model twice and returns the first answer',
       make: () => ({
         async wrapModelCall(_request, next) {
           const first = await next();
@@ -77,7 +77,7 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
 describe('assertLifecycle finds a lifecycle that breaks the conversation, when it', () => {
   itFinds([
     {
-      it: 'drops results for good',
+      it: 'removes tool results from the messages',
       make: () => ({ beforeModel: (messages) => messages.filter((message) => message.role !== 'tool') }),
       faults: [
         'tool-calls (a run that calls tools): Lifecycle "lifecycle" failed in beforeModel: ' +
@@ -85,15 +85,17 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       ],
     },
     {
-      it: 'drops results for one call of the model',
+      it: 'removes tool results from a model call',
       make: () => ({
         wrapModelCall: (request, next) =>
           next({ ...request, messages: request.messages.filter((message) => message.role !== 'tool') }),
       }),
-      faults: ['tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: tool call "call_1" has no result'],
+      faults: [
+        'tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: tool call "call_1" has no result',
+      ],
     },
     {
-      it: 'turns results around',
+      it: 'reverses the order of tool results',
       make: () => ({
         beforeModel: (messages) =>
           messages.map((message) =>
@@ -116,19 +118,17 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       ],
     },
     {
-      it: 'changes arguments in place',
+      it: 'changes tool call arguments in place',
       make: () => ({
         wrapToolCall: (call, next) => {
           Object.assign(call.input ?? {}, { value: 0 });
           return next();
         },
       }),
-      faults: [
-        'tool-calls (a run that calls tools): wrapToolCall changed its arguments in place: value is 0, not 1',
-      ],
+      faults: ['tool-calls (a run that calls tools): wrapToolCall changed its arguments in place: value is 0, not 1'],
     },
     {
-      it: 'changes the request of the model in place',
+      it: 'changes a model request in place',
       make: () => ({
         wrapModelCall: (request, next) => {
           (request.tools as unknown[]).length = 0;
@@ -140,7 +140,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       ],
     },
     {
-      it: 'shows text that is not the answer',
+      it: 'rewrites text that the stream has shown',
       make: () => ({ afterModel: () => HookAction.modify(sorry) }),
       faults: [
         'streaming (a run with one answer, as a stream): the stream showed "This is answer 1.", but the response says ' +
@@ -150,10 +150,10 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
   ]);
 });
 
-describe('assertLifecycle finds a lifecycle that gives what no hook may give, when it', () => {
+describe('assertLifecycle finds a lifecycle with an invalid return value or shape, when it', () => {
   itFinds([
     {
-      it: 'answers with no response',
+      it: 'returns an invalid model response',
       make: () => ({ wrapModelCall: async () => ({ text: 'Hello.' }) as never }),
       faults: [
         'answer (a run with one answer): Lifecycle "lifecycle" failed in wrapModelCall: ' +
@@ -161,34 +161,34 @@ describe('assertLifecycle finds a lifecycle that gives what no hook may give, wh
       ],
     },
     {
-      it: 'answers a call with a text',
+      it: 'returns a string for a tool call',
       make: () => ({ name: 'texts', wrapToolCall: async () => 'done' as never }),
       faults: [
         expect.stringContaining('tool-calls (a run that calls tools): Lifecycle "texts" failed in wrapToolCall'),
       ],
     },
     {
-      it: 'gives a number, though its failures are passed over',
+      it: 'returns a number with `onFailure: continue`',
       make: () => ({ onFailure: 'continue', beforeModel: () => 5 as never }),
       faults: [expect.stringContaining('answer (a run with one answer): Lifecycle "lifecycle" failed in beforeModel')],
     },
     {
-      it: 'has a hook that is misspelt',
+      it: 'has a misspelt hook',
       make: () => ({ beforeModle() {} }) as AgentLifecycle,
       faults: [expect.stringContaining('did you mean `beforeModel`?')],
     },
     {
-      it: 'is no lifecycle at all',
+      it: 'is undefined',
       make: () => undefined as never,
       faults: [expect.stringContaining('shape (outside any run): ')],
     },
   ]);
 });
 
-describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', () => {
+describe('assertLifecycle finds a lifecycle that shares data between runs, when it', () => {
   itFinds([
     {
-      it: 'keeps the input on itself',
+      it: 'stores the input in a shared variable',
       make: () => {
         let kept = '';
         return {
@@ -206,7 +206,7 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
       ],
     },
     {
-      it: 'counts turns on itself',
+      it: 'counts turns in a shared variable',
       make: () => {
         let turns = 0;
         return {
@@ -219,7 +219,9 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
           },
         };
       },
-      faults: [expect.stringContaining('of the runs differ from a run without others, for example: in run 1, ending is')],
+      faults: [
+        expect.stringContaining('of the runs differ from a run without others, for example: in run 1, ending is'),
+      ],
     },
   ]);
 });
