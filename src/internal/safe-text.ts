@@ -1,6 +1,6 @@
 /** Options for making a string safe to show. */
 export interface SafeTextOptions {
-  /** Maximum number of characters. A longer string is cut, and its length is added. Default: no limit. */
+  /** Maximum number of characters. A longer string is cut, and its original length is appended. Default: no limit. */
   readonly maxLength?: number | undefined;
   /**
    * Shows a hidden character as its code, such as `\u{202e}`, and keeps the string on one line. Default: removes it.

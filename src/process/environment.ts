@@ -18,13 +18,13 @@ export interface EnvironmentSource {
   readonly exclude: readonly string[];
 }
 
-/** Returns the environment of a program from the workspace: the variables in `INHERITED_NAMES`, and `additions`. */
+/** Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and `additions`. */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, (name) => isListed(name, INHERITED));
 }
 
 /**
- * Returns the environment of a program that the user installed.
+ * Returns the environment of a program that the user configures.
  * Inherits every variable except API keys of model providers and the names in `withheld`; adds `additions`.
  */
 export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {

@@ -53,7 +53,7 @@ function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnF
     if (typeof value !== 'string')
       return bad('The command, its arguments and its variables must be strings', 'Pass strings only.');
     if (value.includes('\0'))
-      return bad('The command or one of its values contains a NUL character', 'Remove the NUL.');
+      return bad('The command, its arguments and its variables must not contain a NUL character', 'Remove the NUL.');
   }
   if (names.some((name) => name === '' || name.includes('=', NAME_START))) {
     return bad('The name of a variable must not be empty or contain "="', 'Rename the variable.');
@@ -149,7 +149,7 @@ export function explainSpawnError(error: unknown, command: string): SpawnFailure
  */
 export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget, 'command' | 'cwd'>): SpawnFailure {
   if (cwd === undefined || isFolder(cwd)) return explainSpawnError(error, command);
-  return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create it, or use another one.');
+  return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 
 export function failure(code: SpawnFailureCode, message: string, hint: string): SpawnFailure {

@@ -29,11 +29,12 @@ const MAX_TOKENS = 5_000;
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
   // `trimStart` also removes a byte order mark.
   const lines = text.trimStart().split(/\r\n?|\n/);
-  if (lines[0]?.trimEnd() !== '---') return { problem: 'it must begin with front matter: add a first line of ---' };
+  if (lines[0]?.trimEnd() !== '---')
+    return { problem: 'the file must begin with front matter: add a first line of ---' };
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
-  if (end < 0) return { problem: 'its front matter must end with a line of ---' };
+  if (end < 0) return { problem: 'the front matter must end with a line of ---' };
   const fields = await readFields(lines.slice(1, end));
-  if ('problem' in fields) return { problem: `its front matter ${fields.problem}` };
+  if ('problem' in fields) return { problem: `the front matter ${fields.problem}` };
   const body = lines.slice(end + 1).join('\n');
   return { fields, body: body.trim() };
 }
@@ -53,7 +54,7 @@ function parse(yaml: Yaml, source: string): Fields | Refusal {
   if (unsafe === undefined) return refuse(`has more than ${MAX_TOKENS} tokens`);
   return unsafe.length === 0
     ? fieldsOf(yaml, source)
-    : refuse(`may have no anchor, alias or tag, and at most ${MAX_NESTING} levels`, unsafe);
+    : refuse(`must not have anchors, aliases or tags, or more than ${MAX_NESTING} levels`, unsafe);
 }
 
 const OPENING = ['flow-seq-start', 'flow-map-start'];

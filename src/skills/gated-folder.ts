@@ -6,7 +6,7 @@ export type OpenedFolder = { readonly root: string } | { readonly problem: strin
 
 /**
  * A directory whose content is used only as it was approved. A directory of the user needs no approval, and does not go
- * through the gate, which would record each skill in its file.
+ * through the gate, which would record each skill in the approval file.
  */
 export class GatedFolder {
   constructor(

@@ -6,7 +6,7 @@ import type { Skill, SkillBody, SkillEntry } from './skill.js';
 
 /** The skills that can be used now. */
 export interface Skills {
-  /** Returns all skills. Those of extension packages come first, in the order of loading. */
+  /** Returns all skills. Skills of extension packages come first, in the order of loading. */
   list(): readonly Skill[];
   /** Returns the skill with this id, or with this name if only one has it. Throws a SkillUnknownError otherwise. */
   get(nameOrId: string): Skill;
@@ -25,7 +25,7 @@ export interface Skills {
 }
 
 /**
- * Holds skills, those of extension packages and others.
+ * A registry of skills, from extension packages or elsewhere.
  *
  * @example
  * const review = { id: 'review', name: 'review', description: 'Reviews a file.', parameters: [{ name: 'file' }] };

@@ -42,7 +42,7 @@ export interface TrustGate {
   verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision>;
   /** Revokes the approvals with this digest for all processes. Returns their number. */
   revoke(digest: string): Promise<number>;
-  /** True if writing to the path could change what is trusted. Also true for missing files. */
+  /** True if writing to the path could change what is trusted. Also true for paths that do not exist yet. */
   isProtectedPath(path: string): boolean;
   readonly store: TrustStore;
 }

@@ -39,7 +39,7 @@ function strayBlocks(given: readonly Block[], known: readonly Region[]): string[
   const code = new Set(known.map((region) => region.code));
   return given
     .filter((block) => !['sh', 'text', 'json'].includes(block.language) && !code.has(block.code))
-    .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`);
+    .map(({ path, line, code: text }) => `${path}:${line} is not a region of an example: ${text.split('\n')[0]}`);
 }
 
 describe('S4-NFR3.2, S4-FR3.AC: code in the docs comes from files that compile and run', () => {
@@ -59,7 +59,7 @@ describe('S4-NFR3.2, S4-FR3.AC: code in the docs comes from files that compile a
       blocksOf({ path: 'a.md', text: `\`\`\`${language}\n${code}\n\`\`\`\n` });
 
     expect(strayBlocks(page('const a = {\n  b,\n};'), known)).toEqual([]);
-    expect(strayBlocks(page('const a = {};'), known)).toEqual(['a.md:1 is in no file that runs: const a = {};']);
+    expect(strayBlocks(page('const a = {};'), known)).toEqual(['a.md:1 is not a region of an example: const a = {};']);
     expect(strayBlocks(page('let a;', 'js'), known)).toHaveLength(1);
     expect(strayBlocks(page('npm test', 'sh'), known)).toEqual([]);
   });

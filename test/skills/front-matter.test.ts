@@ -96,23 +96,23 @@ describe('front matter', () => {
   });
 
   test.each([
-    ['no dashes', 'Just text.', 'it must begin with front matter: add a first line of ---'],
-    ['no end', '---\nname: x\n', 'its front matter must end with a line of ---'],
-    ['a line without a key', '---\nname\n---\n', 'its front matter must consist of lines of `key: value`'],
-    ['a list', '---\n- a\n---\n', 'its front matter must consist of lines of `key: value`'],
-    ['a key twice', '---\na: 1\na: 2\n---\n', 'its front matter has "a" twice'],
+    ['no dashes', 'Just text.', 'the file must begin with front matter: add a first line of ---'],
+    ['no end', '---\nname: x\n', 'the front matter must end with a line of ---'],
+    ['a line without a key', '---\nname\n---\n', 'the front matter must consist of lines of `key: value`'],
+    ['a list', '---\n- a\n---\n', 'the front matter must consist of lines of `key: value`'],
+    ['a key twice', '---\na: 1\na: 2\n---\n', 'the front matter has "a" twice'],
     [
       'a map as a key',
       '---\n{a: b}: c\n---\n',
-      'its front matter is invalid: With stringKeys, all keys must be strings',
+      'the front matter is invalid: With stringKeys, all keys must be strings',
     ],
-    ['an open quote', '---\na: "b\nc: d\n---\n', 'its front matter is invalid: Missing closing "quote'],
-    ['too many bytes', `---\na: ${'é'.repeat(33_000)}\n---\n`, 'its front matter has more than 64 KiB'],
-    ['too many tokens', `---\n${'- a\n'.repeat(1_300)}---\n`, 'its front matter has more than 5000 tokens'],
+    ['an open quote', '---\na: "b\nc: d\n---\n', 'the front matter is invalid: Missing closing "quote'],
+    ['too many bytes', `---\na: ${'é'.repeat(33_000)}\n---\n`, 'the front matter has more than 64 KiB'],
+    ['too many tokens', `---\n${'- a\n'.repeat(1_300)}---\n`, 'the front matter has more than 5000 tokens'],
     [
       'references',
       '---\na:\n  - &x y\n  - *x\n---\n',
-      'its front matter may have no anchor, alias or tag, and at most 32 levels',
+      'the front matter must not have anchors, aliases or tags, or more than 32 levels',
     ],
   ])('is refused with %s', async (_what, text, problem) => {
     expect(await readFrontMatter(text)).toEqual({ problem });
@@ -232,7 +232,7 @@ describe('every file is parsed or refused quickly:', () => {
     const text = Array.from({ length: 300 }, (_, at) => `${' '.repeat(at)}a:`).join('\n');
 
     expect(await readFrontMatter(`---\n${text}\n---\n`)).toEqual({
-      problem: expect.stringContaining('at most 32 levels'),
+      problem: expect.stringContaining('more than 32 levels'),
     });
   });
 });

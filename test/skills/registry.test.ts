@@ -142,7 +142,7 @@ describe('the skill tool', () => {
       '<skill name="a:deploy">\nRead references/how.md first.\n</skill>\nFiles, to be read with `file`:\nreferences/how.md\n',
       'This is in the conversation already: see the earlier result.',
       'Like this.',
-      expect.stringContaining('it must stay in its directory'),
+      expect.stringContaining('the path must stay in its directory'),
       expect.stringContaining('a:deploy'),
     ]);
     expect(results.map(({ isError }) => isError === true)).toEqual([false, false, false, true, true]);

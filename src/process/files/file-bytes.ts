@@ -11,11 +11,11 @@ export async function readBytes(path: string, max: number): Promise<FileBytes> {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
-      if (!stats.isFile()) return { problem: 'it must be a file', isAbsent: false };
+      if (!stats.isFile()) return { problem: 'the path must lead to a file', isAbsent: false };
       if (stats.size > max)
-        return { problem: `it has ${stats.size} bytes, at most ${max} are allowed`, isAbsent: false };
+        return { problem: `the file must have at most ${max} bytes, got ${stats.size}`, isAbsent: false };
       const bytes = await file.readFile();
-      return bytes.length > max ? { problem: `it has more than the allowed ${max} bytes`, isAbsent: false } : { bytes };
+      return bytes.length > max ? { problem: `the file must have at most ${max} bytes`, isAbsent: false } : { bytes };
     } finally {
       await file.close();
     }
@@ -32,6 +32,6 @@ export async function readText(path: string, max: number): Promise<{ text: strin
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) };
   } catch {
-    return { problem: 'it must be valid UTF-8' };
+    return { problem: 'the file must be valid UTF-8' };
   }
 }

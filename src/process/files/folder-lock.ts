@@ -173,7 +173,7 @@ class HolderWatch {
     private readonly silentMs: number,
   ) {}
 
-  /** Returns the name of the holder if it is dead, and `NOBODY` if the directory has no lock file. */
+  /** Returns the name of a dead holder. Returns `NOBODY` if the lock file has been missing for `silentMs`. */
   async deadHolder(): Promise<string | undefined> {
     const names = await readdir(this.folder).catch((): string[] => []);
     const holder = names.find((name) => name.startsWith(HELD));

@@ -5,11 +5,11 @@ import { isInside } from './location.js';
 
 /** Returns the problem with a path that must be relative and stay inside its directory. Looks at the string only. */
 export function problemOfRelativePath(path: string): string | undefined {
-  if (path === '') return 'it must not be empty';
-  if (path.includes('\0')) return 'it must not contain a NUL character';
+  if (path === '') return 'the path must not be empty';
+  if (path.includes('\0')) return 'the path must not contain a NUL character';
   if (isAbsolute(path) || win32.isAbsolute(path) || /^[A-Za-z]:/.test(path))
-    return 'it must be relative to the directory, not absolute';
-  if (path.split(/[\\/]/).includes('..')) return 'it must stay in its directory: remove ".."';
+    return 'the path must be relative, not absolute';
+  if (path.split(/[\\/]/).includes('..')) return 'the path must stay in its directory: remove ".."';
   return undefined;
 }
 

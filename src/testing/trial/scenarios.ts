@@ -33,7 +33,7 @@ const PARTS = [
 
 const echo = (value: number) => ({ name: 'trial_echo', input: { value } });
 
-/** All scenarios that end by themselves. Created for each run, because some of them count. */
+/** All scenarios that end by themselves. Call the function for each run, because some scenarios count their calls. */
 export const SCENARIOS = {
   answer: () => ({ name: 'a run with one answer', script: numbered() }),
   /** A question with an image, answered with known parts of every kind and one unknown part. */

@@ -11,8 +11,8 @@ export class Approvals {
   /** Answers of this process that are not in the store: refusals, and approvals that could not be stored. */
   private readonly answers = new Map<string, Answer>();
   /**
-   * Content that this process has found approved. If its approval disappears without a revoke here, the content has
-   * changed.
+   * Content that this process has seen approved. It counts as approved before, even if another process replaces the
+   * approval.
    */
   private readonly found = new Set<string>();
   private readonly open = new Map<string, Promise<void>>();
@@ -56,14 +56,14 @@ export class Approvals {
     await asked;
   }
 
-  /** Returns the stored approval of an item, even if its content was different. */
+  /** Returns the stored approval of an item, even if the content of the item has changed since. */
   async previous(of: Identified): Promise<Approval | undefined> {
     const wanted = identityText(identityOf(of));
     return (await this.store.list()).find((approval) => identityText(approval) === wanted);
   }
 
   async forget(digest: string): Promise<number> {
-    // Cleared before the store, because these answers may exist because the store fails.
+    // Cleared first: these answers exist if the store failed before, and the store may fail again.
     for (const known of [this.answers, this.found]) {
       for (const key of known.keys()) if (key.startsWith(digest)) known.delete(key);
     }
@@ -119,7 +119,7 @@ async function askUser(request: ApprovalRequest, approve: Approver, settings: Ga
   const late = new Promise<Answer>((resolve) => {
     timer = clock.setTimeout(() => {
       logger.warn(
-        `The approval prompt for ${JSON.stringify(request.item.name)} had no answer within ${timeoutMs} ms. It is not allowed to run.`,
+        `The approval prompt for ${JSON.stringify(request.item.name)} had no answer within ${timeoutMs} ms. The item is not allowed to run.`,
       );
       resolve('failed');
     }, timeoutMs);
@@ -129,12 +129,15 @@ async function askUser(request: ApprovalRequest, approve: Approver, settings: Ga
     .then((answer: unknown): Answer => {
       if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
       logger.warn(
-        `The approver must return a boolean for ${JSON.stringify(request.item.name)}. It is not allowed to run.`,
+        `The approver must return a boolean for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
       );
       return 'failed';
     })
     .catch((error: unknown): Answer => {
-      logger.error(`The approver failed for ${JSON.stringify(request.item.name)}. It is not allowed to run.`, error);
+      logger.error(
+        `The approver failed for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
+        error,
+      );
       return 'failed';
     });
   try {

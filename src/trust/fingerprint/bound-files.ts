@@ -116,8 +116,8 @@ function* findNamed(words: Iterable<string>, places: FilePlaces): Generator<Name
 }
 
 /**
- * Refuses `..` that leaves an extension package of the workspace: the package runs from a copy, where the path would
- * differ.
+ * Refuses a path with `..` that leaves an extension package of the workspace. The package runs from a copy, where that
+ * path would lead to another file.
  */
 function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
   if (root === undefined || around.in !== 'workspace' || !CLIMBING.test(word)) return;

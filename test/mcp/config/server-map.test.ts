@@ -233,7 +233,7 @@ describe('a map of servers', () => {
     expect(stateOf(mcp, 'raw')).toBe('connected');
     expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(message),
-      expect.stringContaining('it must be a file'),
+      expect.stringContaining('the path must lead to a file'),
     ]);
     expect(await rejectionOf(readMcpConfig(path, { scope: 'user' }))).toMatchObject({ code: 'ERR_MCP_CONFIG', path });
   });

@@ -180,7 +180,7 @@ test('the lock of an ended worker thread expires', async () => {
   await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
 });
 
-test('an extension is cleared in other sessions while one session is locked', async () => {
+test('clearExtension deletes the state of other sessions while one session is locked', async () => {
   const folder = await temporaryFolder();
   const store = new FileStateStore({ folder });
   for (const session of ['a', 'b', 'c']) {
