@@ -14,7 +14,7 @@ export interface LoadSkillsOptions {
   /** Decides whether skills from the workspace may be used. */
   readonly gate: TrustGate;
   readonly workspaceDir: string;
-  /** Directories whose subdirectories hold a SKILL.md. List those of the user first. */
+  /** Directories whose subdirectories hold a SKILL.md. List the user's directories first. */
   readonly roots: readonly { readonly scope: SkillScope; readonly folder: string }[];
 }
 
