@@ -1,4 +1,5 @@
-// Compares the public API of each entry with test/package/api/<entry>.api.md. With --write, updates those files instead.
+// Compares the public API of each entry with test/package/api/<entry>.api.md. With --write, updates those files
+// instead.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';

@@ -27,8 +27,8 @@ export function build(...options) {
 }
 
 /**
- * Removes imports without names from declaration files: the declaration bundler leaves them behind, and users would have
- * to install those packages. Lets imports of optional packages fail silently; their types are then `any`.
+ * Removes imports without names from declaration files: the declaration bundler leaves them behind, and users would
+ * have to install those packages. Lets imports of optional packages fail silently; their types are then `any`.
  * @param {string} declarations
  */
 function withoutNeeds(declarations) {
@@ -38,8 +38,8 @@ function withoutNeeds(declarations) {
 }
 
 /**
- * Adds `type` to each export that exists as a type only. The declaration bundler drops the keyword, so that using such a
- * class as a value would compile and fail at run time.
+ * Adds `type` to each export that exists as a type only. The declaration bundler drops the keyword, so that using such
+ * a class as a value would compile and fail at run time.
  * @param {string} declarations
  * @param {ReadonlySet<string>} values
  */

@@ -1,4 +1,5 @@
-// Runs the programs of test/compat against the packed package on other runtimes. Installs these runtimes from npm each time.
+// Runs the programs of test/compat against the packed package on other runtimes.
+// Installs these runtimes from npm each time.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

@@ -1,4 +1,5 @@
-// Runs the MCP conformance suite against keelson/mcp. Passes its arguments on to the suite, such as `--scenario tools_call`.
+// Runs the MCP conformance suite against keelson/mcp.
+// Passes its arguments on to the suite, such as `--scenario tools_call`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

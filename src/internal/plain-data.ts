@@ -60,7 +60,7 @@ export function isPlainObject(value: object): boolean {
 
 /**
  * Returns the member names to check for spelling mistakes. For a plain object these are all keys. For a class instance,
- * whose other members are its own affair, these are the names that match `pattern`, including methods.
+ * which may have further members, these are the names that match `pattern`, including methods.
  */
 export function suspectNames(value: object, pattern: RegExp): string[] {
   if (isPlainObject(value)) return Object.keys(value);

@@ -1,4 +1,6 @@
-/** Variables of this process that a program inherits if the workspace configures it. A trailing `*` matches any ending. */
+/**
+ * Variables of this process that a program inherits if the workspace configures it. A trailing `*` matches any ending.
+ */
 export const INHERITED_NAMES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR'],
   // Windows programs fail to start without these.

@@ -18,7 +18,10 @@ export interface EnvironmentSource {
   readonly exclude: readonly string[];
 }
 
-/** Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and `additions`. */
+/**
+ * Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and
+ * `additions`.
+ */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, (name) => isListed(name, INHERITED));
 }

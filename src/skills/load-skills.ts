@@ -27,8 +27,8 @@ export interface LoadedSkills {
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two skills have the same name, the one of the workspace is used;
- * within one scope the first is used.
+ * Loads the skills of the user and of the workspace. If two skills have the same name, the one of the workspace is
+ * used; within one scope the first is used.
  *
  * @example
  * const workspaceDir = process.cwd();

@@ -15,8 +15,8 @@ interface SkillCall {
 }
 
 /**
- * Offers skills to the model: one tool that lists them in its description, and returns the text of a skill or a file that
- * lies beside it. An empty registry brings no tool.
+ * Offers skills to the model with one tool. Its description lists the skills; a call returns the instructions of a skill
+ * or one of its files. If the registry is empty, the tool is left out.
  *
  * @example
  * const registry = new SkillRegistry();
@@ -110,7 +110,10 @@ function schemaOf(skills: readonly Skill[]) {
     properties: {
       name: { type: 'string', enum: skills.map(({ id }) => id) },
       parameters: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
-      file: { type: 'string', description: 'A file of the skill, by its path in there, in place of the instructions.' },
+      file: {
+        type: 'string',
+        description: 'The path of a file of the skill, to get the file instead of the instructions.',
+      },
     },
     required: ['name'],
     additionalProperties: false,

@@ -9,7 +9,7 @@ import type { Bench } from './bench.js';
  * Starts many runs of one agent at once, each with its own marker in every string, and reports markers from other runs.
  */
 export async function checkConcurrency({ trial, report, runs, input }: Bench): Promise<void> {
-  const alone = await trial.run({ ...markedScenario(0, input), name: 'a run alone, before many at once' });
+  const alone = await trial.run({ ...markedScenario(0, input), name: 'a single run before the concurrent runs' });
   const name = `${runs} runs at once`;
   const scenarios = Array.from({ length: runs }, (_, index) => ({ ...markedScenario(index + 1, input), name }));
   const outcomes = await trial.runTogether(scenarios);

@@ -9,7 +9,8 @@ import { aborted } from './step.js';
 export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-nothing';
 
 /**
- * Creates a tool that accepts any arguments and has one fault. By default the name of the fault is the name of the tool.
+ * Creates a tool that accepts any arguments and has one fault. By default the name of the fault is the name of the
+ * tool.
  *
  * @example
  * const agent = new Agent({ model: scriptedModel([calls('throws'), says('sorry')]), tools: [faultyTool('throws')] });

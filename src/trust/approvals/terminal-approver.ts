@@ -11,7 +11,8 @@ export interface TerminalApproverOptions {
 }
 
 /**
- * Asks for approval on the terminal, one prompt at a time. Shows the whole command line, with hidden characters escaped.
+ * Asks for approval on the terminal, one prompt at a time. Shows the whole command line, with hidden characters
+ * escaped.
  *
  * Only `y` and `yes` approve. Anything else refuses, including Enter, input typed before the prompt, and a stream that
  * is not a terminal.

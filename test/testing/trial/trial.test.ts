@@ -54,7 +54,7 @@ describe('a counted signal', () => {
   });
 });
 
-describe('the check of aborts', () => {
+describe('checkAbort', () => {
   it('reports an aborted run that completed', async () => {
     const problems = new Set<string>();
     const trial = { run: async () => ({ aborted: true, ending: 'completed' }) } as unknown as Bench['trial'];
@@ -82,7 +82,7 @@ describe('a time limit', () => {
   });
 });
 
-describe('the watch for rejections', () => {
+describe('watchRejections', () => {
   it('does nothing without a global process', () => {
     vi.stubGlobal('process', undefined);
 
