@@ -1,5 +1,5 @@
 /**
- * A kit for tests of agents and of lifecycles, for any test runner.
+ * Test utilities for agents and lifecycles. They work with any test runner.
  *
  * @packageDocumentation
  */

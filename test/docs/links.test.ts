@@ -20,11 +20,11 @@ test('every link between the pages leads somewhere', () => {
   expect(pages.flatMap((page) => brokenLinks(page))).toEqual([]);
 });
 
-test('every file that a page names is there', () => {
+test('every file path in the text of a page exists', () => {
   expect(readPages().flatMap(missingPaths)).toEqual([]);
 });
 
-test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, which explains the hooks', () => {
+test('S4-NFR3.3, S4-SUM.S: the README links to the architecture guide, which explains the hooks', () => {
   expect(readPage('README.md')).toContain('](docs/architecture.md)');
   expect(readPage('docs/architecture.md')).toContain('## How hooks are compiled');
 });
@@ -32,7 +32,7 @@ test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, wh
 test.each([
   ['From run to answer', 11],
   ['An MCP call', 10],
-])('the steps in the picture of "%s" stand in the files that it names', (heading, count) => {
+])('the steps in the picture of "%s" are exported by the named files', (heading, count) => {
   const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const steps = [...section.matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
   const strays = steps.filter(
@@ -43,11 +43,11 @@ test.each([
   expect(strays.map(([line]) => line)).toEqual([]);
 });
 
-test('S4-NFR3.4: the README says what there is to migrate', () => {
+test('S4-NFR3.4: the README has a section about migration', () => {
   expect(readPage('README.md')).toMatch(/## Migration\n\nNot needed/);
 });
 
-test('a link or a path that leads nowhere is found', () => {
+test('a link or a path without a target is found', () => {
   const text = '[a](missing.md) [b](README.md#no-such-heading) [c](README.md#install) `src/missing.ts` `src/agent`';
 
   expect(brokenLinks({ path: 'a.md', text })).toEqual([

@@ -15,19 +15,19 @@ export interface AssertProgress {
   readonly total: number;
 }
 
-/** What `assertLifecycle` needs to know of a lifecycle. */
+/** Options of `assertLifecycle`. */
 export interface AssertLifecycleOptions<Context = unknown> {
-  /** The lifecycle claims to change nothing: each run is compared with the same one without it. Default: false. */
+  /** The lifecycle is expected to change nothing: each run is compared with the same run without it. Default: false. */
   readonly passive?: boolean | undefined;
-  /** Handed to every run, for a lifecycle that reads `run.context`. */
+  /** The context passed to every run, as `run.context`. */
   readonly context?: Context | undefined;
-  /** What the runs are asked, for a lifecycle that would refuse it. Default: `Hello.` */
+  /** The input of the runs. Set it if the lifecycle refuses the default, `Hello.` */
   readonly input?: string | undefined;
-  /** How many runs go at once in `concurrency`. Default: 100. */
+  /** Number of concurrent runs in the check `concurrency`. Default: 100. */
   readonly runs?: number | undefined;
-  /** How long a run, a hook after its run, and `close` may take, in milliseconds. Default: 2,000. */
+  /** Time limit in milliseconds for a run, for a hook after its run, and for `close`. Default: 2,000. */
   readonly limitMs?: number | undefined;
-  /** Checks to leave out, where a lifecycle does on purpose what they object to. */
+  /** Checks to skip, because the lifecycle breaks their rules on purpose. */
   readonly skip?: readonly LifecycleCheck[] | undefined;
   /** Called before each check. A throw ends the assertion with that error. */
   readonly onProgress?: ((progress: AssertProgress) => void) | undefined;
@@ -54,13 +54,16 @@ export type AssertLifecycleArguments<Context> = unknown extends Context
   : [options: AssertLifecycleOptions<Context> & { readonly context: Context }];
 
 /**
- * Runs a lifecycle on a real agent with scripted models, and checks that it keeps its contract: calls and results stay
- * paired, lifecycles beside it get their end, an abort ends its run at once wherever it comes, models and tools may
- * fail, hang and time out, a stream gives what a run gives, a hundred runs at once share nothing, nothing is changed in
- * place, `next` is left alone once the hook has settled, and no rejection goes unhandled.
+ * Runs a lifecycle on a real agent with scripted models, and checks that it keeps its contract. Among other rules:
  *
- * Give a function that makes the lifecycle: each check then has a new one, with an agent of its own. One instance is
- * put through all of them on one agent, which is closed at the end.
+ * - every tool call keeps exactly one result;
+ * - an abort ends the run at once, at any hook and any step;
+ * - failing, hanging and slow models and tools are handled;
+ * - a stream gives the same result as a run;
+ * - concurrent runs share no data;
+ * - hooks change no data in place, and do not call `next` after they have settled;
+ * - other lifecycles get their `afterAgent` or `onError`;
+ * - no promise rejection is left unhandled.
  *
  * Resolves with the checks that were made. Rejects with LifecycleFaultyError, which lists everything that is broken.
  * Rejects with LifecycleBudgetError, which names the running check, if the checks take longer than `budgetMs`.

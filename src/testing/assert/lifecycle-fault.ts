@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../errors.js';
 
-/** What `assertLifecycle` checks. The option `skip` leaves one out. */
+/** The checks of `assertLifecycle`. The option `skip` leaves checks out. */
 export type LifecycleCheck =
   | 'shape'
   | 'answer'
@@ -15,21 +15,21 @@ export type LifecycleCheck =
   | 'session'
   | 'shutdown';
 
-/** Takes what is broken. What is of one kind is listed once, with the text of the first, and counted. */
+/** Records a problem. Problems with the same kind are listed once, with the first message and a count. */
 export type Report = (problem: string, kind?: string) => void;
 
-/** One thing that is wrong with a lifecycle. */
+/** One way in which a lifecycle breaks its contract. */
 export interface LifecycleFault {
-  /** The check that found it first. */
+  /** The first check that found the fault. */
   readonly check: LifecycleCheck;
-  /** The run in which that was, such as `a run that calls tools`. */
+  /** The run in which the fault was found, such as `a run that calls tools`. */
   readonly run: string;
   readonly problem: string;
-  /** How often it was found. */
+  /** The number of times that the fault was found. */
   readonly count: number;
 }
 
-/** A lifecycle breaks its contract. Lists everything that is wrong with it, each with the check that found it. */
+/** Thrown if a lifecycle breaks its contract. Lists every fault with the check that found it. */
 export class LifecycleFaultyError extends KeelsonError {
   readonly code = 'ERR_LIFECYCLE_FAULTY';
   readonly lifecycle: string;

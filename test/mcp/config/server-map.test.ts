@@ -60,7 +60,7 @@ test('F1: lists a server of a fresh clone as pending, and does not start or cont
       state: 'pending',
       scope: 'workspace',
       toolCount: 0,
-      lastError: expect.stringContaining('nobody to ask'),
+      lastError: expect.stringContaining('no approver is set'),
     },
     { name: 'remote', state: 'pending' },
   ]);
@@ -144,7 +144,7 @@ test('F6: does not pass a command line in `command` to a shell', async () => {
 
   expect(mcp.status()).toMatchObject([
     { state: 'unavailable', lastError: expect.stringContaining('could not be started') },
-    { state: 'unavailable', lastError: expect.stringContaining('Give its arguments as a list of their own') },
+    { state: 'unavailable', lastError: expect.stringContaining('Pass the arguments as a separate list') },
   ]);
   expect(existsSync(join(folder, 'pwned'))).toBe(false);
 });
@@ -233,7 +233,7 @@ describe('a configuration file', () => {
     expect(stateOf(mcp, 'raw')).toBe('connected');
     expect(logger.lines.filter((line) => line.startsWith('error'))).toEqual([
       expect.stringMatching(message),
-      expect.stringContaining('it is no file'),
+      expect.stringContaining('the path must lead to a file'),
     ]);
     expect(await rejectionOf(readMcpConfig(path, { scope: 'user' }))).toMatchObject({ code: 'ERR_MCP_CONFIG', path });
   });

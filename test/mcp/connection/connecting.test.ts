@@ -125,10 +125,10 @@ describe('S0-8.5: a server that does not start is logged and becomes unavailable
     return path;
   };
   const ways: readonly (readonly [string, (path: string) => object, RegExp])[] = [
-    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" is in no folder of PATH/],
+    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" was not found in PATH/],
     ['a missing file', (path) => ({ command: join(path, 'none') }), /ENOENT/],
     ['a file that is not executable', (path) => ({ command: join(path, 'plain') }), /chmod \+x/],
-    ['a folder', (path) => ({ command: path }), /is a folder/],
+    ['a folder', (path) => ({ command: path }), /is a directory/],
     ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
     ['a text file without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
     ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /There is no folder \/nowhere/],

@@ -39,7 +39,7 @@ class Audit implements AgentLifecycle {
 }
 
 describe('assertLifecycle', () => {
-  it('names the checks that were made', async () => {
+  it('returns the names of the checks', async () => {
     expect(await assertLifecycle({}, { passive: true })).toEqual([
       ...['shape', 'answer', 'tool-calls', 'tool-errors', 'model-errors', 'time-outs', 'streaming', 'passive'],
       ...['abort', 'concurrency', 'session', 'shutdown'],
@@ -49,7 +49,7 @@ describe('assertLifecycle', () => {
     ]);
   });
 
-  it('makes a lifecycle for each check where it is given a function, and uses an instance throughout', async () => {
+  it('calls a function for each check, and uses an instance for all checks', async () => {
     let made = 0;
     const checked = await assertLifecycle(() => {
       made += 1;
@@ -65,7 +65,7 @@ describe('assertLifecycle', () => {
     ]);
   });
 
-  it('passes a cache, which answers one run with what the model said in another', async () => {
+  it('accepts a cache that answers a run with the response of another run', async () => {
     const cache = (): AgentLifecycle => {
       const known = new Map<string, ModelResponse>();
       return {
@@ -81,7 +81,7 @@ describe('assertLifecycle', () => {
     expect(await assertLifecycle(cache, { limitMs: 1_000 })).toHaveLength(11);
   });
 
-  it('asks and hands over what the lifecycle needs', async () => {
+  it('passes the input and the context to the lifecycle', async () => {
     const picky: AgentLifecycle<{ tenant: string }> = {
       name: 'picky',
       beforeAgent: (input, run) =>
@@ -91,7 +91,7 @@ describe('assertLifecycle', () => {
 
     await assertLifecycle(picky, { passive: true, input: 'Please.', context: { tenant: 'acme' }, runs: 5 });
     await expect(assertLifecycle(picky, { runs: 1, context: { tenant: 'other' } })).rejects.toThrow('asked badly');
-    // @ts-expect-error the lifecycle reads a context, so the runs need one
+    // @ts-expect-error the lifecycle has a Context, so `context` is required
     await expect(assertLifecycle(picky, { runs: 1 })).rejects.toThrow('asked badly');
   });
 });
@@ -148,9 +148,9 @@ describe('the course of the checks', () => {
 describe('a lifecycle that behaves passes', () => {
   const passive: readonly (readonly [name: string, make: () => AgentLifecycle])[] = [
     ['that is recorded at every hook', () => recorder().lifecycle('recorded')],
-    ['that writes an audit, asynchronously and by run', () => new Audit()],
+    ['that writes an audit log asynchronously', () => new Audit()],
     [
-      'that has a time limit and passes over its failures',
+      'with a time limit and `onFailure: continue`',
       () => ({ timeoutMs: 1_000, onFailure: 'continue', wrapModelCall: (_request, next) => next() }),
     ],
   ];
@@ -160,29 +160,29 @@ describe('a lifecycle that behaves passes', () => {
   });
 
   const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
-    ['and refuses every run', { beforeAgent: () => HookAction.reject('closed') }],
-    ['and answers every run', { beforeModel: () => HookAction.respond('closed') }],
-    ['and answers in place of the model', { wrapModelCall: async () => answer('from the cache') }],
-    ['and suspends every call', { wrapToolCall: () => HookAction.suspend('ask somebody') }],
-    ['and denies every call', { wrapToolCall: () => ({ content: 'denied', isError: true }) }],
-    ['and hides the tools', { beforeToolSelection: () => [] }],
-    ['and brings tools', { tools: [faultyTool('throws')] }],
-    ['and rewrites arguments', { wrapToolCall: (call, next) => next({ ...call, input: { redacted: true } }) }],
-    ['and compacts', { beforeModel: (messages) => messages.slice(0, 1) }],
-    ['and dates the answer', { afterAgent: (text) => `${text} (${Math.random()})` }],
+    ['that refuses every run', { beforeAgent: () => HookAction.reject('closed') }],
+    ['that answers every run', { beforeModel: () => HookAction.respond('closed') }],
+    ['that answers instead of the model', { wrapModelCall: async () => answer('from the cache') }],
+    ['that suspends every call', { wrapToolCall: () => HookAction.suspend('ask somebody') }],
+    ['that denies every call', { wrapToolCall: () => ({ content: 'denied', isError: true }) }],
+    ['that hides the tools', { beforeToolSelection: () => [] }],
+    ['that adds tools', { tools: [faultyTool('throws')] }],
+    ['that rewrites arguments', { wrapToolCall: (call, next) => next({ ...call, input: { redacted: true } }) }],
+    ['that compacts the messages', { beforeModel: (messages) => messages.slice(0, 1) }],
+    ['that changes each answer', { afterAgent: (text) => `${text} (${Math.random()})` }],
     [
-      'and redacts what is shown',
+      'that redacts the stream',
       { holdStream: true, afterModel: (response) => HookAction.modify({ ...response, content: answer('…').content }) },
     ],
     [
-      'and tries a model again that failed',
+      'that retries a failed model call',
       {
         wrapModelCall: (_request, next) =>
           next().catch((error: unknown) => (error instanceof ModelError ? next() : Promise.reject(error))),
       },
     ],
     [
-      'and asks once more after the answer',
+      'that adds a question after the answer',
       {
         afterModel(response, run) {
           const asked = run.messages.some((message) => textOf(message) === 'Are you sure?');
