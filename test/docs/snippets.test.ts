@@ -41,10 +41,12 @@ const blocks = readPages().flatMap(blocksOf);
 
 function strayBlocks(given: readonly Block[], known: readonly Region[]): string[] {
   const code = new Set(known.map((region) => region.code));
-  return given
-    // `typescript` marks the code of other libraries.
-    .filter((block) => !['sh', 'text', 'json', 'typescript'].includes(block.language) && !code.has(block.code))
-    .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`);
+  return (
+    given
+      // `typescript` marks the code of other libraries.
+      .filter((block) => !['sh', 'text', 'json', 'typescript'].includes(block.language) && !code.has(block.code))
+      .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`)
+  );
 }
 
 describe('S4-NFR3.2, S4-FR3.AC: code in the docs is cut from files that compile and run', () => {
