@@ -107,7 +107,7 @@ async function readText(agent, ctx) {
   return text;
 }
 
-// The interface of the external benchmark requires a default export.
+// biome-ignore lint/style/noDefaultExport: the external benchmark requires a default export.
 export default {
   label: 'keelson',
   pkg: 'keelson',

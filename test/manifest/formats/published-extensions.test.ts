@@ -248,7 +248,12 @@ describe('a Claude Code plugin as it is published', () => {
     const { loader } = await place.load(both);
 
     expect(loader.status().diagnostics).toMatchObject([
-      { problems: [{ message: '"out" must be a path inside the directory, and exist' }, { message: '"none" is missing' }] },
+      {
+        problems: [
+          { message: '"out" must be a path inside the directory, and exist' },
+          { message: '"none" is missing' },
+        ],
+      },
     ]);
   });
 

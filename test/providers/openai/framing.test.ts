@@ -60,7 +60,10 @@ describe('a server that streams without being asked', () => {
     const cut = await exchange({ chunks: [chunk({ content: 'Hi' })] });
     const failed = await exchange({ chunks: [{ error: { message: 'No credits', code: 402 } }] });
 
-    expect(cut.error).toMatchObject({ message: expect.stringContaining('ended before the response was complete'), retryable: true });
+    expect(cut.error).toMatchObject({
+      message: expect.stringContaining('ended before the response was complete'),
+      retryable: true,
+    });
     expect(failed.error).toMatchObject({ message: 'No credits', status: 402, retryable: false });
   });
 });
