@@ -6,7 +6,7 @@ const DELTA = 'tok ';
 const MOST_TURNS = 200;
 const MOST_CALLS = 8;
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-// Made once, so that the fake model costs nothing.
+// Created once, so that the fake model costs nothing.
 const CALLS = Array.from({ length: MOST_TURNS }, (_, turn) =>
   Array.from({ length: MOST_CALLS }, (_, k) => ({ id: `call_${turn}_${k}`, json: `{"a":${turn + 1},"b":${k + 1}}` })),
 );
@@ -48,7 +48,7 @@ function lastResult(messages) {
 }
 
 /**
- * Knows the turn by the length of the history: a user's message, then two messages a turn.
+ * Derives the turn from the length of the history: one user message, then two messages per turn.
  * @param {Spec} spec
  * @returns {import('keelson').Model}
  */
@@ -107,8 +107,7 @@ async function readText(agent, ctx) {
   return text;
 }
 
-// The interface of the outside benchmark asks for a default export.
-// biome-ignore lint/style/noDefaultExport: see above
+// biome-ignore lint/style/noDefaultExport: the external benchmark requires a default export.
 export default {
   label: 'keelson',
   pkg: 'keelson',

@@ -1,4 +1,4 @@
-// Where time and bytes go: `node bench/profile.mjs '{"turns":1,"calls":1}' [the URL of a build]`.
+// Profiles time and bytes by function: `node bench/profile.mjs '{"turns":1,"calls":1}' [the URL of a build]`.
 import { Session } from 'node:inspector/promises';
 import { keelsonSide } from './work/keelson.mjs';
 import { ANSWER } from './work/script.mjs';
@@ -48,7 +48,7 @@ const runs = await spin(2000);
 const { profile } = await session.post('Profiler.stop');
 const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
 print(
-  `time, ${(2_000_000 / runs).toFixed(2)} µs a run`,
+  `time, ${(2_000_000 / runs).toFixed(2)} µs per run`,
   (profile.samples ?? []).map((id, i) => [/** @type {Frame} */ (frames.get(id)), profile.timeDeltas?.[i] ?? 0]),
 );
 

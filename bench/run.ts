@@ -75,12 +75,13 @@ function report(figures: Record<string, Figure[]>, { race, seconds }: { race: Ra
 function choose(names: readonly string[]): (readonly [string, Measurement])[] {
   return names.map((name) => {
     const measure = MEASUREMENTS[name];
-    if (measure === undefined) throw new Error(`"${name}" is not one of ${Object.keys(MEASUREMENTS).join(', ')}.`);
+    if (measure === undefined)
+      throw new Error(`\`--only\` must name measurements (${Object.keys(MEASUREMENTS).join(', ')}), got "${name}".`);
     return [name, measure] as const;
   });
 }
 
-/** `--quick` is for a look, not for a decision. */
+/** `--quick` gives rough figures with wide spreads. */
 function raceOptions(): RaceOptions {
   const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
   return { rounds, passes: values.quick ? 8 : 16, warmMs: values.quick ? 200 : 300, blockMs: 10 };

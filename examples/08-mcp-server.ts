@@ -54,5 +54,12 @@ assert.deepEqual(
   ['High water at six.', 'Denied: write_file may change something.'],
 );
 assert.deepEqual(await readdir(folder), ['tides.txt']);
+const path = join(folder, 'tides.txt');
+// #region without-agent
+const files = mcp.server('files');
+const { content } = await files.callTool('read_text_file', { path }, { timeoutMs: 5_000 });
+await files.restart();
+// #endregion
+assert.equal(content, 'High water at six.');
 await agent.close();
 await rm(folder, { recursive: true });

@@ -1,4 +1,5 @@
-// Writes (--write) or compares the public surface of each entry: test/package/api/<entry>.api.md.
+// Compares the public API of each entry with test/package/api/<entry>.api.md. With --write, updates those files
+// instead.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -8,8 +9,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}test/package/api/`;
 
 /**
- * One report for each entry, by entry name: every exported declaration, sorted, without comments, and below them what
- * these refer to and is not exported itself.
+ * Returns one report for each entry, by entry name. A report lists every exported declaration, sorted and without
+ * comments, then the declarations that these refer to but that are not exported.
  * @returns {Map<string, string>}
  */
 export function apiReports() {
@@ -20,7 +21,7 @@ export function apiReports() {
     entries.map(({ name, specifier, source }) => {
       const exported = exportsOf(program, source);
       const inner = referredTo(program.getTypeChecker(), exported, ours);
-      // A subpath that speaks of what the root exports need not repeat it.
+      // The report of a subpath leaves out types that the root entry exports.
       for (const symbol of atRoot) inner.delete(symbol);
       const sections = [section('Exported', exported, ours), section('Referred to, not exported', inner, ours)];
       return [name, `# ${specifier}\n${sections.join('')}`];
@@ -35,7 +36,8 @@ export function committedReport(entry) {
 }
 
 /**
- * A program over the declarations of `src`, which are made in memory, so that inferred types are written out.
+ * Creates a program from the declaration files of `src`, so that inferred types are written out. Generates the files in
+ * memory.
  * @param {string[]} files
  */
 function declarationProgram(files) {
@@ -117,7 +119,7 @@ function describe(symbol, name, ours) {
   return [name, [...own.map(publicText), ...renamed].join('\n')];
 }
 
-/** The text of a declaration without its private members. @param {ts.Declaration} declaration */
+/** Returns the text of a declaration without its private members. @param {ts.Declaration} declaration */
 function publicText(declaration) {
   const node = ts.isVariableDeclaration(declaration) ? declaration.parent.parent : declaration;
   const hidden = ts.isClassDeclaration(node) ? node.members.filter(isPrivate) : [];
@@ -183,7 +185,9 @@ function main() {
   }
   const changed = [...reports].filter(([entry, text]) => committedReport(entry) !== text).map(([entry]) => entry);
   if (changed.length === 0) return;
-  console.error(`The public surface of ${changed.join(', ')} is not what test/package/api says. Run: npm run api`);
+  console.error(
+    `The public API of ${changed.join(', ')} differs from the reports in test/package/api. To accept the change, run: npm run api`,
+  );
   process.exitCode = 1;
 }
 

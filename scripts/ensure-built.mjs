@@ -6,7 +6,7 @@ import { build } from './build.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inputs = ['src', 'package.json', 'tsconfig.json', 'tsup.config.ts', 'scripts/build.mjs'];
 
-/** Builds `dist` where it is missing or older than what it is made of. */
+/** Builds `dist` if it is missing or older than its sources. */
 export function ensureBuilt() {
   const built = Math.min(modifiedAt('dist/index.js'), modifiedAt('dist/index.cjs'), modifiedAt('dist/index.d.ts'));
   if (built > Math.max(...inputs.flatMap(filesIn).map(modifiedAt))) return;

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 
 /**
  * @typedef {object} Entry
- * @property {string} name the file name in dist, without its ending
- * @property {string} specifier what a user imports
- * @property {string} source the file in src
+ * @property {string} name the file name in dist, without extension
+ * @property {string} specifier the import path for users
+ * @property {string} source the source file in src
  */
 
 /**
- * The entries of the package. They are listed in tsconfig.json, since examples and tests import them by name; the build and
- * knip read them here, and a test holds package.json and typedoc.json to the same list.
+ * Returns the entry points of the package. They are listed in tsconfig.json, because examples and tests import them by
+ * name. The build and knip read them from there, and a test compares package.json and typedoc.json with that list.
  * @returns {Entry[]}
  */
 export function readEntries() {

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Packs this package, installs the tarball into a new empty project as a user would, and returns the project's folder. */
+/**
+ * Packs this package and installs the tarball into a new empty project, as a user would. Returns the project directory.
+ */
 export function createPackedProject() {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-packed-'));
   const packed = npm(['pack', '--json', '--pack-destination', folder], root);

@@ -1,16 +1,16 @@
-/** What every error of this library has in common. */
+/** Options of the {@link KeelsonError} constructor. */
 export interface KeelsonErrorOptions {
   readonly cause?: unknown;
 }
 
 /**
- * The base of every error that this library throws. `code` is stable across versions; `message` is for people and may
- * change. The table of codes stands in docs/errors.md. `instanceof` holds between copies of this library as well, such
- * as the one for `import` and the one for `require`: an application may load both.
+ * Base class of every error that this library throws. `code` is stable across versions; `message` is for people and may
+ * change. docs/errors.md lists the codes. `instanceof` also holds between two loaded copies of this library, such as
+ * the `import` build and the `require` build.
  */
 export abstract class KeelsonError extends Error {
   /**
-   * Says so of the classes of another copy.
+   * Marks the error classes of every copy of this library.
    *
    * @internal
    */
@@ -23,31 +23,31 @@ export abstract class KeelsonError extends Error {
     this.name = new.target.name;
   }
 
-  /** What its JSON holds: its own members and the message, which JSON leaves out of an error by itself. */
+  /** Returns the error's own members and its `message`, which `JSON.stringify` leaves out of an `Error`. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
 
   /**
-   * By name where the error is of another copy, whose classes are others; never where it is of this one.
+   * Compares an error of another copy of this library by class name, and an error of this copy by class.
    *
    * @internal
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // biome-ignore lint/complexity/noThisInStatic: every class of errors inherits this, and means itself.
-    let isOne = super[Symbol.hasInstance](value);
-    if (isOne || !(value instanceof Error)) return isOne;
-    let at = value.constructor as typeof KeelsonError;
-    for (; at?.isKeelson; at = Object.getPrototypeOf(at)) {
-      if (at === KeelsonError) return false;
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the error class that inherits this method.
+    let isInstance = super[Symbol.hasInstance](value);
+    if (isInstance || !(value instanceof Error)) return isInstance;
+    let errorClass = value.constructor as typeof KeelsonError;
+    for (; errorClass?.isKeelson; errorClass = Object.getPrototypeOf(errorClass)) {
+      if (errorClass === KeelsonError) return false;
       // biome-ignore lint/complexity/noThisInStatic: as above.
-      isOne ||= at.name === this.name;
+      isInstance ||= errorClass.name === this.name;
     }
-    return isOne;
+    return isInstance;
   }
 }
 
-/** An option is unknown, missing, or has a value that it cannot have. Thrown before anything starts. */
+/** An option is unknown, missing or invalid. Thrown before anything starts. */
 export class OptionInvalidError extends KeelsonError {
   readonly code = 'ERR_OPTION_INVALID';
   /** The path of the option, such as `maxTurns` or `timeouts.runMs`. */
@@ -59,7 +59,7 @@ export class OptionInvalidError extends KeelsonError {
   }
 }
 
-/** A lifecycle has an unknown member, or a member of the wrong kind. Lists everything that is wrong with it. */
+/** A lifecycle has an unknown or invalid member. `problems` lists every one of them. */
 export class LifecycleInvalidError extends KeelsonError {
   readonly code = 'ERR_LIFECYCLE_INVALID';
   readonly lifecycle: string;
@@ -72,7 +72,7 @@ export class LifecycleInvalidError extends KeelsonError {
   }
 }
 
-/** A tool's definition cannot be used. */
+/** A tool definition is invalid. */
 export class ToolInvalidError extends KeelsonError {
   readonly code = 'ERR_TOOL_INVALID';
   readonly tool: string;
@@ -83,7 +83,7 @@ export class ToolInvalidError extends KeelsonError {
   }
 }
 
-/** Two tools would be offered to the model under one name. */
+/** Two tools have the same name. */
 export class ToolConflictError extends KeelsonError {
   readonly code = 'ERR_TOOL_CONFLICT';
   readonly tool: string;
@@ -94,15 +94,15 @@ export class ToolConflictError extends KeelsonError {
   }
 }
 
-/** A message, or a list of messages, that no model could be given. Nothing ran. */
+/** A message or an array of messages is invalid. No model and no tool was called with it. */
 export class MessageInvalidError extends KeelsonError {
   readonly code = 'ERR_MESSAGE_INVALID';
 }
 
-/** A run was started from open tool calls without a decision on each of them. Nothing ran. */
+/** The `resume` decisions do not match the open tool calls of the messages. Nothing ran. */
 export class ResumeInvalidError extends KeelsonError {
   readonly code = 'ERR_RESUME_INVALID';
-  /** The ids of the calls that the error is about. */
+  /** The ids of the tool calls whose decision is missing, unexpected or invalid. */
   readonly calls: readonly string[];
 
   constructor(problem: string, calls: readonly string[]) {
@@ -111,7 +111,7 @@ export class ResumeInvalidError extends KeelsonError {
   }
 }
 
-/** `next` was called after the hook that it was given to had settled. The call did nothing. */
+/** A hook called its `next` after the hook had settled. The call had no effect. */
 export class NextExpiredError extends KeelsonError {
   readonly code = 'ERR_NEXT_EXPIRED';
 
@@ -120,21 +120,21 @@ export class NextExpiredError extends KeelsonError {
   }
 }
 
-/** A hook gave something that cannot be taken there. Becomes the cause of a LifecycleError. */
+/** A hook, or a callback option, returned an invalid value. Reported as the `cause` of a LifecycleError. */
 export class HookResultInvalidError extends KeelsonError {
   readonly code = 'ERR_HOOK_RESULT_INVALID';
   readonly result: unknown;
 
   constructor(expected: string, result: unknown) {
-    super(`It gave ${kindOf(result)}; ${expected}.`);
+    super(`${expected}; got ${kindOf(result)}.`);
     this.result = result;
   }
 }
 
-/** Something took longer than it may. `what` says what, such as `model call` or `tool "search"`. */
+/** An operation exceeded its time limit. `what` names the operation, such as `model call` or `tool "search"`. */
 export class TimeoutExceededError extends KeelsonError {
   readonly code = 'ERR_TIMEOUT';
-  /** The same may take less time later. */
+  /** Always true: a retry may be fast enough. */
   readonly retryable = true;
   readonly what: string;
   readonly timeoutMs: number;
@@ -146,7 +146,7 @@ export class TimeoutExceededError extends KeelsonError {
   }
 }
 
-/** The agent was closed: it starts no run, and ends those that were going on. */
+/** The agent was closed. It starts no new run, and the active runs were aborted. */
 export class AgentClosedError extends KeelsonError {
   readonly code = 'ERR_AGENT_CLOSED';
 
@@ -155,16 +155,16 @@ export class AgentClosedError extends KeelsonError {
   }
 }
 
-/** The run is over, so nothing can join it or end it any more. */
+/** The run already had its final answer when `run.add`, `run.end` or `next` was called. */
 export class RunEndedError extends KeelsonError {
   readonly code = 'ERR_RUN_ENDED';
 
   constructor(action: string) {
-    super(`\`${action}\` came after the run had its answer. Call it before afterAgent.`);
+    super(`\`${action}\` was called after the run had its answer. Call it before afterAgent.`);
   }
 }
 
-/** The session was closed. */
+/** A run was started in a closed session. */
 export class SessionClosedError extends KeelsonError {
   readonly code = 'ERR_SESSION_CLOSED';
 
@@ -173,7 +173,7 @@ export class SessionClosedError extends KeelsonError {
   }
 }
 
-/** A run inside a run of the same session would wait for itself for ever. */
+/** A run was started inside another run of the same session. Both runs would wait for each other for ever. */
 export class SessionReentryError extends KeelsonError {
   readonly code = 'ERR_SESSION_REENTRY';
 
@@ -182,7 +182,7 @@ export class SessionReentryError extends KeelsonError {
   }
 }
 
-/** A loader that is not optional could not load. */
+/** A loader failed, and the loader is not `optional`. */
 export class LoaderError extends KeelsonError {
   readonly code = 'ERR_LOADER_FAILED';
   readonly loader: string;
@@ -193,7 +193,7 @@ export class LoaderError extends KeelsonError {
   }
 }
 
-/** An optional package that this part of the library needs is not installed, or cannot be loaded. */
+/** An optional package is needed, but is not installed or cannot be loaded. */
 export class PackageMissingError extends KeelsonError {
   readonly code = 'ERR_PACKAGE_MISSING';
   /** The package's name. */
@@ -208,7 +208,7 @@ export class PackageMissingError extends KeelsonError {
 
 const LONGEST_SHOWN = 80;
 
-/** A few words for a value of the wrong kind. */
+/** Names the type of an invalid value, for an error message. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return 'an array';
@@ -217,7 +217,7 @@ function kindOf(value: unknown): string {
   return typeof type === 'string' ? `an object of type "${type.slice(0, 40)}"` : 'an object without a known type';
 }
 
-/** A value of the wrong kind, in a few words: a string in quotes, cut, and with its unseen characters as numbers. */
+/** Describes an invalid value for an error message. Strings are quoted and cut; invisible characters are escaped. */
 export function describeValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   if (typeof value === 'function') return 'a function';
@@ -227,18 +227,18 @@ export function describeValue(value: unknown): string {
   return value.length > LONGEST_SHOWN ? `${seen}…` : seen;
 }
 
-/** A short text for any thrown value, for use inside another message. */
+/** Returns the message of any thrown value, for use inside another message. */
 export function describeError(error: unknown): string {
   try {
-    // By its stack: an error of another realm, such as a test runner's, is no instance of this one's.
+    // An error of another realm, such as a test runner's, fails `instanceof Error` but has a stack.
     if (error instanceof Error || typeof (error as Error | undefined)?.stack === 'string') {
-      // An AggregateError, such as of a connection that was refused, may have no message of its own.
+      // An AggregateError, such as that of a refused connection, may have an empty message.
       const { message, name, errors } = error as Error & Partial<AggregateError>;
       const text = message || errors?.map?.(describeError).join('; ') || name;
       if (text) return String(text);
     }
     return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error));
   } catch {
-    return 'something that cannot be shown';
+    return 'a value that cannot be shown';
   }
 }

@@ -14,7 +14,7 @@ import { agentViolations, nameViolations, rootViolations } from './support/archi
 
 const sources = readSources();
 
-/** Makes up a `src` folder: `{ 'path.ts': text }`. */
+/** Converts `{ 'path.ts': source }` to the source files of a bad example. */
 function planted(files: Record<string, string>): SourceFile[] {
   return Object.entries(files).map(([path, text]) => ({ path, text }));
 }
@@ -25,14 +25,14 @@ const members = (count: number) => Array.from({ length: count }, (_, index) => `
 interface Rule {
   readonly title: string;
   readonly check: (files: readonly SourceFile[]) => string[];
-  /** Small bad examples, and what the check says of each. */
+  /** Small bad examples, each with the violations that the check must report. */
   readonly bad: readonly (readonly [files: Record<string, string>, violations: readonly string[]])[];
 }
 
 // covers: S4-PC3, S4-NFR5.3
 const rules: readonly Rule[] = [
   {
-    title: 'imports go down the layers only, those of types too',
+    title: 'a layer imports only lower layers, type imports included',
     check: layerViolations,
     bad: [
       [
@@ -65,7 +65,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'node: modules stay in their own parts, and the root reaches none',
+    title: 'only some folders import node: modules, and the root entry reaches none of them',
     check: nodeViolations,
     bad: [
       [{ 'agent/a.ts': "import { join } from 'node:path';" }, ['agent/a.ts may not import node:path']],
@@ -77,7 +77,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'a client of a third party is imported in its own leaf only',
+    title: 'each third-party package is imported only in its own folder',
     check: packageViolations,
     bad: [
       [{ 'agent/a.ts': "import type OpenAI from 'openai';" }, ['agent/a.ts may not import openai']],
@@ -103,7 +103,7 @@ const rules: readonly Rule[] = [
     bad: [[{ 'a.ts': 'const a = 1;\nconst b = a as any;' }, ['a.ts:2 says `any`']]],
   },
   {
-    title: 'no plain error is made',
+    title: 'no plain `Error` is constructed',
     check: plainErrorViolations,
     bad: [
       [{ 'a.ts': "throw new Error('x');" }, ['a.ts:1 makes a plain Error']],
@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'files and functions are short, and their medians too',
+    title: 'files and functions are short, also in the median',
     check: sizeViolations,
     bad: [
       [{ 'a.ts': lines(301) }, ['a.ts has 301 lines, more than 300', 'the median file has 301 lines, more than 120']],
@@ -127,7 +127,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'nothing has more than three parameters',
+    title: 'no function has more than three parameters',
     check: parameterViolations,
     bad: [
       [{ 'a.ts': 'function f(a, b, c, d) {}' }, ['a.ts:1 has 4 parameters, more than 3']],
@@ -135,7 +135,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'the root names at most twelve values beside its errors, each explicitly',
+    title: 'the root entry exports at most twelve values by name, apart from errors',
     check: rootViolations,
     bad: [
       [{ 'a.ts': '' }, ['src/index.ts is missing']],
@@ -158,7 +158,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'files are named in kebab-case after what they hold',
+    title: 'file names are in kebab-case and describe the content',
     check: nameViolations,
     bad: [
       [{ 'agent/runLoop.ts': '' }, ['agent/runLoop.ts is not in kebab-case']],
@@ -169,11 +169,11 @@ const rules: readonly Rule[] = [
 ];
 
 describe.each(rules)('$title', ({ check, bad }) => {
-  test('in src', () => {
+  test('holds for src', () => {
     expect(check(sources)).toEqual([]);
   });
 
-  test.each(bad)('and a bad example is found: %o', (files, violations) => {
+  test.each(bad)('reports the violations of a bad example: %o', (files, violations) => {
     expect(check(planted(files))).toEqual(violations);
   });
 });
@@ -195,11 +195,11 @@ test.each(['src', 'test'] as const)('no folder of %s holds more than fifteen fil
   expect(folderViolations(readPaths(folder))).toEqual([]);
 });
 
-test('tests lie where the source file that they are named after lies', () => {
+test('each test file has the path of the source file that it is named after', () => {
   expect(mirrorViolations(readPaths('test'), readPaths('src'))).toEqual([]);
 });
 
-test('a full folder is found, and so is a test out of place', () => {
+test('the checks report a folder with too many files and a test file with a wrong path', () => {
   const sixteen = Array.from({ length: 16 }, (_, index) => `a/${index}.ts`);
   const sources = ['mcp/server/status.ts', 'mcp/tools/name.ts'];
 
@@ -212,7 +212,7 @@ test('a full folder is found, and so is a test out of place', () => {
   ]);
 });
 
-test('every folder of src with files in it has a sentence in docs/architecture.md', () => {
+test('docs/architecture.md describes every folder of src that has files', () => {
   const page = readFileSync(new URL('../docs/architecture.md', import.meta.url), 'utf8');
   const folders = new Set(readPaths('src').map((path) => `src/${path}`.replace(/\/[^/]*$/, '')));
   const told = [...folders].filter((folder) => page.includes(`| \`${folder}\` | `));

@@ -24,11 +24,11 @@ function write(path: string, text: string): string {
   return path;
 }
 
-/** Parts in this process and outside of it write one file, so that their order is one order. */
+/** Lifecycles in this process and in child processes write to one file, which records their order. */
 const note = (line: string) => appendFileSync(record, `${line}\n`);
 const noting = (line: string) => ({ command: 'sh', args: ['-c', `cat > /dev/null; echo '${line}' >> '${record}'`] });
 
-/** A lifecycle as a user writes one. */
+/** A lifecycle in the style of an application. */
 class Audit implements AgentLifecycle {
   beforeAgent = () => note('class beforeAgent');
   afterAgent = () => note('class afterAgent');
@@ -80,7 +80,7 @@ const manifest = {
   hooks: { after_tool: [{ name: 'log', ...noting('manifest hook after_tool') }] },
 };
 
-test('one agent uses every family at once, in the documented order of one chain', async () => {
+test('one agent runs every kind of extension in the documented order', async () => {
   write(join(workspaceDir, 'helm.mjs'), plugin);
   const config = write(
     join(workspaceDir, 'app.plugins.mjs'),

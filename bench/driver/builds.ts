@@ -7,22 +7,22 @@ import { type Edited, editSources, withoutDispatch } from './without-dispatch.js
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The URLs of the builds that are measured. */
+/** The URLs of the measured builds. */
 export interface Builds {
-  /** A copy of `dist`, so that a build meanwhile changes nothing. */
+  /** A copy of `dist`, so that a rebuild during the measurement has no effect. */
   readonly shipped: string;
-  /** The sources as they are, bundled like the two below. */
+  /** The unchanged sources, bundled with the same options as the next two builds. */
   readonly whole: string;
-  /** The same without the dispatch of hooks. */
+  /** The sources without the dispatch of hooks. */
   readonly bare: string;
-  /** A control: `bare`, but that one place of dispatch makes an object a run. */
+  /** A control: `bare` with one object allocated per run. */
   readonly leaking: string;
-  /** In how many places dispatch was taken out. */
+  /** The number of places from which dispatch was removed. */
   readonly places: number;
   remove(): void;
 }
 
-/** Makes the builds in a folder of their own under `node_modules`, where their imports are found. */
+/** Creates the builds in a new directory under `node_modules`, where their imports are resolved. */
 export async function makeBuilds(): Promise<Builds> {
   ensureBuilt();
   const cache = join(root, 'node_modules', '.cache');
@@ -60,18 +60,19 @@ async function bundle(outfile: string, options: BuildOptions = {}): Promise<stri
     write: false,
     ...options,
   });
-  // Once more: what stands behind a `return` that the first pass made falls away in the second.
+  // A second pass removes code after a `return` that the first pass created.
   const { code } = await transform(outputFiles?.[0]?.text ?? '', { minifySyntax: true, target: 'es2022' });
   writeFileSync(outfile, code);
   return pathToFileURL(outfile).href;
 }
 
-/** What is left of a call stands behind a `return`, with nothing to call. */
+/** Dead code after a `return`: the rest of a removed call. */
 const CALL = /.*(?<!function )\b(runThread|(?<!\.)wrapModelCall|(?<!\.)wrapToolCall)\((?!void 0\b).*/;
 
 async function bundleBare(outfile: string, edited: Edited): Promise<string> {
   const url = await bundle(outfile, { define: edited.constants, plugins: [editSources(edited)] });
   const left = CALL.exec(readFileSync(outfile, 'utf8'));
-  if (left !== null) throw new Error(`The build without dispatch still has some: ${left[0].trim()}`);
+  if (left !== null)
+    throw new Error(`The build without dispatch must not read hook points, but still contains: ${left[0].trim()}`);
   return url;
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Work } from '../work/script.mjs';
 
-/** What one run asks of the machine, counted exactly. */
+/** The exact cost of one run. */
 export interface Exact {
   readonly bytes: number;
   readonly microtasks: number;
@@ -11,17 +11,17 @@ export interface Exact {
 
 const script = fileURLToPath(new URL('../work/exact.mjs', import.meta.url));
 
-// No collection may run between two readings of the heap.
+// No garbage collection may run between two readings of the heap.
 const ROOMY = ['--expose-gc', '--max-semi-space-size=256', '--min-semi-space-size=256'];
-/** The interpreter alone, so that two equal paths differ by exactly nothing. */
+/** Without the optimizing compilers, equal code allocates exactly equal bytes. */
 const EXACTLY = [...ROOMY, '--no-opt', '--no-sparkplug', '--single-threaded'];
 
-/** Bytes and microtasks as the source asks for them. */
+/** Counts bytes and microtasks of a run in the interpreter. */
 export function countExactly(side: string, work: Partial<Work>, ...control: 'late'[]): Promise<Exact> {
   return count(EXACTLY, [side, JSON.stringify(work), ...control]);
 }
 
-/** Bytes as they are after optimisation. */
+/** Counts bytes of a run after optimisation. */
 export function countOptimised(side: string, work: Partial<Work>): Promise<Exact> {
   return count(ROOMY, [side, JSON.stringify(work)]);
 }

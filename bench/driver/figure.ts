@@ -1,31 +1,31 @@
 import { median } from './race.js';
 
-/** One line of the report. */
+/** A row of the report. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: '×' | 'µs' | 'ns' | 'ms' | 'B' | 'kB' | '';
-  /** What the value may be at most; undefined where it is only reported. */
+  /** The upper bound of the value; undefined for a figure without a bound. */
   readonly bound?: number | undefined;
-  /** A control is broken on purpose: it has to miss the bound. */
+  /** True for a control, which is slow on purpose and must exceed the bound. */
   readonly control?: boolean | undefined;
-  /** What each round gave; `value` is their median. */
+  /** The value of each round. `value` is their median. */
   readonly rounds?: readonly number[] | undefined;
-  /** What else is worth knowing, such as the times behind a ratio. */
+  /** Further information, such as the times behind a ratio. */
   readonly note?: string | undefined;
 }
 
-/** Whether a bound is held, and a control caught. */
+/** True if a figure is within its bound, or a control exceeds its bound. */
 export function isRight({ value, bound, control = false }: Figure): boolean {
   return bound === undefined || (Number.isFinite(value) && value <= bound !== control);
 }
 
-/** The median of some rounds. */
+/** Returns a figure whose value is the median of the rounds. */
 export function figureOf(rounds: readonly number[], rest: Omit<Figure, 'value' | 'rounds'>): Figure {
   return { ...rest, value: median(rounds), rounds };
 }
 
-/** A number with as many digits as say something. */
+/** Formats a number with about three significant digits. */
 export function digits(value: number): string {
   const size = Math.abs(value);
   if (Number.isInteger(value) || size >= 1000) return Math.round(value).toLocaleString('en-US');

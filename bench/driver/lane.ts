@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Work } from '../work/script.mjs';
 
-/** One side of a race: what it does, and on which build. */
+/** One side of a race: its work and its build. */
 export interface LaneSpec {
   /** `floor`, or the URL of a build of the library. */
   readonly side: string;
   readonly work: Partial<Work> & { readonly kind?: 'run' | 'construct' | 'concurrent' };
-  /** For the process. */
+  /** Flags of the child process. */
   readonly nodeFlags?: readonly string[];
 }
 
-/** What one run took, in µs. */
+/** The time of one run, in µs. */
 export interface Sample {
   readonly wallUs: number;
   readonly cpuUs: number;
-  /** The lesser of the two: other processes lengthen the one, helper threads the other. */
+  /** The smaller of wall time and CPU time: other processes add to wall time, helper threads to CPU time. */
   readonly busyUs: number;
 }
 
-/** A warm process that runs a block when asked. */
+/** A warmed-up child process that runs a block on request. */
 export interface Lane {
   block(): Promise<Sample>;
   close(): void;
@@ -33,7 +33,7 @@ export interface LaneTimes {
 
 const script = fileURLToPath(new URL('../work/lane.mjs', import.meta.url));
 
-/** Starts a process for one side, checks its work and warms it up. */
+/** Starts a child process for one side, checks its work and warms it up. */
 export async function openLane({ side, work, nodeFlags = [] }: LaneSpec, times: LaneTimes): Promise<Lane> {
   const child = fork(script, [side, JSON.stringify(work)], { execArgv: [...nodeFlags] });
   await reply(child);
@@ -49,7 +49,7 @@ function ask<T>(child: ChildProcess, order: object): Promise<T> {
 async function reply(child: ChildProcess): Promise<unknown> {
   const stop = new AbortController();
   const exited = once(child, 'exit', { signal: stop.signal }).then(() => {
-    throw new Error(`a measured process ended: ${child.spawnargs.slice(1).join(' ')}`);
+    throw new Error(`The measured process ended before its block was finished: ${child.spawnargs.slice(1).join(' ')}`);
   });
   try {
     const [message] = await Promise.race([once(child, 'message', { signal: stop.signal }), exited]);

@@ -2,16 +2,16 @@ import { type Lane, type LaneSpec, type LaneTimes, openLane, type Sample } from 
 
 export interface RaceOptions extends LaneTimes {
   readonly rounds: number;
-  /** Blocks of each lane in a round. */
+  /** Blocks of each lane per round. */
   readonly passes: number;
-  /** What counts. Default: `busyUs`. */
+  /** The time to compare. Default: `busyUs`. */
   readonly clock?: keyof Sample;
 }
 
-/** What a lane took in each block, in µs a run: `rounds[round][pass][lane]`. */
+/** Time of each lane in each block, in µs per run: `rounds[round][pass][lane]`. */
 export type Rounds = readonly (readonly (readonly number[])[])[];
 
-/** Runs lanes against each other: each in a new process a round, their blocks taking turns. */
+/** Compares lanes. Each lane gets a new child process per round, and the blocks of the lanes alternate. */
 export async function race(specs: readonly LaneSpec[], options: RaceOptions): Promise<Rounds> {
   const rounds = [];
   for (let round = 0; round < options.rounds; round++) rounds.push(await raceOnce(specs, options));
@@ -27,7 +27,7 @@ async function raceOnce(specs: readonly LaneSpec[], options: RaceOptions): Promi
   return passes;
 }
 
-/** Every other pass goes backwards, so that nobody always comes first. */
+/** Every second pass runs the lanes in reverse order, so that no lane is always first. */
 async function passOnce(lanes: readonly Lane[], pass: number, { clock = 'busyUs' }: RaceOptions): Promise<number[]> {
   const order = [...lanes.entries()];
   if (pass % 2 === 1) order.reverse();
@@ -36,7 +36,7 @@ async function passOnce(lanes: readonly Lane[], pass: number, { clock = 'busyUs'
   return taken;
 }
 
-/** For each round the median of what `of` makes of the blocks that lie beside each other. */
+/** Returns the median of `of` over the passes of each round. */
 export function perRound(rounds: Rounds, of: (taken: readonly number[]) => number): number[] {
   return rounds.map((passes) => median(passes.map(of)));
 }

@@ -1,15 +1,15 @@
 import { cpus, loadavg } from 'node:os';
 import { digits, type Figure, isRight } from './figure.js';
 
-/** What the figures were taken on. */
+/** Describes the machine of the measurement. */
 export function machine(): string {
   const [{ model } = { model: 'unknown' }] = cpus();
   return `Node ${process.versions.node}, ${cpus().length} × ${model.trim()}, load ${loadavg()[0]?.toFixed(1)}`;
 }
 
-/** Prints one line a figure, as a Markdown table that can be pasted into the README. */
+/** Prints the figures as a Markdown table, to paste into the README. */
 export function printTable(figures: readonly Figure[]): void {
-  const rows = [['what', 'figure', 'bound', 'least–most', '', ''], ...figures.map(rowOf)];
+  const rows = [['measurement', 'figure', 'bound', 'least–most', '', ''], ...figures.map(rowOf)];
   const widths = [0, 1, 2, 3, 4, 5].map((column) => Math.max(...rows.map((row) => (row[column] as string).length)));
   const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i] as number)).join(' | ')} |`;
   const rule = widths.map((width) => '-'.repeat(width));

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
-/** The points that a run has to pass where nobody implements them. */
+/** The hook points that a run checks even without lifecycles. */
 const POINTS = [
   'beforeAgent',
   'beforeModel',
@@ -18,18 +18,18 @@ const NAMED = new RegExp(`const (\\w+) = [\\w.]*\\bchain\\.(${POINT});`, 'g');
 const READ = new RegExp(`[\\w.]*\\bchain\\.(${POINT})\\b`, 'g');
 const LEFT = new RegExp(`\\.(${POINT})\\b|\\{[^{}]*\\b(${POINT})\\b[^{}]*\\} =`);
 
-/** Source files with the dispatch of hooks taken out. */
+/** Source files without the dispatch of hooks. */
 export interface Edited {
   readonly files: ReadonlyMap<string, string>;
-  /** Names that stand for a hook point in them, and that the bundler has to put `undefined` for. */
+  /** Names of hook points in the sources, which the bundler replaces with `undefined`. */
   readonly constants: Readonly<Record<string, string>>;
   readonly places: number;
 }
 
 /**
- * Takes out what the loop does to find that nobody implements a hook point: every read of one from the chain becomes
- * `undefined`, and the bundler drops what depends on it. Throws where a point is read nowhere, or in a way that is not
- * known here. `planted` comes in the place of the first hook of a run.
+ * Removes the checks for hook points: each read of a point from the chain becomes `undefined`, and the bundler drops
+ * the dependent code.
+ * Throws if a point is never read, or is read in an unknown form. `planted` replaces the first hook of a run.
  */
 export function withoutDispatch(folder: string, planted: string): Edited {
   const files = new Map<string, string>();
@@ -52,11 +52,12 @@ export function withoutDispatch(folder: string, planted: string): Edited {
         return 'undefined';
       });
     const left = LEFT.exec(source);
-    if (left !== null) throw new Error(`${file} reads a hook point in a way that is not known here: ${left[0]}`);
+    if (left !== null) throw new Error(`${file} must read hook points in a known form, got: ${left[0]}`);
     files.set(path, source);
   }
   const missing = POINTS.filter((point) => !seen.includes(point));
-  if (missing.length > 0) throw new Error(`The loop reads these points of its chain nowhere: ${missing}.`);
+  if (missing.length > 0)
+    throw new Error(`The run loop must read all hook points of its chain, but never reads ${missing}.`);
   return { files, constants, places: seen.length };
 }
 
@@ -68,7 +69,7 @@ function splitNames(names: string, chain: string, take: (name: string, point: st
   return statements.join(' ');
 }
 
-/** Gives the bundler the edited files in place of those on the disk. */
+/** Passes the edited files to the bundler instead of the files on disk. */
 export function editSources({ files }: Edited): Plugin {
   return {
     name: 'without-dispatch',

@@ -4,7 +4,7 @@ import { FLOOR, type Setting } from './measurement.js';
 
 const ROUND = { turns: 1, calls: 1 };
 
-/** What a tool round allocates, against the floor: after optimisation, and as the source asks for it. */
+/** Bytes of a tool round compared with the floor, after optimisation and in the interpreter. */
 export async function measureAllocation({ builds }: Setting): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, count] of Object.entries({
@@ -25,8 +25,10 @@ export async function measureAllocation({ builds }: Setting): Promise<Figure[]> 
 }
 
 /**
- * What hooks make a run allocate. The first part brings the request, its promise and what the wraps share; each part
- * takes a call record, a `next` and a promise for each of its three wraps, and nothing for its other six callbacks.
+ * Bytes that hooks add to a run. The first lifecycle adds the requests, their promises and the shared objects of the
+ * wraps.
+ * Each lifecycle adds a call record, a `next` and a promise for each of its three wraps, and nothing for its other six
+ * callbacks.
  */
 export async function measureHookBytes({ builds }: Setting): Promise<Figure[]> {
   const figures: Figure[] = [];
@@ -36,7 +38,7 @@ export async function measureHookBytes({ builds }: Setting): Promise<Figure[]> {
     const { bytes } = await countExactly(builds.shipped, { ...ROUND, hooks });
     const byHand = await countExactly(FLOOR, { ...ROUND, hooks });
     figures.push({
-      name: `bytes of a run with ${hooks} ${hooks === 1 ? 'part' : 'parts'}`,
+      name: `bytes of a run with ${hooks} ${hooks === 1 ? 'lifecycle' : 'lifecycles'}`,
       value: Math.round(bytes),
       unit: 'B',
       bound: hooks === 0 ? Math.round(floor * 1.5) : Math.round(none + FIRST_PART_BYTES + hooks * PART_BYTES),

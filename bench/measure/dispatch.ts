@@ -7,7 +7,9 @@ import { ratios, type Setting, timesNote } from './measurement.js';
 
 const ROUND = { turns: 1, calls: 1 };
 
-/** What the dispatch of hooks allocates and awaits where there are none: the whole build against the one without it. */
+/**
+ * Bytes and microtasks of hook dispatch without lifecycles: the full build compared with the build without dispatch.
+ */
 export async function countDispatch({ builds }: Setting): Promise<Figure[]> {
   const bare = await countExactly(builds.bare, ROUND);
   const leaking = await countExactly(builds.leaking, ROUND);
@@ -16,8 +18,8 @@ export async function countDispatch({ builds }: Setting): Promise<Figure[]> {
   return [
     ...(await dispatchOf(builds, '1 tool round', ROUND)),
     ...(await dispatchOf(builds, '20 rounds of 2 calls', { turns: 20, calls: 2 })),
-    { ...stray, name: 'one stray object a run', value: apart(leaking.bytes, bare.bytes), unit: 'B' },
-    { ...stray, name: 'one stray await a run', value: late.microtasks - bare.microtasks },
+    { ...stray, name: 'one extra object per run', value: apart(leaking.bytes, bare.bytes), unit: 'B' },
+    { ...stray, name: 'one extra await per run', value: late.microtasks - bare.microtasks },
   ];
 }
 
@@ -26,7 +28,7 @@ async function dispatchOf(builds: Builds, name: string, work: Partial<Work>): Pr
   const whole = await countExactly(builds.whole, work);
   const shipped = await countExactly(builds.shipped, work);
   const microtasks = Math.abs(whole.microtasks - bare.microtasks);
-  const note = `${Math.round(whole.bytes)} B a run against ${Math.round(bare.bytes)}; ${Math.round(shipped.bytes)} as shipped`;
+  const note = `${Math.round(whole.bytes)} B per run against ${Math.round(bare.bytes)}; ${Math.round(shipped.bytes)} as shipped`;
   return [
     { name: `bytes of dispatch, ${name}`, value: apart(whole.bytes, bare.bytes), unit: 'B', bound: 0, note },
     {
@@ -34,22 +36,22 @@ async function dispatchOf(builds: Builds, name: string, work: Partial<Work>): Pr
       value: microtasks,
       unit: '',
       bound: 0,
-      note: `${whole.microtasks} a run`,
+      note: `${whole.microtasks} per run`,
     },
   ];
 }
 
-/** The heap's own needs add a little to a reading; the least that a program can allocate is a word. */
+/** The heap itself adds a little to a reading, and the smallest allocation of a program is one word. */
 function apart(bytes: number, others: number): number {
   return Math.round(Math.abs(bytes - others) / 8) * 8;
 }
 
-/** The time of the two builds. */
+/** Compares the time of the two builds. */
 export async function timeDispatch(setting: Setting): Promise<Figure[]> {
   const { builds } = setting;
   const lanes = [builds.bare, builds.whole].map((side) => ({ side, work: ROUND }));
-  // Each process is optimised a little differently: only many of them show two per cent.
+  // Each process is optimised slightly differently, so two per cent is visible only over many processes.
   const rounds = await race(lanes, { ...setting.race, rounds: setting.race.rounds * 3 });
-  const note = `${timesNote(rounds, 1, 0)}; taken out in ${builds.places} places`;
+  const note = `${timesNote(rounds, 1, 0)}; removed in ${builds.places} places`;
   return [figureOf(ratios(rounds, 1, 0), { name: 'time against no dispatch', unit: '×', bound: 1.02, note })];
 }

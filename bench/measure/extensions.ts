@@ -5,7 +5,7 @@ import { ratios, type Setting, timesNote } from './measurement.js';
 
 const ROUND = { turns: 1, calls: 1 };
 
-/** A registry without extensions costs nothing; with some, what their points cost. */
+/** The cost of a registry without extensions, which must be within its bound, and with extensions. */
 export async function measureExtensions(setting: Setting): Promise<Figure[]> {
   const side = setting.builds.shipped;
   const lane = (extensions: number, extensionKind: 'additions' | 'callbacks'): LaneSpec => ({

@@ -35,7 +35,7 @@ function startMs(source: string): number {
   return performance.now() - start;
 }
 
-/** What a bundler ships of `import 'keelson'`, its dependencies included, without the chunks that are loaded later. */
+/** Size of a bundle of `import 'keelson'` with its dependencies, without chunks that are loaded later. */
 export async function measureBundle({ builds }: Setting): Promise<Figure[]> {
   const result = await build({
     entryPoints: [fileURLToPath(builds.shipped)],
@@ -57,7 +57,7 @@ export async function measureBundle({ builds }: Setting): Promise<Figure[]> {
   return [{ name: 'core, min + gzip', value: packed / 1000, unit: 'kB', bound: 28, note }];
 }
 
-/** The entry and the chunks that it imports statically. */
+/** Returns the entry and the chunks that it imports statically. */
 function eagerFiles({ metafile, outputFiles }: BuildResult<{ metafile: true; write: false }>): Uint8Array[] {
   const outputs = Object.entries(metafile.outputs);
   const eager = new Set(outputs.map(([name]) => name).filter((name) => basename(name) === 'index.js'));

@@ -8,18 +8,24 @@ const ROUND = { turns: 1, calls: 1 };
 const COUNTS = [0, 1, 3, 5];
 const CALLBACKS = callbacksOf(ROUND);
 
-/** Agent.run() with 0, 1, 3 and 5 parts that implement all six points as no-ops, whose model takes 1 ms. */
+/** Agent.run() with 0, 1, 3 and 5 lifecycles with no-ops at all six points, and a model that takes 1 ms. */
 export async function measureHookedRuns(setting: Setting): Promise<Figure[]> {
   const work = { ...ROUND, exactMs: 1 };
-  // Short blocks: some of them go by without another process in between.
+  // Blocks are short, so that some are not interrupted by another process.
   const options = { ...setting.race, blockMs: 5, passes: setting.race.passes * 4, clock: 'wallUs' } as const;
   const side = setting.builds.shipped;
   const lane = (hooks: number, burnMs = 0): LaneSpec => ({ side, work: { ...work, hooks, burnMs } });
-  // A tenth of two model calls.
+  // 10 % of two model calls.
   const burnMs = 0.2;
   const lanes = [...COUNTS.map((hooks) => lane(hooks)), lane(1, burnMs), lane(5, burnMs)];
   const rounds = await race(lanes, options);
-  const names = ['1 part', '3 parts', '5 parts', '1 part that burns 10 %', '5 parts that burn 10 % each'];
+  const names = [
+    '1 lifecycle',
+    '3 lifecycles',
+    '5 lifecycles',
+    '1 lifecycle that burns 10 %',
+    '5 lifecycles that burn 10 % each',
+  ];
   const bounds = [1.05, undefined, 1.1, 1.05, 1.1];
   return names.map((name, i) =>
     figureOf(quietRatios(rounds, i + 1), {
@@ -32,14 +38,17 @@ export async function measureHookedRuns(setting: Setting): Promise<Figure[]> {
   );
 }
 
-/** For each round the ratio of a lane to the first, by the lower quartiles of their blocks. */
+/** Returns the ratio of a lane to the first lane in each round, by the lower quartiles of their blocks. */
 function quietRatios(rounds: Rounds, lane: number): number[] {
   const quartile = (passes: Rounds[number], of: number) =>
     passes.map((taken) => taken[of] as number).sort((a, b) => a - b)[passes.length >> 2] as number;
   return rounds.map((passes) => quartile(passes, lane) / quartile(passes, 0));
 }
 
-/** The same with a model that answers at once, against none and against the hand-written loop with the same hooks. */
+/**
+ * Agent.run() with lifecycles and a model without delay, compared with no lifecycles and with the hand-written loop
+ * with the same hooks.
+ */
 export function measureHooks(style: 'sync' | 'async') {
   return async (setting: Setting): Promise<Figure[]> => {
     const lanes = [setting.builds.shipped, FLOOR].flatMap((side) =>
@@ -52,7 +61,7 @@ export function measureHooks(style: 'sync' | 'async') {
 
 function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Figure[] {
   const hooks = COUNTS[lane] as number;
-  const name = `${hooks} ${style} ${hooks === 1 ? 'part' : 'parts'}`;
+  const name = `${hooks} ${style} ${hooks === 1 ? 'lifecycle' : 'lifecycles'}`;
   const isBound = style === 'sync';
   const byHand = lane + COUNTS.length;
   // The same round by hand, without hooks: microseconds differ from machine to machine.
@@ -67,7 +76,7 @@ function hookFigures(rounds: Rounds, lane: number, style: 'sync' | 'async'): Fig
       note: `${timesNote(rounds, lane, 0)} without`,
     }),
     figureOf(ratios(rounds, lane, byHand), {
-      name: `${name}, against the same by hand`,
+      name: `${name}, against the hand-written loop`,
       unit: '×',
       bound: isBound ? 1 : undefined,
       note: timesNote(rounds, lane, byHand),

@@ -9,7 +9,7 @@ interface Comparison {
   readonly bound: number;
 }
 
-/** The library's time in the floor's, for the same work. */
+/** The ratio of the library's time to the floor's time for the same work. */
 export function compare({ name, work, bound }: Comparison) {
   return async (setting: Setting): Promise<Figure[]> => {
     const rounds = await race(lanesOf(setting, work), twice(setting));
@@ -17,30 +17,34 @@ export function compare({ name, work, bound }: Comparison) {
   };
 }
 
-/** Each process is optimised a little differently, which shows most in a short run: these take more processes. */
+/**
+ * Each process is optimised slightly differently. The effect is largest in short runs, which therefore use more
+ * processes.
+ */
 function twice({ race }: Setting): RaceOptions {
   return { ...race, rounds: race.rounds * 2 };
 }
 
 /**
- * A young generation of one size for all. By itself it grows with what survives, so the long runs would have a larger one
- * than the short ones, which in an application share one: at 200 turns the loop by hand would take 1.2 times as long a turn.
+ * Fixes the size of the young generation. V8 enlarges it for long runs, although an application runs short and long
+ * runs in one process.
+ * With V8's default, a turn of the hand-written loop takes 1.2 times as long at 200 turns.
  */
 const ONE_HEAP = { nodeFlags: ['--min-semi-space-size=16'] };
 
-/** 20 tool rounds against the floor, and what a turn takes at 200 of them against 20, in one race. */
+/** In one race: 20 tool rounds compared with the floor, and the time per turn at 200 turns compared with 20 turns. */
 export async function measureTurns(setting: Setting): Promise<Figure[]> {
   const few = lanesOf(setting, { turns: 20, calls: 1 });
   const many = lanesOf(setting, { turns: 200, calls: 1 });
   const lanes = [...few, ...many].map((lane) => ({ ...lane, ...ONE_HEAP }));
   const rounds = await race(lanes, twice(setting));
-  // The answer is a turn too.
+  // The final answer counts as a turn.
   const growth = (short: number, long: number) =>
     perRound(rounds, (taken) => perTurn(taken, long, 201) / perTurn(taken, short, 21));
   return [
     figureOf(ratios(rounds, 1, 0), { name: '20 tool rounds', unit: '×', bound: 1, note: timesNote(rounds, 1, 0) }),
     figureOf(growth(1, 3), {
-      name: 'a turn at 200 turns against one at 20',
+      name: 'time per turn, 200 turns against 20',
       unit: '×',
       bound: 1.1,
       note: `by hand ${digits(figureOf(growth(0, 2), { name: '', unit: '×' }).value)}`,
@@ -52,7 +56,7 @@ function perTurn(taken: readonly number[], lane: number, turns: number): number 
   return (taken[lane] as number) / turns;
 }
 
-/** A stream of 1,000 parts against a bare `for await` over the same parts. */
+/** A stream of 1,000 parts compared with a bare `for await` over the same parts. */
 export async function measureStream(setting: Setting): Promise<Figure[]> {
   const deltas = 1000;
   const rounds = await race(
@@ -60,22 +64,26 @@ export async function measureStream(setting: Setting): Promise<Figure[]> {
     setting.race,
   );
   const perDelta = (lane: number) =>
-    `${digits((timeOf(rounds, lane) / deltas) * 1000)} ns a delta against ${digits(timeOf(rounds, 0))}`;
+    `${digits((timeOf(rounds, lane) / deltas) * 1000)} ns per delta against ${digits(timeOf(rounds, 0))}`;
   return [
     figureOf(ratios(rounds, 1, 0), { name: 'stream of 1,000 deltas', unit: '×', bound: 2.5, note: perDelta(1) }),
-    figureOf(ratios(rounds, 2, 0), { name: 'the same, each delta in its own tick', unit: '×', note: perDelta(2) }),
+    figureOf(ratios(rounds, 2, 0), {
+      name: 'stream of 1,000 deltas, each in its own tick',
+      unit: '×',
+      note: perDelta(2),
+    }),
   ];
 }
 
-/** CPU time of 1,000 runs at once, whose model takes 5 ms. */
+/** CPU time of 1,000 concurrent runs whose model takes 5 ms. */
 export async function measureConcurrent(setting: Setting): Promise<Figure[]> {
   const lanes = lanesOf(setting, { kind: 'concurrent', turns: 1, calls: 1, delayMs: 5 });
   const rounds = await race(lanes, { ...setting.race, clock: 'cpuUs' });
   const note = `${timesNote(rounds, 1, 0)} of CPU`;
-  return [figureOf(ratios(rounds, 1, 0), { name: '1,000 runs at once, 5 ms model', unit: '×', bound: 1.5, note })];
+  return [figureOf(ratios(rounds, 1, 0), { name: '1,000 concurrent runs, 5 ms model', unit: '×', bound: 1.5, note })];
 }
 
-/** What it takes to make an agent. */
+/** Time to construct an agent. */
 export async function measureConstruct(setting: Setting): Promise<Figure[]> {
   const rounds = await race(lanesOf(setting, { kind: 'construct', turns: 1, calls: 1 }).slice(1), setting.race);
   return [

@@ -7,10 +7,13 @@ import type { Setting } from './measurement.js';
 
 const script = fileURLToPath(new URL('../work/mcp.mjs', import.meta.url));
 const CALLS = 100;
-/** Pairs of processes for each round: one is faster than the other by up to a fifth, for as long as they live. */
+/** Pairs of processes per round. One process of a pair stays up to a fifth faster than the other for its lifetime. */
 const PAIRS = 5;
 
-/** A call of a real server's tool, by the library against the SDK's `callTool`, in wall time: most of it is the server's. */
+/**
+ * Wall time of a tool call to a real MCP server, by the library compared with the SDK's `callTool`. The server takes
+ * most of the time.
+ */
 export async function measureMcp({ builds, race }: Setting): Promise<Figure[]> {
   const ours = builds.shipped.replace(/index\.js$/, 'mcp.js');
   const ratios: number[] = [];

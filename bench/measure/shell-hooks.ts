@@ -20,7 +20,7 @@ console.log(JSON.stringify({ continue: JSON.parse(text).event !== '' }));
 const nothing = () => {};
 const logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** A hook of the user's against a bare spawn of the same command; the price of verifying what an approval is bound to. */
+/** A user's hook compared with a bare spawn of the same command, and the time to verify files bound to an approval. */
 export async function measureShellHooks(setting: Setting): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-hooks-'));
   try {
@@ -57,7 +57,7 @@ async function measureSpawns(setting: Setting, library: Library, place: Place): 
       () => bareSpawn(SH, group),
       hookRunner(library, SH, place),
     ]),
-    await race(setting, { name: 'a process group of its own', unit: '×' }, [
+    await race(setting, { name: 'a separate process group', unit: '×' }, [
       () => bareSpawn(SH, {}),
       () => bareSpawn(SH, group),
     ]),
@@ -66,7 +66,7 @@ async function measureSpawns(setting: Setting, library: Library, place: Place): 
 
 type Work = () => Promise<void>;
 
-/** The second in the first, taken in turns. */
+/** Alternates two functions, and returns the ratio of the second to the first. */
 async function race(
   { race: { rounds } }: Setting,
   figure: Pick<Figure, 'name' | 'unit' | 'bound'>,

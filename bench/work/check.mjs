@@ -2,8 +2,8 @@ import { extensionCallsOf } from './extensions.mjs';
 import { callbacksOf, expectedText } from './script.mjs';
 
 /**
- * Runs a side twice, so that state which leaks from one run into the next shows, and throws unless it did all of its
- * work: text, tools, deltas and hooks.
+ * Runs a side twice, and throws unless it did all of its work: text, tools, deltas and hooks. The second run detects
+ * state leaked from the first.
  * @param {import('./script.mjs').Side} side
  * @param {import('./script.mjs').Work} work
  * @param {import('./script.mjs').Counts} counts
@@ -13,7 +13,7 @@ export async function checkSide(side, work, counts) {
     Object.assign(counts, { tools: 0, hooks: 0, deltas: 0 });
     const text = side.text(await side.run());
     expect('the text', text.slice(0, 100), expectedText(work).slice(0, 100));
-    expect('the length of the text', text.length, expectedText(work).length);
+    expect('length of the text', text.length, expectedText(work).length);
     expect('tool runs', counts.tools, work.turns * work.calls);
     expect('deltas', counts.deltas, work.deltas);
     expect('hook calls', counts.hooks, work.hooks * callbacksOf(work) + extensionCallsOf(work));
@@ -26,5 +26,5 @@ export async function checkSide(side, work, counts) {
  * @param {unknown} wanted
  */
 function expect(what, found, wanted) {
-  if (found !== wanted) throw new Error(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(wanted)}`);
+  if (found !== wanted) throw new Error(`${what} must be ${JSON.stringify(wanted)}, got ${JSON.stringify(found)}`);
 }

@@ -1,6 +1,6 @@
-// What can be counted exactly: `node <flags> exact.mjs <floor, or the URL of a build> <work as JSON>` prints the bytes
-// and the microtasks of one run. The flags are those of driver/exact.ts. A third argument, `late`, adds an `await`: a
-// control.
+// Prints the bytes and the microtasks of one run: `node <flags> exact.mjs <floor, or the URL of a build> <work as
+// JSON>`. The flags are in driver/exact.ts.
+// A third argument, `late`, adds an `await` as a control.
 import { checkSide } from './check.mjs';
 import { floorSide } from './floor.mjs';
 import { keelsonSide } from './keelson.mjs';
@@ -9,7 +9,7 @@ import { ANSWER } from './script.mjs';
 const ROUNDS = 9;
 const WARM_UPS = 2;
 const MOST_RUNS = 10_000;
-/** Well within the young generation: a collection between two readings would hide what was allocated. */
+/** Small enough for the young generation: a garbage collection between two readings would hide allocations. */
 const MOST_BYTES = 128e6;
 
 const [sideName = '', workJson = '', control = ''] = process.argv.slice(2);
@@ -25,7 +25,7 @@ async function runMany(runs) {
 }
 
 /**
- * The least of some rounds: the heap has needs of its own at times.
+ * Returns the minimum of several rounds, since the heap sometimes grows by itself.
  * @param {number} runs
  */
 async function allocatedBy(runs) {

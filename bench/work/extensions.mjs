@@ -1,5 +1,5 @@
 /**
- * A registry with as many extensions as the work says, or none at all.
+ * Returns a registry with the configured number of extensions, or no loader if the number is absent.
  * @param {typeof import('keelson/extension').ExtensionRegistry | undefined} ExtensionRegistry
  * @param {import('./script.mjs').Work} work
  * @param {import('./script.mjs').Counts} counts
@@ -21,7 +21,7 @@ export function loadersOf(ExtensionRegistry, work, counts) {
 }
 
 /**
- * How often the callbacks of extensions are called in one run.
+ * Returns the number of extension callbacks called in one run.
  * @param {import('./script.mjs').Work} work
  */
 export function extensionCallsOf({ extensions = 0, extensionKind, turns }) {

@@ -1,8 +1,8 @@
 import { runTool, textOf } from './floor.mjs';
 
 /**
- * The hand-written loop with the same hooks at the same six points. It awaits what a hook returns, since a hook may be
- * asynchronous, and takes a value that a hook returns.
+ * The hand-written loop with the same hooks at the same six points. Awaits each hook, since a hook may be asynchronous,
+ * and uses the returned value.
  * @param {import('./floor.mjs').Floor} floor
  * @param {string} prompt
  */

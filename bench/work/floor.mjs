@@ -9,7 +9,7 @@ import { addWith, schema } from './tool.mjs';
  */
 
 /**
- * The floor: the loop that a person writes by hand for the same model, tool and messages, and nothing else.
+ * The floor: a minimal hand-written loop for the same model, tool and messages.
  * @param {import('./script.mjs').Work} work
  * @param {import('./script.mjs').Counts} counts
  * @returns {import('./script.mjs').Side}
@@ -49,7 +49,7 @@ async function run({ model, tools }, prompt) {
  */
 export async function runTool(tools, { id, name, input }) {
   const tool = tools[name];
-  if (tool === undefined) throw new Error(`no tool ${name}`);
+  if (tool === undefined) throw new Error(`Tool calls must name a known tool, got "${name}"`);
   return { type: 'tool-result', id, name, content: await tool.execute(tool.schema.parse(input)) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The hooks of one part: no-ops at all six points, in the shape of an AgentLifecycle.
+ * The hooks of one lifecycle: no-ops at all six points.
  * @typedef {Required<Pick<import('keelson').AgentLifecycle, 'beforeAgent' | 'beforeModel' | 'wrapModelCall' | 'afterModel' | 'wrapToolCall' | 'afterAgent'>>} AllSix
  * @typedef {{ [Key in keyof AllSix]: NonNullable<AllSix[Key]> }} Hooks
  */

@@ -4,8 +4,8 @@ import { fakeModel, PROMPT, TOOL } from './script.mjs';
 import { addWith, schema } from './tool.mjs';
 
 /**
- * The library, doing the same work.
- * @param {typeof import('keelson') & Partial<typeof import('keelson/extension')>} library the build that is measured
+ * The same work with the library.
+ * @param {typeof import('keelson') & Partial<typeof import('keelson/extension')>} library the measured build
  * @param {import('./script.mjs').Work} work
  * @param {import('./script.mjs').Counts} counts
  * @returns {import('./script.mjs').Side}

@@ -1,5 +1,5 @@
-// One side in a process of its own: `node lane.mjs <floor, or the URL of a build> <work as JSON>`. Runs a block each
-// time the parent asks for one.
+// Runs one side in its own process: `node lane.mjs <floor, or the URL of a build> <work as JSON>`. Runs one block per
+// message of the parent process.
 import { checkSide } from './check.mjs';
 import { floorSide } from './floor.mjs';
 import { keelsonSide } from './keelson.mjs';
@@ -23,7 +23,7 @@ async function runMany() {
 }
 
 /**
- * Runs one after the other, then one turn of the event loop, so that work which was put off is paid for.
+ * Makes the runs in sequence, then waits one turn of the event loop, so that deferred work is included in the time.
  * @param {number} runs
  */
 async function block(runs) {
@@ -38,8 +38,8 @@ async function block(runs) {
 }
 
 /**
- * Warms up, and returns how many runs fill a block. The warmth is counted in CPU time, since a process that waits for its
- * turn is not optimised meanwhile.
+ * Warms up, and returns the number of runs that fill a block. Measures the warm-up in CPU time, since V8 does not optimise
+ * a process that waits for the CPU.
  * @param {{ warmMs: number, blockMs: number }} times
  */
 async function warm({ warmMs, blockMs }) {

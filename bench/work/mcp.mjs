@@ -1,5 +1,5 @@
-// One side of the MCP race in a process of its own: `node mcp.mjs <sdk, or the URL of a build of keelson/mcp>`. A block is
-// so many calls of the same tool of the same real server, one after another.
+// Runs one side of the MCP race in its own process: `node mcp.mjs <sdk, or the URL of a build of keelson/mcp>`. A block
+// is a number of calls in sequence to the same tool of the same real server.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -14,7 +14,7 @@ async function sdkSide() {
   const client = new Client({ name: 'bench', version: '1' });
   await client.connect(new StdioClientTransport({ ...config, stderr: 'ignore' }));
   await client.listTools();
-  // As a host calls it that passes progress and cancellation on.
+  // With the options of a host that supports progress and cancellation.
   return async () => {
     const { signal } = new AbortController();
     const options = { signal, onprogress: () => {}, resetTimeoutOnProgress: true };
@@ -27,7 +27,7 @@ async function sdkSide() {
 async function keelsonSide(url) {
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const { mcpServers } = await import(url);
-  // In the same session as the other side's: what a group of its own gets of a busy machine is the scheduler's affair.
+  // Both servers run in one session, since the scheduler treats sessions differently on a busy machine.
   /** @type {(command: string, args: readonly string[], options: import('node:child_process').SpawnOptions) => unknown} */
   const beside = (command, args, options) => spawn(command, args, { ...options, detached: false });
   const mcp = mcpServers({ servers: { everything: config }, system: { logger: quiet, spawn: beside } });
@@ -41,7 +41,8 @@ async function keelsonSide(url) {
 }
 
 const call = side === 'sdk' ? await sdkSide() : await keelsonSide(side);
-if ((await call()) !== 'Echo: hello') throw new Error(`${side} gave ${await call()}`);
+if ((await call()) !== 'Echo: hello')
+  throw new Error(`The tool call of ${side} must return "Echo: hello", got ${await call()}`);
 
 process.on('message', async (/** @type {{ runs: number }} */ { runs }) => {
   const start = performance.now();

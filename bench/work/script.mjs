@@ -1,29 +1,29 @@
 /**
- * What both sides have to do.
+ * The work of both sides.
  * @typedef {object} Work
  * @property {number} turns model turns that call tools before the answer
  * @property {number} calls tool calls in each such turn
  * @property {number} deltas text parts of a streamed answer; 0: not streamed
- * @property {boolean} paced whether each part comes in a tick of its own
- * @property {number} hooks parts with all six hooks
- * @property {'sync' | 'async'} style what their hooks are
+ * @property {boolean} paced true if each part comes in its own tick of the event loop
+ * @property {number} hooks lifecycles with all six hooks
+ * @property {'sync' | 'async'} style kind of these hooks
  * @property {number} [extensions] extensions in a registry of the agent; absent: no registry
- * @property {'additions' | 'callbacks'} [extensionKind] what each of them has
- * @property {number} burnMs how long each of these parts blocks the process per run: a control
- * @property {number} delayMs how long the model waits before it answers, by a timer
- * @property {number} exactMs the same, by polling the clock: a timer's own error is larger than what is looked for
+ * @property {'additions' | 'callbacks'} [extensionKind] kind of callback of each extension
+ * @property {number} burnMs time for which each lifecycle blocks the process per run, as a control
+ * @property {number} delayMs delay of the model before it answers, by a timer
+ * @property {number} exactMs delay by polling the clock, since the error of a timer exceeds the measured difference
  *
- * What a side was seen to do, for the check.
+ * Counters of the work that a side did, for the check.
  * @typedef {object} Counts
  * @property {number} tools
  * @property {number} hooks
  * @property {number} deltas
  *
- * A side that is ready to be measured.
+ * A side of the comparison.
  * @typedef {object} Side
  * @property {() => unknown} construct
  * @property {() => Promise<unknown>} run
- * @property {(result: unknown) => string} text the final text of what `run` gave
+ * @property {(result: unknown) => string} text returns the final text of a result of `run`
  */
 
 /** @type {Work} */
@@ -43,7 +43,7 @@ export const PROMPT = 'please add the numbers';
 export const DELTA = 'tok ';
 export const TOOL = { name: 'add', description: 'Adds two numbers.' };
 
-// Made once, so that the fake model costs the same little on both sides.
+// Created once, so that the fake model costs the same on both sides.
 const MOST_TURNS = 200;
 const MOST_CALLS = 8;
 const SCRIPT = Array.from({ length: MOST_TURNS }, (_, turn) =>
@@ -55,8 +55,8 @@ const SCRIPT = Array.from({ length: MOST_TURNS }, (_, turn) =>
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 /**
- * The fake model of both sides. It keeps no state: it knows the turn by the number of messages, and builds the answer
- * from the last tool result that it is shown, so that a lost or misplaced message gives a wrong text.
+ * The stateless fake model of both sides. Derives the turn from the number of messages.
+ * Builds the answer from the last tool result, so that a lost or misplaced message gives a wrong text.
  * @param {Work} work
  * @returns {import('keelson').Model}
  */
@@ -118,7 +118,7 @@ async function pushParts(work, onPart) {
 }
 
 /**
- * The parts of a streamed answer, as a client of a provider hands them out.
+ * Yields the parts of a streamed answer, as a provider's client does.
  * @param {Work} work
  * @returns {AsyncGenerator<import('keelson').ModelPart>}
  */
@@ -133,7 +133,7 @@ export function expectedText({ turns, calls, deltas }) {
 }
 
 /**
- * How often the hooks of one part are called in one run: the two around the run, three a model call, one a tool call.
+ * Returns the number of hook calls of one lifecycle in one run: two per run, three per model call, one per tool call.
  * @param {Pick<Work, 'turns' | 'calls'>} work
  */
 export function callbacksOf({ turns, calls }) {

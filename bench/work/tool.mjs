@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** The arguments of the tool of both sides. */
+/** The arguments of the fake tool of both sides. */
 export const schema = z.object({ a: z.number(), b: z.number() });
 
 /**
- * What the tool of both sides does.
+ * The implementation of the fake tool of both sides.
  * @param {import('./script.mjs').Counts} counts
  */
 export function addWith(counts) {

@@ -1,14 +1,11 @@
 import type { AgentLifecycle } from 'keelson';
 import type { Folder } from './folder.js';
 
-/** Denies every call whose path leads out of the folder: the tool is not even asked, and the model reads why. */
+/** Denies every tool call whose path leads out of the folder. The tool does not run, and the model reads the reason. */
 export class FolderGuard implements AgentLifecycle {
   readonly name = 'guard';
-  /** A guard that breaks must not let the call through. */
+  /** If the guard fails, the call does not run. */
   readonly onFailure = 'block';
-  readonly denied: string[] = [];
-  /** How many calls it looked at. */
-  checked = 0;
   private readonly folder: Folder;
 
   constructor(folder: Folder) {
@@ -16,10 +13,8 @@ export class FolderGuard implements AgentLifecycle {
   }
 
   readonly wrapToolCall: NonNullable<AgentLifecycle['wrapToolCall']> = async (call, next) => {
-    this.checked += 1;
     const { path } = (call.input ?? {}) as { readonly path?: unknown };
     if (typeof path !== 'string' || (await this.folder.holds(path))) return next(call);
-    this.denied.push(`${call.name} ${path}`);
-    return { content: `Denied by the guard: "${path}" lies outside of the folder.`, isError: true };
+    return { content: `Denied by the guard: "${path}" is outside of the folder.`, isError: true };
   };
 }

@@ -1,61 +1,68 @@
-// npm run demo [-- folder]: an agent answers two questions about a folder, with its own
-// tools, those of a real MCP server, and two lifecycles.
+// npm run demo [-- folder]: an agent answers two questions about a folder. It has tools of its own, the tools of a
+// real MCP server, a guard, and a person who approves calls of the server.
 import { fileURLToPath } from 'node:url';
-import { Agent, ModelError, type Session, type Usage } from 'keelson';
-import { AuditLog } from './audit-log.js';
+import { Agent, formatRun, ModelError, type RunResult, type Session } from 'keelson';
+import { approval } from 'keelson/lifecycles';
+import { askPerson } from './ask-person.js';
 import { type Choice, chooseModel, scriptedChoice } from './choose-model.js';
 import { fileServer } from './file-server.js';
 import { Folder } from './folder.js';
 import { FolderGuard } from './folder-guard.js';
 import { folderTools } from './folder-tools.js';
-import { drawSummary } from './summary.js';
 import { bold, dim, ProgressPrinter } from './terminal.js';
 
 const INSTRUCTIONS = `You answer questions about a folder of files. Look with your tools before you answer, and say only
-what they show. Where a tool is denied, say so. Answer in one paragraph of at most three sentences.`;
+what they show. If a tool is denied, say so. Answer in one paragraph of at most three sentences.`;
 
 const QUESTIONS = [
   'What is this project, and under which licence may I use it?',
   'Which files here name that licence, how large is its own, and what is in the folder above (list "..")?',
 ];
 
+const LEGEND =
+  'formatRun(result) draws each run: a line per turn, ✓ or ✗ per tool call, then what a lifecycle decided.';
+
+const NEXT_STEPS = `Try next:
+  npm run demo -- <folder>           the same questions about another folder
+  OPENAI_API_KEY=… npm run demo      a model in place of the script
+  npx tsx examples/01-quickstart.ts  the agent of the README, in 20 lines
+  docs/writing-a-lifecycle.md        how to write a guard like the one above`;
+
 async function explore(folder: Folder, { model, note }: Choice): Promise<void> {
   const mcp = fileServer(folder);
-  const audit = new AuditLog();
-  const guard = new FolderGuard(folder);
+  const printer = new ProgressPrinter();
   await using agent = new Agent({
     model,
     instructions: INSTRUCTIONS,
     tools: folderTools(folder),
     loaders: [mcp],
-    lifecycle: [audit, guard],
+    // Without a list of tools, approval asks for all but the application's own read-only tools.
+    lifecycle: [new FolderGuard(folder), approval({ ask: (call) => askPerson(call, printer) })],
     maxTurns: { limit: 12, atLimit: 'answer' },
   });
   await agent.ready();
   const servers = mcp.status().map(({ name, state, toolCount }) => `${name} is ${state}, with ${toolCount} tools`);
   console.log(`folder: ${folder.root}\nmodel:  ${note}\nMCP:    ${servers.join()}\n`);
-  const start = performance.now();
   await using session = await agent.session();
-  const usages: Usage[] = [];
-  for (const question of QUESTIONS) usages.push(await ask(session, question));
-  console.log(dim('─'.repeat(72)));
-  console.log(drawSummary({ audit, guard, usages, ms: performance.now() - start }));
+  const results: RunResult[] = [];
+  for (const question of QUESTIONS) results.push(await ask(session, question, printer));
+  console.log(`${dim('─'.repeat(72))}\n${LEGEND}\n`);
+  console.log(`${results.map(formatRun).join('\n\n')}\n\n${NEXT_STEPS}`);
 }
 
-async function ask(session: Session, question: string): Promise<Usage> {
+async function ask(session: Session, question: string, printer: ProgressPrinter): Promise<RunResult> {
   console.log(bold(`? ${question}`));
-  const printer = new ProgressPrinter();
   const stream = session.stream(question);
   for await (const event of stream) printer.print(event);
   console.log();
-  return (await stream.result).usage;
+  return stream.result;
 }
 
 async function main(): Promise<void> {
   const path = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
   const folder = await Folder.open(path);
   if (folder === undefined) {
-    console.error(`There is no folder "${path}".`);
+    console.error(`"${path}" is not a folder. Give the path of an existing one: npm run demo -- <folder>`);
     process.exitCode = 1;
     return;
   }
@@ -69,6 +76,6 @@ async function main(): Promise<void> {
   }
 }
 
-// Whoever reads may stop reading: `npm run demo | head`.
+// The reader of the output may leave early: `npm run demo | head`.
 process.stdout.on('error', () => process.exit(0));
 await main();

@@ -1,20 +1,33 @@
-import { type Message, type Model, type ModelRequest, type ToolResultPart, textOf } from 'keelson';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AssistantPart, type Message, type Model, type ModelRequest, type ToolResultPart, textOf } from 'keelson';
 import { calls, type ScriptEntry, says, scriptedModel } from 'keelson/testing';
 
-/** A model that follows a plan instead of thinking. What it says, it takes from the tool results that it is shown. */
+/** Slow enough to see that the answer streams. */
+const WORD_MS = 15;
+
+/** Makes a model that follows a plan. Its answers quote the tool results that it is shown, and stream word by word. */
 export function scriptedExplorer(): Model {
   const script = scriptedModel(nextStep, { record: false });
   return {
     id: script.id,
     async generate(request) {
-      const response = await script.generate(request);
+      const response = await script.generate({ ...request, onPart: undefined });
+      await speak(response.content, request);
       const [inputTokens, outputTokens] = [tokensIn(request.messages), tokensIn(response.content)];
       return { ...response, usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens } };
     },
   };
 }
 
-/** A rough guess: four characters a token. */
+async function speak(content: readonly AssistantPart[], { onPart, signal }: ModelRequest): Promise<void> {
+  if (onPart === undefined) return;
+  for (const word of textOf({ role: 'assistant', content }).match(/\S+\s*/g) ?? []) {
+    onPart({ type: 'text-delta', text: word });
+    await sleep(WORD_MS, undefined, { signal });
+  }
+}
+
+/** Estimates four characters per token. */
 function tokensIn(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / 4);
 }
@@ -45,7 +58,7 @@ function aboutProject(results: readonly ToolResultPart[]): ScriptEntry {
   return says(`${about} (${entries.length} entries at the top). ${terms}`);
 }
 
-/** Goes on from the first answer: the licence that it names is the word to look for. */
+/** Searches for the licence that the first answer names. */
 function aboutLicence(results: readonly ToolResultPart[], before: readonly Message[]): ScriptEntry {
   const answer = textOf(before.findLast((message) => message.role === 'assistant') ?? { role: 'system', content: '' });
   const [, licence = 'LICENSE', word = 'license'] = /licence in (\S+) is: (\S+?)[\s.]/.exec(answer) ?? [];
@@ -63,12 +76,10 @@ function aboutLicence(results: readonly ToolResultPart[], before: readonly Messa
   const outside = above?.isError === true || /denied/i.test(textIn(above)) ? 'I may not look' : 'I could look';
   const size = /^size: (\d+)$/m.exec(textIn(info))?.[1];
   const about = size === undefined ? `I do not know how large ${licence} is` : `${licence} has ${size} bytes`;
-  return says(
-    `"${word}" stands in ${lines} lines of ${files} files: ${where}. ${about}. In the folder above, ${outside}.`,
-  );
+  return says(`"${word}" is in ${lines} lines of ${files} files: ${where}. ${about}. In the folder above, ${outside}.`);
 }
 
-/** The first heading of a readme, and the first sentence below it. */
+/** Returns the first heading of a readme, and the first sentence below it. */
 function summaryOf(readme: string): string {
   const title = /^#\s+(.+)$/m.exec(readme)?.[1] ?? 'A project without a title';
   const body = readme.slice(readme.search(/^#\s/m)).split('\n').slice(1);
@@ -84,7 +95,7 @@ function firstLine(text: string): string | undefined {
     .find((line) => line !== '');
 }
 
-/** The data in a result, which comes back from a provider as its JSON text; undefined where it is an error. */
+/** Parses the JSON of a tool result; undefined if the result is an error. */
 function dataOf<T>(result: ToolResultPart): T | undefined {
   const text = textIn(result);
   return text.startsWith('{') ? (JSON.parse(text) as T) : undefined;

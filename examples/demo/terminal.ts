@@ -1,48 +1,65 @@
 import type { AgentEvent } from 'keelson';
+import { previewOf } from './preview.js';
 
 const colours = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
-/** Grey where the terminal has colours. */
+/** True if a person can read a question and answer it. */
+export const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+
+/** Grey, if the terminal has colours. */
 export function dim(text: string): string {
   return colours ? `\u001b[2m${text}\u001b[0m` : text;
 }
 
-/** Bold where the terminal has colours. */
+/** Bold, if the terminal has colours. */
 export function bold(text: string): string {
   return colours ? `\u001b[1m${text}\u001b[0m` : text;
 }
 
-/** Text from a model or a file without what would steer the terminal. */
+/** Removes the control characters that would steer the terminal. */
 export function plain(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, '');
 }
 
-/** Prints a run as it goes: tool calls as they end, text as it comes. */
+/** Prints the events of a run: each tool call when it ends, the answer as the model writes it. */
 export class ProgressPrinter {
   private readonly inputs = new Map<string, string>();
-  private speaking = false;
+  private held: AgentEvent[] | undefined;
+  private isSpeaking = false;
+
+  /** Keeps events back while a question is open: other calls of the turn run on. */
+  hold(): void {
+    this.held = [];
+  }
+
+  /** Prints the events that were kept back. */
+  release(): void {
+    const { held } = this;
+    this.held = undefined;
+    for (const event of held ?? []) this.print(event);
+  }
 
   print(event: AgentEvent): void {
-    if (event.type === 'tool-start') this.inputs.set(event.callId, plain(JSON.stringify(event.input)));
+    if (this.held !== undefined) this.held.push(event);
+    else if (event.type === 'tool-start') this.inputs.set(event.callId, plain(JSON.stringify(event.input)));
     else if (event.type === 'tool-delta') console.log(dim(`  … ${plain(String(event.data))}`));
     else if (event.type === 'tool-end') this.printTool(event);
     else if (event.type === 'text-delta') this.printText(event.text);
-    else if (event.type === 'model-end' && this.speaking) this.endText();
+    else if (event.type === 'model-end' && this.isSpeaking) this.endText();
   }
 
   private printTool({ callId, name, result }: Extract<AgentEvent, { readonly type: 'tool-end' }>): void {
-    const content = typeof result?.content === 'string' ? result.content : 'parts';
-    const shown = plain(content).replace(/\s+/g, ' ').slice(0, 70);
-    console.log(`  ${result?.isError ? '✗' : '✓'} ${name} ${this.inputs.get(callId) ?? ''} ${dim(shown)}`);
+    const shown = result === undefined ? '' : previewOf(result);
+    console.log(`  ${result?.isError ? '✗' : '✓'} ${name} ${this.inputs.get(callId) ?? ''}  ${dim(shown)}`);
   }
 
   private printText(text: string): void {
-    process.stdout.write(`${this.speaking ? '' : '» '}${plain(text)}`);
-    this.speaking = true;
+    process.stdout.write(`${this.isSpeaking ? '' : '» '}${plain(text)}`);
+    this.isSpeaking = true;
   }
 
   private endText(): void {
     process.stdout.write('\n');
-    this.speaking = false;
+    this.isSpeaking = false;
   }
 }

@@ -49,5 +49,10 @@ const cwd = workspaceDir;
   // #endregion
   assert.equal(text, 'At noon.');
   assert.deepEqual(runtime.status().servers, []);
+  // #region reload
+  const { servers, diagnostics } = await runtime.reload();
+  console.log(servers.added, servers.removed, servers.changed, diagnostics);
+  // #endregion
+  assert.deepEqual(servers, { added: [], removed: [], changed: [], unchanged: [] });
 }
 rmSync(folder, { recursive: true, force: true });

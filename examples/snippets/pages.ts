@@ -3,6 +3,7 @@
 import { openai } from 'keelson/openai';
 
 const model = openai('gpt-5-mini');
+
 // #endregion
 
 import assert from 'node:assert/strict';

@@ -32,6 +32,25 @@ const { content } = await registry.execute('read', {});
 // #endregion
 assert.equal(content, 'the password is ***');
 
+// #region context
+const planner = definePlugin({
+  name: 'planner',
+  hooks: {
+    async onInit({ config, options, hostConfig, toolRegistry }) {
+      console.log(`${config.plugins.length} plugins, for ${hostConfig?.tenant}, ${JSON.stringify(options)}`);
+      toolRegistry.register({
+        name: 'plan',
+        description: 'Says what is planned.',
+        inputSchema: { type: 'object' },
+        execute: () => toolRegistry.execute('read', {}),
+      });
+    },
+  },
+});
+// #endregion
+await planner.hooks?.onInit?.({ config: { plugins: [] }, hostConfig: { tenant: 'acme' }, toolRegistry: registry });
+assert.equal((await registry.execute('plan', {})).content, 'the password is ***');
+
 const model = scriptedModel([calls('erase'), says('done')]);
 // #region lifecycles
 await hooks.onInit({ config: { plugins: [] }, toolRegistry: registry });

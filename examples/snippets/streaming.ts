@@ -2,24 +2,36 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Agent, type AgentEventOf, KeelsonError } from 'keelson';
-import { says, scriptedModel } from 'keelson/testing';
+import process from 'node:process';
+import { type AgentEventOf, KeelsonError } from 'keelson';
 
-const shown: string[] = [];
 const metrics: number[] = [];
-const agent = new Agent({ model: scriptedModel(says('Land in sight.', { reasoning: 'A coast.' })) });
-const process = { stdout: { write: (text: string) => shown.push(text) } };
 
 // #region stream
+import { Agent, formatRun } from 'keelson';
+import { says, scriptedModel } from 'keelson/testing';
+
+const agent = new Agent({ model: scriptedModel(says('Land in sight.', { reasoning: 'A coast.' })) });
+
 const stream = agent.stream('What do you see?');
-for await (const event of stream) {
-  if (event.type === 'text-delta') process.stdout.write(event.text);
-}
-const { text, usage } = await stream.result;
+for await (const text of stream.text) process.stdout.write(text);
+
+const result = await stream.result;
+console.log(`\n${formatRun(result)}`);
 // #endregion
 
-assert.equal(shown.join(''), text);
-assert.equal(usage.totalTokens, 15);
+assert.equal(result.text, 'Land in sight.');
+assert.equal(result.usage.totalTokens, 15);
+
+// #region events
+const shown: string[] = [];
+for await (const event of agent.stream('And to port?')) {
+  if (event.type === 'text-delta') shown.push(event.text);
+  if (event.type === 'tool-start') shown.push(`[${event.name}]`);
+}
+// #endregion
+
+assert.equal(shown.join(''), 'Land in sight.');
 
 // #region on
 const count = ({ response }: AgentEventOf<'model-end'>) => {

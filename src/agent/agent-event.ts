@@ -4,37 +4,37 @@ import type { ModelResponse } from '../model/model.js';
 import type { ToolResult } from '../tools/tool.js';
 import type { RunResult } from './run-result.js';
 
-/** What every event says. */
+/** The members that every event has. */
 interface EventBase {
   readonly runId: string;
 }
 
-/** The run has begun; before any hook. */
+/** The run starts. Emitted before any hook is called. */
 export interface RunStartEvent extends EventBase {
   readonly type: 'run-start';
   readonly agent: string;
   readonly input: string;
 }
 
-/** The run failed: right before its `run-end`. */
+/** The run failed. Emitted right before its `run-end`. */
 export interface RunErrorEvent extends EventBase {
   readonly type: 'run-error';
   readonly error: unknown;
 }
 
-/** The run is over, after every hook. The one last event of a run; `result` is absent where it failed. */
+/** The run ended. Always the last event of a run, after every hook; `result` is absent if the run failed. */
 export interface RunEndEvent extends EventBase {
   readonly type: 'run-end';
   readonly result?: RunResult<unknown> | undefined;
 }
 
-/** A turn begins: a model call, and the tool calls that it asks for. Turn 0 runs the calls of a resumed run. */
+/** A turn starts: a model call and the tool calls that it requests. Turn 0 runs the tool calls of a resumed run. */
 export interface TurnStartEvent extends EventBase {
   readonly type: 'turn-start';
   readonly turn: number;
 }
 
-/** A turn is over, however it ended. */
+/** A turn ended. Also emitted if the turn failed. */
 export interface TurnEndEvent extends EventBase {
   readonly type: 'turn-end';
   readonly turn: number;
@@ -48,18 +48,18 @@ export interface ModelStartEvent extends EventBase {
 }
 
 /**
- * Text that the model streams. Provisional: a later attempt starts over, and `model-end` is what counts. The text that a
- * lifecycle ends the run with comes as a new attempt after the `turn-end`.
+ * A piece of streamed text. Provisional: a later attempt starts again from the beginning, and `model-end` has the final
+ * response. If a lifecycle ends the run with its own text, that text follows the `turn-end` as a new attempt.
  */
 export interface TextDeltaEvent extends EventBase {
   readonly type: 'text-delta';
   readonly turn: number;
-  /** Which model call of the turn it comes from: a retry counts up from 1. */
+  /** The number of the model call within the turn. Starts at 1; each retry adds 1. */
   readonly attempt: number;
   readonly text: string;
 }
 
-/** Reasoning that the model streams. Provisional too. */
+/** A piece of streamed reasoning. Provisional, as a `text-delta`. */
 export interface ReasoningDeltaEvent extends EventBase {
   readonly type: 'reasoning-delta';
   readonly turn: number;
@@ -67,40 +67,40 @@ export interface ReasoningDeltaEvent extends EventBase {
   readonly text: string;
 }
 
-/** A piece of a call's arguments, as the model writes them: JSON text. Provisional: `tool-start` has them whole. */
+/** A piece of the JSON arguments of a tool call. Provisional: `tool-start` has the complete arguments. */
 export interface ToolInputDeltaEvent extends EventBase {
   readonly type: 'tool-input-delta';
   readonly turn: number;
   readonly attempt: number;
-  /** Empty when the server sends no id before the end of the call. */
+  /** Empty if the provider sends the id only at the end of the tool call. */
   readonly callId: string;
   readonly name: string;
   readonly text: string;
 }
 
-/** A model call failed, and a lifecycle makes another: `retryModelCalls` the same one, `fallbackModels` one of another model. */
+/** A model call failed, and a lifecycle (`retryModelCalls` or `fallbackModels`) makes another model call. */
 export interface ModelErrorEvent extends EventBase, ModelErrorReport {
   readonly turn: number;
 }
 
-/** `compaction` is about to summarise the conversation. */
+/** The lifecycle `compaction` starts to summarise the conversation. */
 export interface CompactionStartEvent extends EventBase, CompactionStartReport {
   readonly turn: number;
 }
 
-/** `compaction` has summarised the conversation, or left it as it is. */
+/** The lifecycle `compaction` has summarised the conversation, or has left it unchanged. */
 export interface CompactionEndEvent extends EventBase, CompactionEndReport {
   readonly turn: number;
 }
 
-/** The response as the hooks left it, after `afterModel`; absent where the call failed or a hook withheld it. */
+/** The response after all hooks; absent if the model call failed or a hook withheld the response. */
 export interface ModelEndEvent extends EventBase {
   readonly type: 'model-end';
   readonly turn: number;
   readonly response?: ModelResponse | undefined;
 }
 
-/** A tool call begins. */
+/** A tool call starts. */
 export interface ToolStartEvent extends EventBase {
   readonly type: 'tool-start';
   readonly turn: number;
@@ -109,7 +109,7 @@ export interface ToolStartEvent extends EventBase {
   readonly input: unknown;
 }
 
-/** What a running tool tells of its progress. */
+/** Progress that a running tool reports with `progress(data)`. */
 export interface ToolDeltaEvent extends EventBase {
   readonly type: 'tool-delta';
   readonly turn: number;
@@ -118,7 +118,7 @@ export interface ToolDeltaEvent extends EventBase {
   readonly data: unknown;
 }
 
-/** A tool call has its result, as the wraps left it; absent where the call was left open. */
+/** A tool call ended, with its result after all hooks; absent if the call was suspended. */
 export interface ToolEndEvent extends EventBase {
   readonly type: 'tool-end';
   readonly turn: number;
@@ -127,13 +127,13 @@ export interface ToolEndEvent extends EventBase {
   readonly result?: ToolResult | undefined;
 }
 
-/** A part approved, blocked, changed or answered something. */
+/** A lifecycle made a decision. */
 export interface DecisionEvent extends EventBase {
   readonly type: 'decision';
   readonly decision: Decision;
 }
 
-/** Everything that happens in a run, in order. Each `-start` has exactly one `-end`, whatever happens between. */
+/** All events of a run. Each `-start` event has exactly one `-end` event. */
 export type AgentEvent =
   | RunStartEvent
   | RunErrorEvent
@@ -153,5 +153,5 @@ export type AgentEvent =
   | ToolEndEvent
   | DecisionEvent;
 
-/** The event with a given type. */
+/** The event type of a `type` value, such as `AgentEventOf<'tool-end'>`. */
 export type AgentEventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { readonly type: Type }>;

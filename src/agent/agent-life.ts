@@ -4,24 +4,24 @@ import { Stop } from '../internal/stop.js';
 import { hookRunOf } from '../lifecycle/hook-run.js';
 import { RunAbortedError } from '../lifecycle/run-failure.js';
 
-/** What may abort a run before it has started. */
+/** Sources of an abort for a run that has not started. */
 interface WaitingRun {
   readonly signal?: AbortSignal | undefined;
-  /** Aborted when the consumer of a stream leaves it. */
+  /** Aborted when the consumer leaves the stream of the run. */
   readonly left?: AbortSignal | undefined;
   readonly parent?: object | undefined;
 }
 
 /**
- * What a run shares with its agent while it lives. The agent keeps no list of its runs: writing a young run into an old
- * list costs as much as a tenth of a run. A run looks here instead.
+ * State that all runs of an agent share. The agent keeps no list of its runs, because adding each run to a long-lived
+ * list would take a tenth of the time of a run. Instead each run reads `stop`.
  */
 export class AgentLife {
-  /** Stopped as the agent is closed. */
+  /** Stopped when the agent is closed. */
   readonly stop = new Stop();
-  /** How many runs are going on. */
+  /** The number of active runs. */
   runs = 0;
-  /** How much else is: loading, and hooks of sessions. */
+  /** The number of active promises passed to `track`: loading, and session hooks. */
   private busy = 0;
   private whenIdle: (() => void) | undefined = undefined;
 
@@ -32,13 +32,13 @@ export class AgentLife {
     if (this.stop.stopped) throw new AgentClosedError(this.agent);
   }
 
-  /** Takes note that a run ended. */
+  /** Counts the end of a run. */
   endRun(): void {
     this.runs -= 1;
     if (this.whenIdle !== undefined) this.checkIdle();
   }
 
-  /** Has the end of the agent wait for `work`. */
+  /** Makes `close` wait for `work`. */
   track(work: Promise<void>): Promise<void> {
     this.busy += 1;
     return work.finally(() => {
@@ -47,7 +47,7 @@ export class AgentLife {
     });
   }
 
-  /** Aborts the runs, and waits for them and for what is tracked, `limitMs` at most: not every tool heeds its signal. */
+  /** Aborts the runs, and waits up to `limitMs` for runs and tracked work. A tool may ignore its signal. */
   close(clock: Clock, limitMs: number): Promise<void> {
     this.stop.stop(new AgentClosedError(this.agent));
     return new Promise((resolve) => {
@@ -57,7 +57,7 @@ export class AgentLife {
     });
   }
 
-  /** Waits for something before a run can start; an abort meanwhile ends the wait with a RunAbortedError. */
+  /** Awaits `promise` before a run starts. Rejects with a RunAbortedError if the run is aborted first. */
   async waitBeforeRun<T>(promise: Promise<T>, { signal, left, parent }: WaitingRun): Promise<T> {
     const stop = new Stop();
     stop.follow(signal);

@@ -33,36 +33,36 @@ import type { ResumeDecisions } from './run/continuation.js';
 import { type OutputSchema, resolveOutput } from './run/output.js';
 import type { AgentSettings, RunConfig, Timeouts, TurnLimit } from './run/run-config.js';
 
-/** What an agent is made of. */
+/** Options of an agent. */
 export interface AgentOptions<Context = unknown> {
   readonly model: Model;
-  /** Shown in errors, events and traces. Default `agent`. */
+  /** Shown in errors, events and traces. Default: `agent`. */
   readonly name?: string | undefined;
-  /** Sent to the model before every conversation, and never stored with it. */
+  /** The system message. Sent with every model call, and not stored in the conversation. */
   readonly instructions?: string | undefined;
   readonly tools?: ToolSource<Context> | undefined;
-  /** In registration order; priority comes first. */
+  /** Called in order of descending priority, then in the order of this array. */
   readonly lifecycle?: readonly AgentLifecycle<Context>[] | undefined;
-  /** Loaded in this order before the first run; one that stands here twice is loaded once. */
+  /** Loaded in this order before the first run. A loader that appears twice is loaded once. */
   readonly loaders?: readonly LifecycleLoader[] | undefined;
-  /** Model calls in one run, 1 or more. Default 20. */
+  /** The maximum number of model calls in one run. Default: 20. */
   readonly maxTurns?: number | TurnLimit | undefined;
-  /** Whether the calls of a turn run at once, or how many may. Default true. */
+  /** Runs the tool calls of a turn in parallel. A number limits how many run at the same time. Default: true. */
   readonly parallelToolCalls?: boolean | number | undefined;
   readonly settings?: AgentSettings | undefined;
   readonly timeouts?: Timeouts | undefined;
-  /** Where sessions live. Default: this process's memory. */
+  /** Stores the sessions. Default: in memory. */
   readonly store?: SessionStore | undefined;
-  /** Default: warnings and errors to the console. */
+  /** Default: logs warnings and errors to the console. */
   readonly logger?: Logger | undefined;
-  /** Where time comes from. */
+  /** The source of the time and of timers. Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Where ids come from. */
+  /** Generates ids. Default: random ids. */
   readonly ids?: Ids | undefined;
 }
 
 /**
- * Options of one run. They replace the agent's own for that run.
+ * Options of one run. They override the agent's options for that run.
  *
  * @example
  * const result = await agent.run('Who wrote it?', {
@@ -72,51 +72,51 @@ export interface AgentOptions<Context = unknown> {
  * });
  */
 export interface RunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> {
-  /** Aborts the run: it ends with RunAbortedError, its `cause` the signal's reason. */
+  /** Aborts the run. The run ends with a RunAbortedError whose `cause` is the abort reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Handed to every hook and tool of the run. */
+  /** Passed to every hook and tool of the run. */
   readonly context?: Context | undefined;
-  /** The conversation so far, without instructions. */
+  /** The previous messages of the conversation, without instructions. */
   readonly messages?: readonly MessageInput[] | undefined;
-  /** What the answer must be. A mismatch is repaired once, then OutputInvalidError. */
+  /** The schema of the answer. The model is asked again once after a mismatch; then OutputInvalidError is thrown. */
   readonly output?: Schema | undefined;
-  /** Decisions on the calls that `messages` ends in. */
+  /** A decision for each open tool call at the end of `messages`. */
   readonly resume?: ResumeDecisions | undefined;
-  /** In place of the agent's model. */
+  /** Replaces the agent's model. */
   readonly model?: Model | undefined;
-  /** In place of the agent's own tools; those of its lifecycles stay. */
+  /** Replaces the agent's `tools`. The tools of its lifecycles stay. */
   readonly tools?: RunToolSource<Context> | undefined;
-  /** Over the agent's settings, one by one. */
+  /** Merged over the agent's settings. */
   readonly settings?: AgentSettings | undefined;
   readonly maxTurns?: number | TurnLimit | undefined;
-  /** Over the agent's time-outs, one by one. */
+  /** Merged over the agent's timeouts. */
   readonly timeouts?: Timeouts | undefined;
-  /** The run that this one is part of, as a hook or a tool was given it: this one is aborted with it. */
+  /** The run that this run is part of, from a hook or a tool context. Aborting the parent aborts this run. */
   readonly parent?: ToolRun | undefined;
 }
 
-/** The options of a run, which are required exactly when the agent has a Context. */
+/** The options argument of a run. Required if the agent has a `Context` type. */
 export type RunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
   ? [options?: RunOptions<Context, Schema>]
   : [options: RunOptions<Context, Schema> & { readonly context: Context }];
 
-/** The options of a run with an output schema. */
+/** The options argument of a run with an output schema. */
 export type OutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
   ? [options: RunOptions<Context, Schema> & { readonly output: Schema }]
   : [options: RunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
-/** How a session is opened. */
+/** Options of `agent.session`. */
 export interface SessionOptions {
-  /** Default: a new id. */
+  /** The id of an existing session, or of a new one. Default: a generated id. */
   readonly id?: string | undefined;
-  /** In place of the agent's own store. */
+  /** Replaces the agent's store for this session. */
   readonly store?: SessionStore | undefined;
 }
 
-/** The options of any run, whatever its schema and context. */
+/** The options of a run with any schema and context type. */
 export type AnyRunOptions = RunOptions<never, OutputSchema | undefined>;
 
-/** What does not depend on the lifecycles of an agent, with defaults filled in. */
+/** The part of a RunConfig that does not depend on lifecycles, with defaults, and the session store. */
 export type AgentDefaults = Omit<RunConfig, 'chain' | 'catalog' | 'hub' | 'life' | 'isPlain'> & {
   readonly store: SessionStore;
 };
@@ -154,7 +154,7 @@ const maxTurns: OptionRule = {
   members: turnLimitRules,
 };
 
-/** What an agent and one of its runs may have. `tools` are checked as they are read. */
+/** Options that an agent and a run have in common. `tools` are checked when they are read. */
 const sharedRules = {
   tools: anything,
   maxTurns: alsoCalled(maxTurns, 'maxSteps', 'maxIterations', 'stopWhen'),
@@ -179,7 +179,7 @@ const agentRules = {
   ids: withMethods('next'),
 } satisfies OptionTable<AgentOptions>;
 
-/** The others are checked by those who read them. */
+/** Options with the rule `anything` are checked where they are read. */
 const runRules = {
   ...sharedRules,
   model,
@@ -194,7 +194,7 @@ const runRules = {
 const sessionRules = { id: fullText, store: sessionStore } satisfies OptionTable<SessionOptions>;
 const DEFAULT_MAX_TURNS = 20;
 
-/** Checks an agent's options and fills their defaults. */
+/** Checks the options of an agent and fills in the defaults. */
 export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults {
   validateOptions(options, agentRules);
   const { instructions, parallelToolCalls = true } = options;
@@ -214,7 +214,7 @@ export function resolveAgentOptions(options: AgentOptions<never>): AgentDefaults
   };
 }
 
-/** The configuration of one run: the agent's own where the run changes nothing. */
+/** Checks the options of a run and merges them over `config`. Returns `config` itself if nothing changes. */
 export function resolveRunConfig(
   config: RunConfig,
   options: AnyRunOptions,
@@ -241,12 +241,12 @@ function catalogOf(sources: readonly ToolSource<never>[], { logger }: RunConfig)
   return new ToolCatalog(sources, logger);
 }
 
-/** Whether the model call of a run needs no watch on it, as far as its configuration says. */
+/** True if the configuration has no `wrapModelCall` hook and no time limit for model calls. */
 export function isPlain({ chain, timeouts }: Pick<RunConfig, 'chain' | 'timeouts'>): boolean {
   return chain.wrapModelCall === undefined && timeouts.modelMs === undefined && timeouts.firstPartMs === undefined;
 }
 
-/** Checks the options of a session. Returns its store. */
+/** Checks the options of a session and returns its store. */
 export function resolveSessionStore(options: SessionOptions, store: SessionStore): SessionStore {
   validateOptions(options, sessionRules);
   return options.store ?? store;

@@ -2,16 +2,16 @@ import { HOOKS, type RegisteredLifecycle } from '../lifecycle/registered-lifecyc
 import type { Tool } from '../tools/tool.js';
 import type { LoaderStatus } from './loader-runner.js';
 
-/** An agent as it stands: plain data, made without calling any hook. */
+/** The current state of an agent, as plain data. */
 export interface AgentStatus {
   readonly name: string;
   readonly model: string;
   readonly closed: boolean;
-  /** Runs that are going on. */
+  /** The number of active runs. */
   readonly runs: number;
-  /** Sessions that are open. */
+  /** The number of open sessions. */
   readonly sessions: number;
-  /** In the order in which they take part. */
+  /** The lifecycles in the order in which their hooks are called. */
   readonly lifecycles: readonly LifecycleStatus[];
   readonly tools: readonly { readonly name: string; readonly origin?: string | undefined }[];
   readonly loaders: readonly LoaderStatus[];
@@ -22,17 +22,17 @@ export interface LifecycleStatus {
   readonly name: string;
   readonly priority: number;
   readonly onFailure: 'throw' | 'continue' | 'block';
-  /** The hooks that it implements. */
+  /** The names of the hooks that the lifecycle implements. */
   readonly hooks: readonly string[];
 }
 
-/** A lifecycle's entry as `status()` shows it. */
+/** Converts a registered lifecycle for `status()`. */
 export function lifecycleStatus({ lifecycle, name, priority, onFailure }: RegisteredLifecycle): LifecycleStatus {
   const hooks = HOOKS.filter((hook) => lifecycle[hook] !== undefined);
   return { name, priority, onFailure, hooks };
 }
 
-/** A tool as `status()` shows it. */
+/** Converts a tool for `status()`. */
 export function toolStatus({ name, origin }: Tool): AgentStatus['tools'][number] {
   return { name, origin };
 }

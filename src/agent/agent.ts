@@ -22,35 +22,35 @@ import { EventStream, type RunStream } from './run-stream.js';
 import type { Session } from './session.js';
 
 /**
- * Runs the model–tool loop. What may change that loop is an {@link AgentLifecycle}, and nothing else. One agent serves
- * any number of runs at once; they share nothing that changes.
+ * Runs the loop of model calls and tool calls. Each {@link AgentLifecycle} can observe and change the loop. One agent
+ * can run any number of runs at the same time; the runs share no mutable state.
  *
  * @example
  * const agent = new Agent({ model, tools: [search], lifecycle: [retryModelCalls()] });
  * const { text } = await agent.run('Which files mention the licence?');
  */
 export class Agent<Context = unknown> {
-  /** For the compiler alone: an agent that needs a context is no agent that needs none. */
+  /** Type brand, never set: `Agent<C>` is not assignable to `Agent`. */
   declare protected readonly needsContext: ((context: Context) => void) | undefined;
   readonly name: string;
   private readonly engine: Engine;
 
-  /** Throws OptionInvalidError, LifecycleInvalidError or ToolConflictError where an option cannot be used. */
+  /** Throws OptionInvalidError, LifecycleInvalidError or ToolConflictError if an option is invalid. */
   constructor(options: AgentOptions<Context>) {
     const defaults = resolveAgentOptions(options);
     this.name = defaults.agent;
     this.engine = new Engine(options, defaults);
   }
 
-  /** The lifecycles in the order in which they take part. */
+  /** The lifecycles in the order in which their hooks are called. */
   get lifecycle(): readonly AgentLifecycle<never>[] {
     return this.engine.registry.chain.entries.map(({ lifecycle }) => lifecycle);
   }
 
   /**
-   * Runs until the model gives a final answer, a lifecycle ends the run, or a limit does. An empty input goes on from
-   * `messages` alone. A rejection is a KeelsonError, unless a logger, clock or ids of your own throw; one that ended a run
-   * that had begun carries its `messages`.
+   * Runs until the model gives a final answer, a lifecycle ends the run, or a limit is reached. With an empty input,
+   * the run continues from `messages` alone. Rejects with a KeelsonError, unless your own logger, clock or ids throw.
+   * If the run had started, the error has the `messages` of the run.
    *
    * @example
    * const { text } = await agent.run('Which files mention the licence?');
@@ -64,7 +64,7 @@ export class Agent<Context = unknown> {
     ...options: OutputRunArguments<Context, Schema>
   ): Promise<RunResult<OutputOf<Schema>>>;
   run(input: string | UserMessage, ...options: RunArguments<Context>): Promise<RunResult>;
-  /** The output is the text when the schema turns out to be `undefined`. */
+  /** If `output` is undefined at runtime, the output is the text. */
   run<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, Schema>
@@ -74,7 +74,7 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * The same run, with a listener: its events as they happen, and its result.
+   * Starts a run, as `run` does, and returns its events as they happen, and its result.
    *
    * @example
    * for await (const event of agent.stream('Hello')) {
@@ -86,18 +86,18 @@ export class Agent<Context = unknown> {
     ...options: OutputRunArguments<Context, Schema>
   ): RunStream<OutputOf<Schema>>;
   stream(input: string | UserMessage, ...options: RunArguments<Context>): RunStream;
-  /** The output is the text when the schema turns out to be `undefined`. */
+  /** If `output` is undefined at runtime, the output is the text. */
   stream<Schema extends OutputSchema>(
     input: string | UserMessage,
     ...options: RunArguments<Context, Schema>
   ): RunStream<OutputOf<Schema> | string>;
   stream(input: string | UserMessage, ...options: readonly unknown[]): unknown {
-    const given = options[0] as AnyRunOptions | undefined;
-    return new EventStream((sink, left) => this.engine.launch(input, given, { sink, left }));
+    const runOptions = options[0] as AnyRunOptions | undefined;
+    return new EventStream((sink, left) => this.engine.launch(input, runOptions, { sink, left }));
   }
 
   /**
-   * Opens a conversation that remembers its messages in a store, and calls `onSessionStart`.
+   * Opens a session, which keeps its messages in a store, and calls `onSessionStart`.
    *
    * @example
    * await using session = await agent.session({ id: 'ada' });
@@ -109,22 +109,22 @@ export class Agent<Context = unknown> {
   }
 
   /**
-   * Adds a lifecycle from the next run on. The function that it returns takes it out again: its callbacks are inert at
-   * once, also in runs that are going on.
+   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle. After the removal none of its
+   * hooks is called, also in active runs.
    */
   use(lifecycle: AgentLifecycle<Context>): () => void {
     return this.engine.use(lifecycle);
   }
 
-  /** As `use`, for building an agent in one expression. */
+  /** As `use`, but returns the agent, for chaining. */
   withLifecycle(lifecycle: AgentLifecycle<Context>): this {
     this.use(lifecycle);
     return this;
   }
 
   /**
-   * Calls `listener` for every event of this type, of all runs. A throw or a rejection of a listener is logged. Throws
-   * OptionInvalidError when the type is unknown.
+   * Calls `listener` for every event of this type, in all runs. An error of a listener is logged. Throws
+   * OptionInvalidError if the event type is unknown.
    *
    * @example
    * agent.on('tool-end', ({ name }) => console.log(name));
@@ -134,49 +134,51 @@ export class Agent<Context = unknown> {
     return this;
   }
 
-  /** Calls `listener` for the next event of this type, and takes it off. */
+  /** Calls `listener` for the next event of this type only. */
   once<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.on(type, listener, true);
     return this;
   }
 
-  /** Takes off a listener that `on` or `once` was given. */
+  /** Removes a listener that was added with `on` or `once`. */
   off<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => Awaitable<void>): this {
     this.engine.hub.off(type, listener);
     return this;
   }
 
   /**
-   * This agent as a tool of another. It gets the calling run's signal and context, and its tokens count there. Its
-   * failure is an error result.
+   * Makes a tool that runs this agent for another agent. The run gets the signal and the context of the calling run,
+   * and its tokens count in the usage of the calling run. A failed run becomes an error result.
    *
    * @example
    * const librarian = agent.asTool({ name: 'librarian', description: 'Finds books.' });
    * const desk = new Agent({ model, tools: [librarian] });
    */
   asTool<Schema extends StandardSchema | JsonSchema = PromptSchema>(options: AsToolOptions<Schema>): Tool<Context> {
-    return agentTool(this.name, (input, given) => this.engine.launch(input, given), options);
+    return agentTool(this.name, (input, runOptions) => this.engine.launch(input, runOptions), options);
   }
 
-  /** Runs the loaders and `onInit`, as the first run does by itself. Rejects where one of them fails. */
+  /**
+   * Runs the loaders and all `onInit` hooks. Optional: the first run does so itself. Rejects if a loader or hook fails.
+   */
   ready(): Promise<void> {
     return this.engine.ready();
   }
 
   /**
-   * Aborts the runs that are going on, closes the sessions, calls `onShutdown` in reverse order, then closes the
-   * loaders. What fails meanwhile is logged. A second call waits for the first.
+   * Aborts the active runs, closes the sessions, calls `onShutdown` in reverse order, and then closes the loaders.
+   * Failures are logged. Further calls return the same promise.
    */
   close(): Promise<void> {
     return this.engine.close();
   }
 
-  /** As `close`. */
+  /** As `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  /** What the agent is made of as it stands. */
+  /** Returns the current state of the agent as plain data. Calls no hook. */
   status(): AgentStatus {
     return this.engine.status();
   }

@@ -11,27 +11,27 @@ import type { AnyRunOptions } from './agent-options.js';
 import { RunView } from './run/run.js';
 import type { RunResult } from './run-result.js';
 
-/** How an agent is offered to another one. */
+/** Options of `agent.asTool`. */
 export interface AsToolOptions<Schema extends StandardSchema | JsonSchema = PromptSchema> {
-  /** Default: the agent's name. */
+  /** The name of the tool. Default: the agent's name. */
   readonly name?: string | undefined;
-  /** Tells the calling model what this agent is for. */
+  /** Tells the calling model what the agent does. */
   readonly description: string;
-  /** The arguments. Default: `{ prompt: string }`. */
+  /** The schema of the arguments. Default: `{ prompt: string }`. */
   readonly input?: Schema | undefined;
-  /** The JSON Schema shown to the model, for an `input` that cannot give its own (valibot). */
+  /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
-  /** Makes the agent's input of the arguments. Default: `prompt`, or the arguments as JSON. */
+  /** Converts the arguments to the agent's input. Default: `prompt` if it is a string, else the arguments as JSON. */
   readonly toPrompt?: ((input: ToolInput<Schema>) => string) | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-/** What an agent takes as a tool unless it is told otherwise. */
+/** The default schema of the arguments. */
 export type PromptSchema = StandardSchema<{ prompt: string }>;
 
 type StartRun = (input: string, options: AnyRunOptions) => Promise<RunResult<unknown>>;
 
-/** Makes a tool that runs an agent as a part of the calling run. */
+/** Makes a tool that runs an agent as a child of the calling run. */
 export function agentTool(agent: string, run: StartRun, options: AsToolOptions<StandardSchema | JsonSchema>): Tool {
   const { description, input = PROMPT, inputSchema, toPrompt = defaultPrompt, timeoutMs, name = agent } = options ?? {};
   return defineTool({
@@ -48,7 +48,7 @@ export function agentTool(agent: string, run: StartRun, options: AsToolOptions<S
         countUsage(context, result);
         if (result.status === 'completed') return result.text;
         return toolResult({
-          content: `Agent "${agent}" stopped to wait for a decision, which a tool call cannot.`,
+          content: `Agent "${agent}" was suspended, but a tool call cannot wait for a decision.`,
           isError: true,
         });
       } catch (error) {
@@ -72,7 +72,7 @@ function promptIn(input: unknown): string | undefined {
   return typeof prompt === 'string' ? prompt : undefined;
 }
 
-/** `{ prompt: string }` as a Standard Schema, so that no schema library is loaded for it. */
+/** The Standard Schema of `{ prompt: string }`, written by hand so that no schema library is loaded. */
 const PROMPT: PromptSchema = {
   '~standard': {
     version: 1,
@@ -90,7 +90,7 @@ const PROMPT: PromptSchema = {
 function promptSchema(): Record<string, unknown> {
   return {
     type: 'object',
-    properties: { prompt: { type: 'string', description: 'What the agent is to do, with all it has to know.' } },
+    properties: { prompt: { type: 'string', description: 'The task of the agent, with all that it has to know.' } },
     required: ['prompt'],
     additionalProperties: false,
   };

@@ -21,12 +21,12 @@ import { startRun } from './run/start-run.js';
 import type { RunResult } from './run-result.js';
 import { AgentSessions } from './sessions.js';
 
-/** How long `close` waits for the runs that it aborted, and for each `onShutdown`. */
+/** Time limit in milliseconds for the aborted runs, and for each `onShutdown`, when the agent is closed. */
 const CLOSE_MS = 5_000;
 const UNATTACHED: Attached = {};
 const NO_OPTIONS: AnyRunOptions = {};
 
-/** What an agent works with: its lifecycles, loaders, runs and sessions. */
+/** The implementation of an agent: its lifecycles, loaders, runs and sessions. */
 export class Engine {
   readonly registry: LifecycleRegistry;
   readonly hub: AgentListeners;
@@ -34,7 +34,7 @@ export class Engine {
   readonly life: AgentLife;
   readonly loading: LoaderRunner;
   readonly defaults: AgentDefaults;
-  /** The lifecycle that each function which `use` returned would remove. */
+  /** Maps each function that `use` returned to its lifecycle. */
   private readonly used = new WeakMap<() => void, RegisteredLifecycle>();
   private config: RunConfig;
   private closing: Promise<void> | undefined = undefined;
@@ -49,7 +49,7 @@ export class Engine {
     this.config = this.configure();
   }
 
-  /** Starts a run, once everything is loaded. Never throws: what is wrong with its input is a rejection. */
+  /** Starts a run after the loaders have finished. Never throws: invalid input rejects the promise. */
   launch(
     input: string | UserMessage,
     options: AnyRunOptions = NO_OPTIONS,
@@ -138,8 +138,8 @@ export class Engine {
     await life.close(defaults.clock, CLOSE_MS);
     await this.sessions.close();
     for (const entry of [...this.registry.chain.entries].reverse()) {
-      const ended = callHostHook(entry, { ...defaults, point: 'onShutdown', timeoutMs: CLOSE_MS });
-      await ended.catch((error) => logFailure(defaults, error.message, error));
+      const call = callHostHook(entry, { ...defaults, point: 'onShutdown', timeoutMs: CLOSE_MS });
+      await call.catch((error) => logFailure(defaults, error.message, error));
     }
     await this.loading.close();
   }

@@ -8,11 +8,11 @@ import { assertDistinct, toolsOf } from '../tools/tool-set.js';
 import { callModel } from './run/calls/model-call.js';
 import { callTool } from './run/calls/tool-call.js';
 
-/** The lifecycles of an agent in registration order, and what is compiled from them when the list changes. */
+/** The lifecycles of an agent, and the hook chain and tool catalog that are compiled when the list changes. */
 export class LifecycleRegistry {
   chain: Chain;
   catalog: ToolCatalog;
-  /** Those whose `onInit` has not been called. */
+  /** The lifecycles whose `onInit` has not completed. */
   private uninitialised: readonly RegisteredLifecycle[];
   private registered: readonly RegisteredLifecycle[];
   private count = 0;
@@ -29,7 +29,7 @@ export class LifecycleRegistry {
     this.catalog = this.collect();
   }
 
-  /** Adds a lifecycle, or puts it in the place of another. Throws, and adds nothing, where it or its tools are not valid. */
+  /** Adds a lifecycle, or replaces another one. Throws without a change if the lifecycle or its tools are invalid. */
   add(lifecycle: AgentLifecycle<never>, replaced?: RegisteredLifecycle): RegisteredLifecycle {
     const entry = this.resolve(lifecycle);
     if (lifecycle.tools !== undefined) {
@@ -42,7 +42,7 @@ export class LifecycleRegistry {
     return entry;
   }
 
-  /** Takes a lifecycle out, and makes its callbacks inert at once. Whether it was there. */
+  /** Removes a lifecycle and disables its hooks at once. Returns false if it was removed before. */
   remove(entry: RegisteredLifecycle): boolean {
     if (entry.status.inert) return false;
     entry.status.inert = true;
@@ -57,7 +57,7 @@ export class LifecycleRegistry {
     return this.uninitialised.length === 0;
   }
 
-  /** The next part to initialise, in the order of the chain. */
+  /** Returns the next lifecycle to initialise, in chain order. */
   nextUninitialised(): RegisteredLifecycle | undefined {
     return [...this.uninitialised].sort((a, b) => b.priority - a.priority)[0];
   }
@@ -66,20 +66,20 @@ export class LifecycleRegistry {
     this.uninitialised = this.uninitialised.filter((other) => other !== entry);
   }
 
-  /** The tools that the lifecycles bring along. */
+  /** Returns the tools of the lifecycles. */
   lifecycleTools(): readonly ToolSource<never>[] {
     return this.registered.map(({ lifecycle }) => lifecycle.tools).filter((tools) => tools !== undefined);
   }
 
-  /** What was replaced is gone from the list, but not inert: a run that is going on still has it. */
+  /** Inserts a lifecycle into the list. A replaced lifecycle is not disabled, because active runs still use it. */
   private placed(
     entry: RegisteredLifecycle,
     replaced: RegisteredLifecycle | undefined,
   ): readonly RegisteredLifecycle[] {
-    const at = replaced === undefined ? -1 : this.registered.indexOf(replaced);
-    if (replaced === undefined || at < 0) return [...this.registered, entry];
+    const index = replaced === undefined ? -1 : this.registered.indexOf(replaced);
+    if (replaced === undefined || index < 0) return [...this.registered, entry];
     this.initialised(replaced);
-    return this.registered.with(at, entry);
+    return this.registered.with(index, entry);
   }
 
   private resolve(lifecycle: AgentLifecycle<never>): RegisteredLifecycle {

@@ -5,10 +5,10 @@ import { invalidOption, validateOption } from '../internal/options/validate.js';
 import { isPromise } from '../internal/promise.js';
 import type { AgentEvent } from './agent-event.js';
 
-/** Hears the events of a run. An event is made only while somebody listens. */
+/** Receives the events of a run. Event objects are only created while there is a listener. */
 export interface RunListeners {
   readonly active: boolean;
-  /** True while somebody listens to this type of event. */
+  /** True if this type of event has a listener. */
   hears(type: AgentEvent['type']): boolean;
   emit(event: AgentEvent): void;
 }
@@ -19,11 +19,11 @@ type GuardedListener = (event: AgentEvent) => void;
 const TYPES =
   /^((run|turn|model|tool|compaction)-(start|end)|(text|reasoning|tool|tool-input)-delta|(run|model)-error|decision)$/;
 
-/** The listeners of an agent, in the order in which they came. An event goes to those who listened when it happened. */
+/** The listeners of an agent, called in the order of registration. */
 export class AgentListeners implements RunListeners {
   active = false;
   private readonly emitter = new EventEmitter<AgentEvent['type']>();
-  /** The guarded form of each listener, so that `off` takes the function that `on` was given. */
+  /** Maps each listener to its guarded function, so that `off` can remove the guarded function. */
   private readonly guarded = new WeakMap<Listener, GuardedListener>();
 
   constructor(private readonly logger: Logger) {}
@@ -40,7 +40,7 @@ export class AgentListeners implements RunListeners {
 
   off(type: AgentEvent['type'], listener: Listener): void {
     const guarded = this.guarded.get(listener);
-    // Without a listener, the emitter would take off all of them.
+    // With an undefined listener, the emitter would remove all listeners.
     if (guarded === undefined) return;
     this.emitter.off(type, guarded);
     this.refresh();
@@ -55,15 +55,15 @@ export class AgentListeners implements RunListeners {
     if (wasHeard && !this.hears(event.type)) this.refresh();
   }
 
-  /** A listener watches the run and takes no part in it: what it throws is logged, and the next one hears the event. */
+  /** Wraps a listener so that its errors are logged and do not reach the run or other listeners. */
   private guard(listener: Listener): GuardedListener {
     return (event) => {
-      const failed = (error: unknown) => this.logger.error(`A listener of "${event.type}" failed.`, error);
+      const logError = (error: unknown) => this.logger.error(`A listener of "${event.type}" failed.`, error);
       try {
         const returned = listener(event as never);
-        if (isPromise(returned)) returned.then(undefined, failed);
+        if (isPromise(returned)) returned.then(undefined, logError);
       } catch (error) {
-        failed(error);
+        logError(error);
       }
     };
   }
@@ -73,7 +73,7 @@ export class AgentListeners implements RunListeners {
   }
 }
 
-/** The consumer of a run's stream, and the listeners of its agent. */
+/** Sends events to the consumer of a stream and to the listeners of the agent. */
 export class StreamListeners implements RunListeners {
   readonly active = true;
 
@@ -82,7 +82,7 @@ export class StreamListeners implements RunListeners {
     private readonly hub: AgentListeners,
   ) {}
 
-  /** The consumer of a stream is given every event. */
+  /** Always true: the consumer of a stream receives every type of event. */
   hears(): boolean {
     return true;
   }

@@ -8,13 +8,13 @@ import type { LifecycleRegistry } from './lifecycle-registry.js';
 
 const CLOSE_MS = 5_000;
 
-/** A loader as `status()` shows it. */
+/** The state of a loader, as `status()` shows it. */
 export interface LoaderStatus {
   readonly name: string;
   readonly state: 'pending' | 'loaded' | 'failed' | 'closed';
-  /** Why it failed. */
+  /** The error message, if the loader failed. */
   readonly error?: string | undefined;
-  /** What the loader says of itself. */
+  /** The result of the loader's own `status()`. */
   readonly details?: unknown;
 }
 
@@ -24,10 +24,10 @@ interface LoaderState {
   error: string | undefined;
 }
 
-/** Loads an agent's loaders in order, then initialises its lifecycles; at most once each. */
+/** Runs an agent's loaders in order, then the `onInit` hooks. Each loader and hook succeeds at most once. */
 export class LoaderRunner {
   private readonly loaders: readonly LoaderState[];
-  /** What is being loaded or initialised; after the agent's end nothing more is begun. */
+  /** The loading that is in progress. */
   private current: Promise<void> | undefined = undefined;
 
   constructor(
@@ -38,12 +38,12 @@ export class LoaderRunner {
     this.loaders = [...new Set(loaders)].map((loader) => ({ loader, state: 'pending', error: undefined }));
   }
 
-  /** Whether nothing is left to do, so that a run need not wait. */
+  /** True if every loader and every `onInit` hook has finished. */
   get isDone(): boolean {
     return this.registry.isInitialised && this.loaders.every(isSettled);
   }
 
-  /** Does what is left to do. A failure rejects, and is tried again by the next call. */
+  /** Runs the loaders and `onInit` hooks that have not succeeded. After a failure, the next call tries again. */
   ready(): Promise<void> {
     this.current ??= this.work().finally(() => {
       this.current = undefined;
@@ -60,7 +60,7 @@ export class LoaderRunner {
     }));
   }
 
-  /** Closes what was loaded, last first. */
+  /** Closes the loaded loaders in reverse order. */
   async close(): Promise<void> {
     for (const entry of [...this.loaders].reverse()) {
       if (entry.state !== 'loaded') continue;
@@ -69,7 +69,7 @@ export class LoaderRunner {
     }
   }
 
-  /** What hangs or fails does not keep the agent from closing: it is logged. */
+  /** Calls `close` with a time limit. A failure or a timeout is logged, so that the agent can still be closed. */
   async end(what: string, close: () => Awaitable<void> | undefined): Promise<void> {
     try {
       await withinTime(close(), new TimeoutExceededError(`closing of ${what}`, CLOSE_MS), this.from.clock);
@@ -95,7 +95,7 @@ export class LoaderRunner {
     }
   }
 
-  /** What a loader that failed had added is taken out again. */
+  /** Runs one loader. If it fails, the lifecycles that it added are removed. */
   private async load(entry: LoaderState): Promise<void> {
     let disposers: (() => void)[] | undefined = [];
     const use: LoaderHost['use'] = (lifecycle, replaced) => {

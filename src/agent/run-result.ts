@@ -4,54 +4,54 @@ import type { Annotations, FinishReason, Usage } from '../model/model.js';
 import { RunError } from '../model/run-error.js';
 import type { StandardIssue } from '../tools/standard-schema.js';
 
-/** The result of a run. Plain data: its JSON can go to another process. Look at `status` before `output` and `pending`. */
+/** The result of a run, as plain data. Check `status` before you read `output` or `pending`. */
 export type RunResult<Output = string> = CompletedRun<Output> | SuspendedRun;
 
-/** The run has its answer. */
+/** The result of a run with an answer. */
 export interface CompletedRun<Output = string> extends RunRecord {
   readonly status: 'completed';
-  /** The checked value when the run had an `output` schema, otherwise the text. */
+  /** The checked value if the run had an `output` schema, otherwise `text`. */
   readonly output: Output;
-  /** Empty: nothing waits for a decision. */
+  /** Always empty for a completed run. */
   readonly pending: readonly [];
 }
 
-/** Calls wait for a decision: go on with `history` as `messages`, and `resume`. */
+/** The result of a run whose tool calls wait for decisions. To continue, pass `history` as `messages`, and `resume`. */
 export interface SuspendedRun extends RunRecord {
   readonly status: 'suspended';
-  /** The open calls of the last turn, in call order. */
+  /** The open tool calls of the last turn, in call order. */
   readonly pending: readonly PendingCall[];
   readonly output?: undefined;
 }
 
-/** The record of a run, however it ended. */
+/** The members that completed and suspended results have in common. */
 export interface RunRecord {
-  /** The answer as `afterAgent` left it; for a suspended run, the text that stands beside the open calls. */
+  /** The answer after `afterAgent`. For a suspended run, the text beside the open tool calls. */
   readonly text: string;
-  /** The messages that this run added, the user's first. */
+  /** The messages that this run added, starting with the user message. */
   readonly messages: readonly Message[];
-  /** The working list at the end, without the instructions: a next run goes on from it. */
+  /** The working messages at the end, without the instructions. Pass them to the next run as `messages`. */
   readonly history: readonly Message[];
   /** Tokens of every model call of this run and of the agents that it used as tools. */
   readonly usage: Usage;
-  /** Model calls, with repairs, without retries of a hook. */
+  /** The number of model calls, including repairs of the output, without retries by hooks. */
   readonly turns: number;
-  /** The reason of the last response; `other` when no model was asked. */
+  /** The finish reason of the last response; `other` if no model was called. */
   readonly finishReason: FinishReason;
-  /** Notes of parts about the last response. */
+  /** The annotations of the last response. */
   readonly annotations?: Annotations | undefined;
-  /** The decisions of the lifecycles, in order. */
+  /** The decisions of the lifecycles, in the order in which they were made. */
   readonly decisions: readonly Decision[];
 }
 
-/** A call that waits for a decision. */
+/** A tool call that waits for a decision. */
 export interface PendingCall extends ToolCallPart {
   readonly reason: string;
-  /** The part that left it open. */
+  /** The name of the lifecycle that suspended the call. */
   readonly by: string;
 }
 
-/** The run took more time than `timeouts.runMs`. */
+/** The run exceeded `timeouts.runMs`. */
 export class RunTimeoutError extends RunError {
   readonly code = 'ERR_RUN_TIMEOUT';
   readonly timeoutMs: number;
@@ -62,7 +62,7 @@ export class RunTimeoutError extends RunError {
   }
 }
 
-/** The model still called tools when `maxTurns` was reached. The error's `history` is whole: a new run can go on from it. */
+/** The model still called tools when `maxTurns` was reached. A new run can continue from the error's `history`. */
 export class TurnLimitError extends RunError {
   readonly code = 'ERR_TURN_LIMIT';
   readonly maxTurns: number;
@@ -75,10 +75,10 @@ export class TurnLimitError extends RunError {
   }
 }
 
-/** The answer does not match the `output` schema, also after one repair. */
+/** The answer does not match the `output` schema, even after one repair. */
 export class OutputInvalidError extends RunError {
   readonly code = 'ERR_OUTPUT_INVALID';
-  /** The answer as the model gave it. */
+  /** The unparsed answer of the model. */
   readonly text: string;
   readonly issues: readonly StandardIssue[];
 

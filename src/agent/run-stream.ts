@@ -4,30 +4,30 @@ import type { AgentEvent } from './agent-event.js';
 import type { RunResult } from './run-result.js';
 
 /**
- * The events of a run, in order, for one consumer. The run has begun whether or not anybody reads. Leaving the loop
- * early aborts it. Where the run fails the iteration ends by throwing its error, after the last event.
+ * The events of a run, in order, for one consumer. The run starts at once, even if nobody reads the events. Leaving the
+ * loop early aborts the run. If the run fails, the iteration throws the error of the run after the last event.
  */
 export interface RunStream<Output = string> extends AsyncIterable<AgentEvent> {
   /**
-   * The text of every turn, the answer last. Read this or the events, not both: they come from one queue. If a model call
-   * fails and is retried, the text of both attempts appears. To show only the last attempt, read the events and clear the
-   * text when `attempt` changes.
+   * The text of every turn; the answer comes last. Read either `text` or the events, because both read from one queue.
+   * If a model call is retried, the text of both attempts appears. To show only the last attempt, read the events and
+   * clear the text when `attempt` changes.
    *
    * @example
    * for await (const text of agent.stream('Hello').text) process.stdout.write(text);
    */
   readonly text: AsyncIterable<string>;
-  /** The run's result or error. Ignoring it is no unhandled rejection. */
+  /** The result or the error of the run. Ignoring it does not cause an unhandled rejection. */
   readonly result: Promise<RunResult<Output>>;
 }
 
-/** Starts a run that tells `sink` its events, and stops it when `onAbort`'s callback is called. */
+/** Starts a run that passes its events to `sink`. An abort of `onAbort` aborts the run. */
 export type StartStream<Output> = (
   sink: (event: AgentEvent) => void,
   onAbort: AbortSignal,
 ) => Promise<RunResult<Output>>;
 
-/** A queue between the run, which pushes, and the consumer, who pulls. */
+/** Queues the events of a run until the consumer reads them. */
 export class EventStream<Output> implements RunStream<Output>, AsyncIterator<AgentEvent, undefined> {
   readonly result: Promise<RunResult<Output>>;
   private readonly left = new AbortController();
@@ -53,7 +53,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return textOfEvents(this);
   }
 
-  /** Other libraries call `text` so. */
+  /** Reports the name that other libraries use for `text`. */
   get textStream(): never {
     throw new OptionInvalidError('textStream', 'unknown member `textStream` of a stream; use `text`');
   }
@@ -66,7 +66,7 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
     return waiter.promise;
   }
 
-  /** Called where the consumer leaves early: aborts the run, and resolves once it has ended. */
+  /** Called when the consumer leaves early. Aborts the run, and resolves when the run has ended. */
   async return(): Promise<IteratorResult<AgentEvent, undefined>> {
     this.left.abort('its stream was left before the end');
     await this.result.catch(() => {});
@@ -94,12 +94,12 @@ export class EventStream<Output> implements RunStream<Output>, AsyncIterator<Age
 
   private end(failure: { readonly error: unknown } | undefined): void {
     this.ended = true;
-    // Who left asked for no more: what they still wait for ends, and does not fail.
+    // A consumer that left early does not get the error; its pending reads end normally.
     this.failure = this.left.signal.aborted ? undefined : failure;
     for (const waiter of this.waiting.splice(0)) this.last().then(waiter.resolve, waiter.reject);
   }
 
-  /** The end of the iteration: an error is thrown once. */
+  /** Ends the iteration. Rejects with the error of the run the first time only. */
   private last(): Promise<IteratorResult<AgentEvent, undefined>> {
     const { failure } = this;
     this.failure = undefined;

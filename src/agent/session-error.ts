@@ -2,24 +2,24 @@ import { describeError } from '../errors.js';
 import type { Message } from '../model/message.js';
 import { RunError } from '../model/run-error.js';
 
-/** Somebody else saved the session in the meantime. Neither list is lost: this error carries both. */
+/** Another process or session object saved the session first. This error has both message arrays. */
 export class SessionConflictError extends RunError {
   readonly code = 'ERR_SESSION_CONFLICT';
   readonly session: string;
-  /** The list that was to be saved. */
+  /** The messages that could not be saved. */
   readonly mine: readonly Message[];
-  /** The list that is stored. */
+  /** The messages in the store. */
   readonly stored: readonly Message[];
 
   constructor(session: string, mine: readonly Message[], stored: readonly Message[]) {
-    super(`Session "${session}" was saved by somebody else meanwhile. Run again, from what is stored.`);
+    super(`Session "${session}" was changed in the store during the run. Run again from the stored messages.`);
     this.session = session;
     this.mine = mine;
     this.stored = stored;
   }
 }
 
-/** The session store failed. `cause` is what it threw. */
+/** The session store failed. `cause` is the error of the store. */
 export class SessionStoreError extends RunError {
   readonly code = 'ERR_SESSION_STORE';
   readonly session: string;

@@ -11,25 +11,25 @@ import type { RunResult } from './run-result.js';
 import { EventStream, type RunStream } from './run-stream.js';
 import { SessionConflictError, SessionStoreError } from './session-error.js';
 
-/** A conversation that remembers. Its runs go one after another. Function properties, so that Context is checked. */
+/** A stored conversation. Its runs are queued and execute one at a time. */
 export interface Session<Context = unknown> extends SessionInfo {
   readonly id: string;
-  /** What is stored, as far as this session knows. */
+  /** The stored messages, as of the last load or save of this session. */
   readonly messages: readonly Message[];
-  /** As `agent.run`, from the stored messages on. Saved after each completed turn. */
+  /** As `agent.run`, but continues from the stored messages. The session is saved after each completed turn. */
   readonly run: SessionRun<Context>;
-  /** As `agent.stream`, from the stored messages on. */
+  /** As `agent.stream`, but continues from the stored messages. */
   readonly stream: SessionStream<Context>;
   /**
-   * Waits for the runs that were begun and for what they save, and calls `onSessionEnd`. What is stored stays. Do not
-   * await it inside a run of the same session: each would wait for the other.
+   * Waits for the queued runs and their saves, then calls `onSessionEnd`. The stored messages stay. Awaiting `close`
+   * inside a run of the same session deadlocks.
    */
   close(): Promise<void>;
-  /** As `close`. */
+  /** As `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a run in a session. */
+/** The type of `session.run`. */
 export interface SessionRun<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
@@ -42,7 +42,7 @@ export interface SessionRun<Context = unknown> {
   ): Promise<RunResult<OutputOf<Schema> | string>>;
 }
 
-/** Starts a run in a session, and streams it. */
+/** The type of `session.stream`. */
 export interface SessionStream<Context = unknown> {
   <Schema extends OutputSchema>(
     input: string | UserMessage,
@@ -55,23 +55,23 @@ export interface SessionStream<Context = unknown> {
   ): RunStream<OutputOf<Schema> | string>;
 }
 
-/** The options of a run in a session: its messages come from the store. */
+/** The options of a run in a session: all run options except `messages`, which come from the store. */
 export type SessionRunOptions<Context = unknown, Schema extends OutputSchema | undefined = undefined> = Omit<
   RunOptions<Context, Schema>,
   'messages'
 >;
 
-/** The options of a run in a session with an output schema. */
+/** The options argument of a run in a session, with an output schema. */
 export type SessionOutputRunArguments<Context, Schema extends OutputSchema> = unknown extends Context
   ? [options: SessionRunOptions<Context, Schema> & { readonly output: Schema }]
   : [options: SessionRunOptions<Context, Schema> & { readonly output: Schema; readonly context: Context }];
 
-/** The options of a run in a session, which are required exactly when the agent has a Context. */
+/** The options argument of a run in a session. Required if the agent has a `Context` type. */
 export type SessionRunArguments<Context, Schema extends OutputSchema | undefined = undefined> = unknown extends Context
   ? [options?: SessionRunOptions<Context, Schema>]
   : [options: SessionRunOptions<Context, Schema> & { readonly context: Context }];
 
-/** How a session reaches its agent. */
+/** The members of an agent that a session uses. */
 export interface SessionHost {
   readonly store: SessionStore;
   readonly life: AgentLife;
@@ -81,12 +81,11 @@ export interface SessionHost {
 
 type AnyOptions = SessionRunOptions<never, OutputSchema | undefined>;
 
-/** The one implementation of {@link Session}. */
 export class AgentSession implements Session<never> {
   private known: Message[] = [];
   private revision = 0;
   private tail: Promise<unknown> = Promise.resolve();
-  /** The last save, which may outlast the run that asked for it: an abort ends its wait, and what follows waits. */
+  /** The last save. An abort ends the run before its save; the next run waits for the save. */
   private saving: Promise<unknown> = Promise.resolve();
   private closing: Promise<void> | undefined = undefined;
 
@@ -99,7 +98,7 @@ export class AgentSession implements Session<never> {
     return this.known;
   }
 
-  /** Takes over what is stored. Where the wait for it ends before its time, what comes late changes nothing. */
+  /** Loads the stored messages. If `wait` rejects first, a late response of the store changes nothing. */
   async load(wait = <T>(stored: Promise<T>) => stored): Promise<void> {
     const { messages, revision } = await wait(this.read());
     this.known = messages;
@@ -140,7 +139,7 @@ export class AgentSession implements Session<never> {
   ): Promise<RunResult<unknown>> {
     if (this.closing !== undefined) throw new SessionClosedError(this.id);
     for (let run = options.parent; run; run = run.parent) {
-      // Another agent may have a session of the same id in a store of its own.
+      // A session of another agent may have the same id in another store.
       const outer = run.session as AgentSession | undefined;
       if (outer?.id === this.id && outer.host?.store === this.host.store) throw new SessionReentryError(this.id);
     }
@@ -164,7 +163,7 @@ export class AgentSession implements Session<never> {
   }
 
   private save(run: Run): Promise<void> {
-    // The save before may be under way still, where an abort ended its wait: each builds on what the last one wrote.
+    // An abort may have ended the wait for the previous save, which must finish before the next one starts.
     const saved = this.saving.then(() => this.write(run));
     this.saving = saved.catch(() => {});
     return saved;
@@ -173,7 +172,7 @@ export class AgentSession implements Session<never> {
   private async write(run: Run): Promise<void> {
     const { known } = this;
     const { history } = run.conversation;
-    // A hook may have changed the list in place: what the two have in common is looked up.
+    // A hook may have changed the array in place, so the common prefix is searched.
     let keep = 0;
     while (keep < known.length && known[keep] === history[keep]) keep += 1;
     const append = history.slice(keep);

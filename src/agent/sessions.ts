@@ -12,7 +12,7 @@ import type { Attached } from './run/run.js';
 import type { RunResult } from './run-result.js';
 import { AgentSession } from './session.js';
 
-/** What sessions need of their agent. */
+/** The members of an agent that its sessions use. */
 export interface SessionsHost {
   readonly defaults: AgentDefaults;
   readonly life: AgentLife;
@@ -21,7 +21,7 @@ export interface SessionsHost {
   launch(input: string | UserMessage, options: AnyRunOptions, attached: Attached): Promise<RunResult<unknown>>;
 }
 
-/** The open sessions of an agent, and the hooks at their start and end. */
+/** Opens and closes the sessions of an agent, and calls `onSessionStart` and `onSessionEnd`. */
 export class AgentSessions {
   private readonly open = new Set<SessionInfo>();
 
@@ -31,7 +31,7 @@ export class AgentSessions {
     return this.open.size;
   }
 
-  /** Loads a session, calls `onSessionStart` and keeps it until it is closed. */
+  /** Loads a session and calls `onSessionStart`. */
   async start(options: SessionOptions): Promise<AgentSession> {
     const { defaults, life, loading, registry } = this.host;
     life.assertOpen();
@@ -39,11 +39,11 @@ export class AgentSessions {
     const session = new AgentSession(options.id ?? defaults.ids.next('session'), {
       store,
       life,
-      launch: (input, given, attached) => this.host.launch(input, given, attached),
+      launch: (input, runOptions, attached) => this.host.launch(input, runOptions, attached),
       ended: (ended) => life.track(this.callEndHooks(ended, registry.chain.entries)),
     });
     await session.load();
-    // Right before the hooks, so that a part which was added meanwhile has had its `onInit`.
+    // Checked after the load, so that a lifecycle added in the meantime has had its `onInit` before `onSessionStart`.
     while (!loading.isDone) {
       life.assertOpen();
       await life.track(loading.ready());
@@ -53,7 +53,7 @@ export class AgentSessions {
     return session;
   }
 
-  /** Closes those that are open, a few at a time: all at once would slow each other down until none is in time. */
+  /** Closes the open sessions, a few at a time. Closing all at once could make every session exceed its time limit. */
   async close(): Promise<void> {
     await mapConcurrent(this.open.values() as IterableIterator<AgentSession>, (session) =>
       this.host.loading.end(`Session "${session.id}"`, () => session.close()),
@@ -61,8 +61,8 @@ export class AgentSessions {
   }
 
   /**
-   * When a part refuses, or the agent is closed meanwhile, those that were called get their `onSessionEnd`, and the
-   * session is not opened.
+   * Calls `onSessionStart` of each lifecycle. If a hook fails or the agent is closed, the session is not opened, and
+   * each lifecycle that was called gets `onSessionEnd`.
    */
   private async callStartHooks(session: SessionInfo): Promise<void> {
     const { defaults, life, registry } = this.host;
@@ -80,13 +80,13 @@ export class AgentSessions {
     }
   }
 
-  /** Each part is called, whatever the others do; then the first failure is thrown. */
+  /** Calls every `onSessionEnd`, also after a failure. Then throws the first error. */
   private async callEndHooks(session: SessionInfo, entries: readonly RegisteredLifecycle[]): Promise<void> {
     this.open.delete(session);
     const failures: unknown[] = [];
     for (const entry of entries) {
-      const ended = callHostHook(entry, { ...this.host.defaults, point: 'onSessionEnd', input: session });
-      await ended.catch((error) => failures.push(error));
+      const call = callHostHook(entry, { ...this.host.defaults, point: 'onSessionEnd', input: session });
+      await call.catch((error) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   }

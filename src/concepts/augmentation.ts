@@ -9,14 +9,14 @@ import type { ConceptSettings } from './concept-options.js';
 import { type Augmented, joinContexts, placeContext } from './context-block.js';
 import { conceptsIn, hasText } from './wiki-links.js';
 
-/** One line of the log. */
+/** A log record. */
 export interface ConceptRecord {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** One tool call that may be augmented. */
+/** A tool call to augment with context. */
 export interface AugmentableCall {
   readonly tool: string;
   readonly args: unknown;
@@ -24,15 +24,17 @@ export interface AugmentableCall {
   readonly annotations?: ToolAnnotations | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly log: (record: ConceptRecord) => unknown;
-  /** Takes the context, and says whether there is a place for it. What it throws is a failed augmentation. */
+  /**
+   * Applies the context and returns false if the tool has no property for it. An error counts as a failed augmentation.
+   */
   readonly apply: (augmented: Augmented) => Awaitable<boolean>;
 }
 
 const UNAVAILABLE = ['ENOENT', 'ERR_CONCEPT_COMMAND_UNAVAILABLE'];
 
 /**
- * Finds the concepts that the arguments of a call link to, looks them up, and hands what is known of them to `apply`.
- * Whatever goes wrong is logged, and the call stays as it was. Never rejects.
+ * Looks up the concepts that a call's arguments link to, and passes the context to `apply`.
+ * Never rejects: a failure is logged, and the call stays unchanged.
  */
 export async function augment(call: AugmentableCall, settings: ConceptSettings): Promise<void> {
   const { tool, sessionID } = call;
@@ -43,14 +45,14 @@ export async function augment(call: AugmentableCall, settings: ConceptSettings):
       log({ level: 'debug', message: `Skipping augmentation for ${tool}`, extra: { reason, sessionID } });
     }
   } catch (thrown) {
-    // The call is over: whoever ended it knows.
+    // The call was aborted, so its failure is not logged.
     if (call.signal?.aborted) return;
     const error = textOf(thrown);
     log({ level: 'warn', message: `Augmentation failed for ${tool}: ${error}`, extra: { tool, error, sessionID } });
   }
 }
 
-/** Returns why the call is left as it is, where that is by rule. */
+/** Returns the reason why the call is skipped, or undefined. */
 async function attempt(call: AugmentableCall, settings: ConceptSettings, log: AugmentableCall['log']) {
   const { tool, args, sessionID, annotations, signal } = call;
   if (!hasText(args)) return 'no_text_args';
@@ -88,7 +90,7 @@ function failureOf(concept: string, error: string, { tool, sessionID }: Augmenta
   return { level: 'error', message, extra: { tool, concept, error, sessionID } };
 }
 
-/** No name of a concept begins with a dash, as the operators of a shell's tests do, or has quotes or operators in it. */
+/** False for names with quotes or operators, or with a leading dash: the shell's `[[ -f x ]]` is not a link. */
 function isPlainName(name: string): boolean {
   return /^\w[\w .\-/]*$/.test(name);
 }
@@ -109,7 +111,10 @@ function textOf(error: unknown): string {
   }
 }
 
-/** A log that throws or rejects is no reason for anything. No name that a model wrote steers the terminal of a log. */
+/**
+ * Returns a log function that never fails. Removes control characters, so that a name from a model cannot control the
+ * terminal.
+ */
 function safeLog(log: AugmentableCall['log']): AugmentableCall['log'] {
   return ({ level, message, extra }) => {
     try {

@@ -6,22 +6,23 @@ import type { Awaitable } from '../internal/promise.js';
 import { Stop } from '../internal/stop.js';
 import type { ConceptSettings } from './concept-options.js';
 
-/** One round of looking concepts up. */
+/** The lookup of a call's concepts. */
 export interface ContextBuild {
   readonly settings: ConceptSettings;
   readonly clock: Clock;
-  /** Ends the round early. */
+  /** Aborts the lookups. */
   readonly signal: AbortSignal | undefined;
-  /** Called for each concept that failed or took too long. */
+  /** Called for each concept whose lookup failed or timed out. */
   readonly onFailure: (concept: string, error: unknown) => void;
 }
 
-/** Lookups without a pause hold up everything else in the process, the timers that end them included. */
+/** Synchronous lookups block the event loop, including the timers of their time limits. */
 const LONGEST_HOLD_MS = 20;
 
 /**
- * Looks concepts up, some at once, and gives what is known of them in the order of the concepts. What fails is left out.
- * Rejects where all of them together take too long, and where the signal fires; every lookup is aborted then.
+ * Looks up concepts, several at a time, and returns their contexts in the order of the concepts. Failed lookups are
+ * left out.
+ * Rejects if the total time limit passes or the signal aborts. Every lookup is aborted then.
  */
 export async function buildContexts(concepts: readonly string[], build: ContextBuild): Promise<string[]> {
   const { totalMs, parallel } = build.settings;
@@ -42,7 +43,7 @@ export async function buildContexts(concepts: readonly string[], build: ContextB
   return parts.filter((part) => part !== '');
 }
 
-/** The text about one concept, or nothing where it fails. */
+/** Returns the context of one concept, or an empty string if the lookup fails. */
 async function buildOne(concept: string, { settings, clock, onFailure }: ContextBuild, whole: Stop): Promise<string> {
   const { conceptMs, request, buildContext } = settings;
   const stop = new Stop();
@@ -52,7 +53,7 @@ async function buildOne(concept: string, { settings, clock, onFailure }: Context
   try {
     const text: unknown = await raceTime(stop, { late, clock }, look);
     if (typeof text === 'string') return text;
-    if (text) throw new HookResultInvalidError('buildContext gives a text', text);
+    if (text) throw new HookResultInvalidError('buildContext must return a string', text);
   } catch (error) {
     if (!whole.stopped) onFailure(concept, error);
   }
@@ -64,7 +65,7 @@ interface Limit {
   readonly clock: Clock;
 }
 
-/** Does the work until it stops, or stops it with `late` when its time is up. */
+/** Runs `work`, and stops with the error `late` after the time limit. */
 async function raceTime<T>(stop: Stop, { late, clock }: Limit, work: () => Awaitable<T>): Promise<T> {
   const timer = clock.setTimeout(() => stop.stop(late), late.timeoutMs);
   try {

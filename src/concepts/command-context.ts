@@ -9,19 +9,25 @@ import { runProcess } from '../process/run-process.js';
 import { ConceptCommandError, ConceptCommandUnavailableError } from './concept-error.js';
 import type { BuildContext, ConceptRequest } from './concept-request.js';
 
-/** Which program knows about concepts. */
+/** The program that looks up concepts, and how it is run. */
 export interface CommandContextOptions {
-  /** A path, or a name that is looked up in `MAENIFOLD_ROOT` and in PATH. Default `maenifold`. */
+  /** A file path, or a name that is looked up in `MAENIFOLD_ROOT` and PATH. Default `maenifold`. */
   readonly command?: string | undefined;
-  /** Default: `--tool buildcontext --payload <the request as JSON>`. No shell reads them. */
+  /**
+   * Returns the program's arguments, passed without a shell. Default: `--tool buildcontext --payload <the request as
+   * JSON>`.
+   */
   readonly args?: ((request: ConceptRequest) => readonly string[]) | undefined;
-  /** The environment that it gets, without the credentials of model providers. Default: that of this process. */
+  /** The program's environment, from which credentials of model providers are removed. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Default: that of this process. */
+  /** The program's working directory. Default: the current one. */
   readonly cwd?: string | undefined;
-  /** No name is looked up in here, so that a project does not choose the program. Default: the working directory. */
+  /**
+   * The program is never looked up by name inside this directory, so that a project cannot replace it. Default: the
+   * working directory.
+   */
   readonly workspaceDir?: string | undefined;
-  /** Default 5,000. An augmentation ends it sooner. */
+  /** Time limit of one lookup. Default 5,000. An augmentation usually aborts the lookup earlier. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -35,8 +41,9 @@ const rules = {
 } satisfies OptionTable<CommandContextOptions>;
 
 /**
- * Looks a concept up by running a program, which writes what it knows to its standard output. The text gets the heading
- * `## [[name]]` where it does not begin with it. Rejects with ConceptCommandUnavailableError where there is no program.
+ * Creates a `buildContext` that runs a program and returns its standard output.
+ * Adds the heading `## [[name]]` unless the output begins with it. Rejects with ConceptCommandUnavailableError if the
+ * program is missing or cannot be started.
  *
  * @example
  * const buildContext = commandContext({
@@ -52,8 +59,8 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
     const search = searchOf(options);
     const command = await findProgram(search);
     const env = userEnvironment({ parent: search.env, exclude: search.exclude });
-    const given = { command, args: args(request), env: env as Environment, timeoutMs, graceMs: GRACE_MS, signal };
-    const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...given, cwd });
+    const launch = { command, args: args(request), env: env as Environment, timeoutMs, graceMs: GRACE_MS, signal };
+    const { outcome, exitCode, stdout, stderr, failure } = await runProcess({ ...launch, cwd });
     if (failure !== undefined) throw new ConceptCommandUnavailableError(command, failure.message);
     if (outcome !== 'exited' || exitCode !== 0) {
       throw new ConceptCommandError(command, outcome === 'exited' ? `exit code ${exitCode}` : outcome, stderr);
@@ -62,7 +69,7 @@ export function commandContext(options: CommandContextOptions = {}): BuildContex
   };
 }
 
-/** A lookup has nothing to put in order when it is ended. */
+/** Time between SIGTERM and SIGKILL; a lookup needs no cleanup. */
 const GRACE_MS = 100;
 
 function payloadArgs(request: ConceptRequest): readonly string[] {
@@ -85,7 +92,7 @@ interface Search {
 function searchOf({ command = 'maenifold', env = process.env, cwd, workspaceDir }: CommandContextOptions): Search {
   const base = resolve(cwd ?? '.');
   const workspace = resolve(workspaceDir ?? '.');
-  // Who works in their home folder, or at the root of all, keeps programs of their own below it.
+  // In the home directory or the root directory, the user's own programs lie below the working directory.
   const isEverything = workspaceDir === undefined && [homedir(), parse(workspace).root].includes(workspace);
   return { command, base, env, exclude: isEverything ? [] : [workspace] };
 }
@@ -99,14 +106,14 @@ async function findProgram({ command, base, env, exclude }: Search): Promise<str
   return found.realPath;
 }
 
-/** The variable names the program, or a folder that may hold it beside its data. */
+/** Finds the program by `MAENIFOLD_ROOT`, which is a program, or a directory that contains the program or `bin/`. */
 async function findAtRoot(command: string, root: string) {
   const found = await stat(root).catch(() => undefined);
   if (found === undefined)
-    throw new ConceptCommandUnavailableError(command, `MAENIFOLD_ROOT is ${root}, which is not there`);
-  const places = found.isDirectory() ? [join(root, command), join(root, 'bin', command)] : [root];
-  for (const place of places) {
-    const program = resolveExecutable({ command: place, base: root, path: undefined, exclude: [] });
+    throw new ConceptCommandUnavailableError(command, `MAENIFOLD_ROOT must be an existing path, got "${root}"`);
+  const candidates = found.isDirectory() ? [join(root, command), join(root, 'bin', command)] : [root];
+  for (const candidate of candidates) {
+    const program = resolveExecutable({ command: candidate, base: root, path: undefined, exclude: [] });
     if (!('failure' in program)) return program;
   }
   return undefined;

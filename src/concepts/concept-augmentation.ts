@@ -7,11 +7,11 @@ import { augment } from './augmentation.js';
 import { type ConceptOptions, conceptRules, resolveConceptOptions } from './concept-options.js';
 import type { Augmented } from './context-block.js';
 
-/** Options of the lifecycle. */
+/** Options of {@link conceptAugmentation}. */
 export interface ConceptAugmentationOptions extends ConceptOptions {
-  /** Default `concepts`. */
+  /** The lifecycle's name. Default `concepts`. */
   readonly name?: string | undefined;
-  /** Default 45: inside of what is registered without a priority, outside of shell gates. */
+  /** The lifecycle's priority. Default 45: inside lifecycles without a priority, outside shell hooks. */
   readonly priority?: number | undefined;
 }
 
@@ -22,8 +22,8 @@ const rules = {
 } satisfies OptionTable<ConceptAugmentationOptions>;
 
 /**
- * Makes a lifecycle that gives each tool call what is known of the concepts that its arguments link to as `[[name]]`.
- * It never fails a call: what goes wrong is logged, and the tool gets its arguments as they were.
+ * Creates a lifecycle that adds context to tool calls whose arguments link to concepts as `[[name]]`.
+ * Never fails a call: a failure is logged, and the tool gets its arguments unchanged.
  *
  * @example
  * const concepts = conceptAugmentation({ buildContext: ({ conceptName }) => notes.get(conceptName) });
@@ -48,9 +48,9 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
           signal: call.signal ?? run.signal,
           log: ({ level, message, extra }) => run.logger[level](message, extra),
           apply: async (augmented) => {
-            const taken = await withContext(call, augmented);
-            changed = taken ?? call;
-            return taken !== undefined;
+            const augmentedCall = await withContext(call, augmented);
+            changed = augmentedCall ?? call;
+            return augmentedCall !== undefined;
           },
         },
         { ...settings, clock: settings.clock ?? run.clock },
@@ -60,18 +60,21 @@ export function conceptAugmentation(options: ConceptAugmentationOptions = {}): A
   };
 }
 
-/** The call with the context; nothing where its tool takes no property besides. Throws where it would not take the longer text. */
+/**
+ * Returns the call with the context, or undefined if the tool accepts no additional property.
+ * Throws if a text field does not accept the longer string.
+ */
 async function withContext(call: ToolCallRequest, augmented: Augmented): Promise<ToolCallRequest | undefined> {
   if ('key' in augmented) {
     const added = { [augmented.key]: augmented.context };
     const checked = await call.tool?.check({ ...(call.input as object), ...added });
-    // What is wrong with the arguments by themselves, a hook further in may put right.
+    // Arguments that are invalid on their own are ignored here: an inner hook may fix them.
     const isForbidden = checked?.issues !== undefined && (await call.tool?.check(call.input))?.issues === undefined;
     return isForbidden ? undefined : { ...call, additions: { ...call.additions, ...added } };
   }
   const input = { ...(call.input as object), [augmented.field]: augmented.text };
   const checked = await call.tool?.check(input);
   if (checked?.issues === undefined) return { ...call, input };
-  const problem = `\`${augmented.field}\` does not take the context: ${describeIssues(checked.issues)}`;
+  const problem = `\`${augmented.field}\` does not accept the context: ${describeIssues(checked.issues)}`;
   throw new ToolInvalidError(call.name, problem);
 }

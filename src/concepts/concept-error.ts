@@ -1,20 +1,20 @@
 import { KeelsonError } from '../errors.js';
 
-/** The program that knows about concepts is not there, or cannot be started. */
+/** The program of `commandContext` is missing or cannot be started. */
 export class ConceptCommandUnavailableError extends KeelsonError {
   readonly code = 'ERR_CONCEPT_COMMAND_UNAVAILABLE';
 
   constructor(command: string, problem: string) {
     super(
-      `The concept command "${command}" is not available: ${problem}. Install it, or give another \`buildContext\`.`,
+      `The concept command "${command}" is not available: ${problem}. Install it, or pass a different \`buildContext\`.`,
     );
   }
 }
 
-/** The program that knows about concepts failed. */
+/** The program of `commandContext` failed or timed out. */
 export class ConceptCommandError extends KeelsonError {
   readonly code = 'ERR_CONCEPT_COMMAND';
-  /** The end of what it wrote to its standard error. */
+  /** The end of the program's output to standard error. */
   readonly stderr: string;
 
   constructor(command: string, problem: string, stderr: string) {

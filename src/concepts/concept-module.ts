@@ -1,39 +1,39 @@
 import { augment, type ConceptRecord } from './augmentation.js';
 import { type ConceptOptions, resolveConceptOptions } from './concept-options.js';
 
-/** What the handler is told of a call. */
+/** The input of the `tool.execute.before` handler. */
 export interface ToolExecuteInput {
   /** The tool's name. */
   readonly tool: string;
   readonly sessionID: string;
-  /** The id of this one call. */
+  /** The id of the call. */
   readonly callID: string;
 }
 
-/** What the handler may change: what is done to `args` is what the tool gets. */
+/** The output of the handler. The tool gets `args` with the handler's changes. */
 export interface ToolExecuteOutput {
   args: Record<string, unknown>;
 }
 
-/** The handler for the moment before a tool runs. */
+/** The handler that opencode calls before a tool runs. */
 export type ToolExecuteBefore = (input: ToolExecuteInput, output: ToolExecuteOutput) => Promise<void>;
 
-/** What is needed of opencode's client. */
+/** The part of opencode's client that the module uses. */
 export interface ConceptClient {
   readonly app: {
-    /** Writes one line of the log. */
+    /** Writes a log record. */
     log(options: { readonly body: ConceptRecord & { readonly service: string } }): unknown;
   };
 }
 
-/** An opencode plugin module, as far as this one goes. */
+/** An opencode plugin module with one hook. */
 export type ConceptModule = (context: {
   readonly client: ConceptClient;
 }) => Promise<{ readonly 'tool.execute.before': ToolExecuteBefore }>;
 
 /**
- * Makes the same augmentation as a module for opencode: `export const Concepts = conceptModule()`. It changes the
- * arguments in place, logs through `client.app.log`, and never throws.
+ * Creates an opencode plugin module with the same augmentation as `conceptAugmentation`.
+ * Mutates the arguments in place, logs through `client.app.log`, and never throws.
  *
  * @example
  * export const Concepts = conceptModule({ profile: 'safe' });

@@ -4,37 +4,38 @@ import { type OptionRule, type OptionRules, type OptionTable, validateOptions } 
 import { commandContext } from './command-context.js';
 import type { BuildContext } from './concept-request.js';
 
-/** How tool calls are augmented. Every option has a default. */
+/** Options of the augmentation. Every option has a default. */
 export interface ConceptOptions {
-  /** Default: `commandContext()`, which runs the `maenifold` program. */
+  /** Looks up one concept. Default: `commandContext()`, which runs the `maenifold` program. */
   readonly buildContext?: BuildContext | undefined;
   /**
-   * `literal` (default): the first text field gets the context, also where it is a shell command. `safe`: only `prompt`
-   * does, and other fields but `command` where the tool is annotated as `readOnly`; elsewhere the context is a property
-   * beside them. It also passes over names that are no plain words, such as those of shell tests.
+   * `literal` (default) puts the context into the first text field, even a shell command.
+   * `safe` uses only `prompt`, and other fields except `command` of tools annotated as `readOnly`. Otherwise the
+   * context becomes an additional property.
+   * `safe` also ignores names with quotes or operators, such as shell tests.
    */
   readonly profile?: 'literal' | 'safe' | undefined;
-  /** How far from the concept; default 1. */
+  /** How many links away from the concept to search. Default 1. */
   readonly depth?: number | undefined;
-  /** Default true. */
+  /** True to include the content of related concepts. Default true. */
   readonly includeContent?: boolean | undefined;
-  /** How many related concepts at most; default 5. */
+  /** The maximum number of related concepts. Default 5. */
   readonly maxEntities?: number | undefined;
-  /** The fields that may get the context, the first that is there and is a text. */
+  /** The fields that may get the context. The first one that contains a string is used. */
   readonly textFields?: readonly string[] | undefined;
-  /** Stands in the comment around the context; default `maenifold`. */
+  /** Name in the HTML comment around the context. Default `maenifold`. */
   readonly label?: string | undefined;
-  /** The property that gets the context where no field does; default `_<label>_context`. */
+  /** The property for the context if no text field may get it. Default `_<label>_context`. */
   readonly contextKey?: string | undefined;
-  /** For one concept (default 1,000 ms) and for all of a call (default 5,000 ms). */
+  /** Time limits for one concept (default 1,000 ms) and for all concepts of a call (default 5,000 ms). */
   readonly timeouts?: { readonly conceptMs?: number | undefined; readonly totalMs?: number | undefined } | undefined;
-  /** How many concepts are looked up at once; default 4. */
+  /** How many concepts are looked up at the same time. Default 4. */
   readonly parallel?: number | undefined;
-  /** Default: the run's. */
+  /** The clock of the time limits. Default: the run's clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with defaults filled in. */
 export type ConceptSettings = ReturnType<typeof resolveConceptOptions>;
 
 const TEXT_FIELDS = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
@@ -44,7 +45,7 @@ const lookupMs: OptionRule = {
   accepts: (value) => whole(1).accepts(value) && (value as number) <= MAX_TIMER_MS,
 };
 
-/** What every way to augment tool calls may be given. */
+/** The option rules of the lifecycle and the opencode module. */
 export const conceptRules = {
   buildContext: callable,
   profile: oneOf('literal', 'safe'),
@@ -52,7 +53,7 @@ export const conceptRules = {
   includeContent: boolean,
   maxEntities: whole(1),
   textFields: texts,
-  // It stands in an HTML comment, which it must not end.
+  // The label appears in an HTML comment and must not close it.
   label: {
     expected: 'letters, digits, spaces, `.` and `_`',
     accepts: (value) => typeof value === 'string' && /^[\w .]+$/.test(value),
@@ -68,7 +69,7 @@ export const conceptRules = {
   clock,
 } satisfies OptionTable<ConceptOptions>;
 
-/** Checks the options and fills their defaults. Throws OptionInvalidError. */
+/** Checks the options and fills in defaults. Throws OptionInvalidError. */
 export function resolveConceptOptions(options: ConceptOptions, rules: OptionRules = conceptRules) {
   validateOptions(options, rules);
   const { depth = 1, includeContent = true, maxEntities = 5, label = 'maenifold', timeouts = {} } = options;

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../internal/promise.js';
 
-/** What is asked for about one concept. */
+/** The request for the context of one concept. */
 export interface ConceptRequest {
   readonly conceptName: string;
   readonly depth: number;
@@ -9,8 +9,9 @@ export interface ConceptRequest {
 }
 
 /**
- * Gives the text that is known about a concept, or nothing. The signal fires when its time is up. A failure leaves out
- * this concept alone; one with the code `ENOENT` or `ERR_CONCEPT_COMMAND_UNAVAILABLE` says that there is nobody to ask.
+ * Returns the context of a concept as a string, or nothing. The signal aborts at the time limit.
+ * An error leaves out only this concept. An error with the code `ENOENT` or `ERR_CONCEPT_COMMAND_UNAVAILABLE` means
+ * that the source of concepts is not installed.
  */
 export type BuildContext = (
   request: ConceptRequest,

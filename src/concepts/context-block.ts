@@ -1,19 +1,19 @@
 import type { ToolAnnotations } from '../tools/tool.js';
 import type { ConceptSettings } from './concept-options.js';
 
-/** Where the context goes: into a field, or beside the arguments. */
+/** The place of the context: a field of the arguments, or an additional property. */
 export type Augmented =
   | { readonly field: string; readonly text: string }
   | { readonly key: string; readonly context: string };
 
 const RULE = '\n\n---\n\n';
 
-/** The contexts of several concepts as one. */
+/** Joins the contexts of several concepts with a horizontal rule. */
 export function joinContexts(parts: readonly string[]): string {
   return parts.join(RULE);
 }
 
-/** Puts the context into the first text field that may have it, or else under the key of its own. */
+/** Puts the context into the first allowed text field, or else into the additional property. */
 export function placeContext(
   args: Readonly<Record<string, unknown>>,
   context: string,
@@ -22,19 +22,21 @@ export function placeContext(
   const { textFields, isSafe, label, contextKey } = settings;
   const mayTouch = (field: string) => !isSafe || isSafeField(field, annotations);
   const field = textFields.find((it) => Object.hasOwn(args, it) && typeof args[it] === 'string' && mayTouch(it));
-  // What stands under the key already is not from here.
+  // An existing property is an argument of the call, so it is changed as a field.
   if (field === undefined)
     return Object.hasOwn(args, contextKey) ? { field: contextKey, text: context } : { key: contextKey, context };
   return { field, text: `${contextBlock(context, label)}\n\n${args[field]}` };
 }
 
-/** What a shell or a writer would take as it is stays as it is. Who knows of no tool assumes that it does both. */
+/**
+ * True if the context cannot end up in a shell command or a written file. A tool without annotations counts as unsafe.
+ */
 function isSafeField(field: string, { readOnly, destructive }: ToolAnnotations = {}): boolean {
   if (field === 'prompt') return destructive !== true;
   return field !== 'command' && readOnly === true && destructive !== true;
 }
 
-/** The context between two comments. One of them inside of the context would end the block too soon. */
+/** Wraps the context in two comments. Such a comment inside the context would end the block early, so it is escaped. */
 function contextBlock(context: string, label: string): string {
   const start = `<!-- Knowledge Graph Context (auto-injected by ${label}) -->`;
   const end = '<!-- End Knowledge Graph Context -->';

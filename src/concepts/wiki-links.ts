@@ -1,6 +1,6 @@
 /**
- * Adds the concepts that a text links to as `[[name]]`, trimmed. Finds what `/\[\[([^\]]+)\]\]/g` finds, in one pass:
- * that expression takes quadratic time on many open brackets.
+ * Adds the trimmed names that a string links to as `[[name]]`.
+ * Equivalent to `/\[\[([^\]]+)\]\]/g` in one pass; the expression takes quadratic time on many open brackets.
  */
 function addLinks(text: string, found: Set<string>): void {
   let at = text.indexOf('[[');
@@ -9,14 +9,14 @@ function addLinks(text: string, found: Set<string>): void {
     if (close < 0) return;
     const isLink = close > at + 2 && text.charCodeAt(close + 1) === CLOSE;
     if (isLink) found.add(text.slice(at + 2, close).trim());
-    // No link begins before this bracket any more: whatever is open there ends at the same one.
+    // No link can begin before this bracket, since any open link would end here too.
     at = text.indexOf('[[', isLink ? close + 2 : close + 1);
   }
 }
 
 const CLOSE = 93;
 
-/** Every text in a value, depth first and in order. Property names are none. Holds for cycles and for any depth. */
+/** Yields every string in a value, depth first and in order. Skips property names. Handles cycles and any depth. */
 function* textsIn(value: unknown): Generator<string> {
   const seen = new Set<object>();
   const open: unknown[] = [value];
@@ -30,13 +30,13 @@ function* textsIn(value: unknown): Generator<string> {
   }
 }
 
-/** Whether there is any text in a value. */
+/** True if a value contains a string. */
 export function hasText(value: unknown): boolean {
   return textsIn(value).next().done !== true;
 }
 
 /**
- * The concepts that the texts in a value link to: each once, in the order in which they come first.
+ * Returns the concepts that the strings in a value link to, without duplicates, in the order of the first links.
  *
  * @example
  * conceptsIn({ prompt: 'Compare [[tides]] with [[wind]].' }); // ['tides', 'wind']

@@ -91,8 +91,8 @@ export type AdditionCondition =
   | ((context: ExtensionContext) => Awaitable<boolean>);
 
 /**
- * Guidance on tools by name. A name has to be known when the extension is registered, unless `lazy` is set. The keys may
- * be written `preferred_tools`, `avoided_tools` and `tool_order` as well.
+ * Guidance on tools by name. A name that no tool has once all loaders are ready is logged as a warning. A registry with
+ * the option `tools` refuses such a name at once. The keys may be written in snake_case as well.
  */
 export interface ToolConfig {
   /** Offered first, and named as preferred. */
@@ -101,7 +101,7 @@ export interface ToolConfig {
   readonly avoidedTools?: readonly string[] | undefined;
   /** The order that is suggested where several of them are needed. */
   readonly toolOrder?: readonly string[] | undefined;
-  /** Names may become known later; until then they are left out. */
+  /** Names may become known later: until then they are left out, without a warning. */
   readonly lazy?: boolean | undefined;
 }
 
@@ -113,8 +113,18 @@ export interface ToolConfigLiteral {
   readonly lazy?: boolean | undefined;
 }
 
-/** What `register` takes: an {@link Extension} whose tool guidance may have either form of keys. */
-export interface ExtensionInput extends Omit<Extension, 'toolConfig'> {
+/** The members of an {@link Extension} that have a snake_case name, as configuration files write them. */
+export interface ExtensionLiteral {
+  readonly on_input_messages?: Extension['onInputMessages'];
+  readonly on_plain_text?: Extension['onPlainText'];
+  readonly on_tag?: Extension['onTag'];
+  readonly on_llm_output?: Extension['onLlmOutput'];
+  readonly prompt_additions?: Extension['promptAdditions'];
+  readonly tool_config?: ToolConfig | ToolConfigLiteral | undefined;
+}
+
+/** What `register` takes: an {@link Extension} of which each key may be in snake_case. Both spellings of one are refused. */
+export interface ExtensionInput extends Omit<Extension, 'toolConfig'>, ExtensionLiteral {
   readonly toolConfig?: ToolConfig | ToolConfigLiteral | undefined;
 }
 

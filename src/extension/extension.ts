@@ -23,6 +23,7 @@ export {
   defineExtension,
   type Extension,
   type ExtensionInput,
+  type ExtensionLiteral,
   type ExtensionScope,
   type InputResult,
   type OutputResult,

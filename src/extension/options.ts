@@ -27,7 +27,10 @@ export interface ExtensionRegistryOptions {
   readonly metrics?: MetricsSink | undefined;
   /** Default: the logger of the agent. */
   readonly logger?: Logger | undefined;
-  /** Tools that tool guidance may name before an agent is there, or that are still to come: tools, or their names. */
+  /**
+   * The tools that tool guidance may name beside those of the agents: tools, or names of tools to come. With this option
+   * `register` refuses other names. Without it they are checked once all loaders of an agent are ready.
+   */
   readonly tools?: readonly (Tool | string)[] | LiveToolSet | undefined;
   /** Called as the state of a session comes to 80 % of `sessionBytes`. Nobody waits for it. */
   readonly onStateAlert?: ((alert: StateAlert) => Awaitable<void>) | undefined;

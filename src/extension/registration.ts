@@ -1,6 +1,5 @@
 import { freezeData } from '../internal/plain-data.js';
-import { normaliseToolConfig } from './checks/tool-config.js';
-import type { ExtensionInput, RegisteredExtension, TagHandler } from './definition.js';
+import type { Extension, RegisteredExtension, TagHandler } from './definition.js';
 
 /** An extension in a registry. */
 export interface Registration {
@@ -33,22 +32,23 @@ export function actsIn({ extension, removed }: Registration, session: string | u
   return extension.scope === 'global' || extension.session === undefined || extension.session === session;
 }
 
-/** Takes a checked extension in: a copy, so that nothing that is done to the original later counts. */
-export function createRegistration(source: ExtensionInput, session: string | undefined): Registration {
-  const { id, priority = 50, scope = 'session', onInputMessages, onPlainText, onLlmOutput, onTag, tags } = source;
-  const { promptAdditions = [], toolConfig } = source;
-  const members = {
-    onInputMessages,
-    onPlainText,
-    onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag,
-    tags: freezeData(tags),
-    onLlmOutput,
-    toolConfig: toolConfig && normaliseToolConfig(toolConfig),
-    session,
-  };
-  const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-  const additions = { promptAdditions: freezeData(promptAdditions) };
-  const extension: RegisteredExtension = Object.freeze({ id, priority, scope, ...additions, ...present });
+/** Where a definition comes from. */
+interface RegistrationSource {
+  /** What was registered. */
+  readonly source: object;
+  readonly session: string | undefined;
+}
+
+/** Takes a checked definition in: a copy, so that nothing that is done to the original later counts. */
+export function createRegistration(definition: Extension, { source, session }: RegistrationSource): Registration {
+  const { priority = 50, scope = 'session', promptAdditions = [], onTag, tags, ...members } = definition;
+  const extension: RegisteredExtension = Object.freeze({
+    ...members,
+    ...{ priority, scope, promptAdditions: freezeData(promptAdditions) },
+    ...(onTag && { onTag: Array.isArray(onTag) ? Object.freeze(onTag.map(copyHandler)) : onTag }),
+    ...(tags && { tags: freezeData(tags) }),
+    ...(session !== undefined && { session }),
+  });
   return { extension, source, handlers: handlersOf(extension), usesState: mayUseState(extension), removed: false };
 }
 

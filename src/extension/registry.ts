@@ -6,9 +6,9 @@ import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import type { StateStats } from '../state/state-store.js';
 import { EXTENSION_REGISTRATION_TOTAL } from '../telemetry/metric-names.js';
-import type { LiveToolSet } from '../tools/tool.js';
+import type { LiveToolSet, Tool } from '../tools/tool.js';
 import { Attachment } from './attachment.js';
-import { validateExtension } from './checks/definition-check.js';
+import { readDefinition } from './checks/definition-check.js';
 import type { ExtensionInput, RegisteredExtension } from './definition.js';
 import { ExtensionInvalidError } from './error.js';
 import { createLifecycle } from './lifecycle.js';
@@ -43,7 +43,7 @@ export class ExtensionRegistry implements LifecycleLoader {
   private readonly attachments = new Set<WeakRef<Attachment>>();
   private readonly runs = new WeakMap<RunContext, ExtensionRun>();
   private readonly settings: RegistrySettings;
-  private readonly tools: NonNullable<ExtensionRegistryOptions['tools']>;
+  private readonly tools: ExtensionRegistryOptions['tools'];
   private ordered: readonly Registration[] = [];
 
   constructor(options: ExtensionRegistryOptions = {}) {
@@ -52,7 +52,7 @@ export class ExtensionRegistry implements LifecycleLoader {
     const metrics = new ExtensionMetrics(options.metrics, () => this.logger);
     const state = new ExtensionState({ store, policy, timeoutMs: stateTimeoutMs, metrics, onAlert });
     this.settings = { state, metrics, logger, timeoutMs };
-    this.tools = options.tools ?? [];
+    this.tools = options.tools;
   }
 
   /**
@@ -66,11 +66,11 @@ export class ExtensionRegistry implements LifecycleLoader {
   register(extension: ExtensionInput, options: RegisterOptions = {}): RegisteredExtension {
     validateOptions(options, { session: fullText } satisfies OptionTable<RegisterOptions>);
     const { session } = options;
-    validateExtension(extension, this.knownTools());
-    const { id } = extension;
+    const definition = readDefinition(extension, this.knownTools());
+    const { id } = definition;
     if (this.registrations.has(id))
       throw new ExtensionInvalidError(id, ['its id is taken; unregister the other first']);
-    const registration = createRegistration(extension, session);
+    const registration = createRegistration(definition, { source: extension, session });
     this.registrations.set(id, registration);
     this.settings.metrics.count(EXTENSION_REGISTRATION_TOTAL, { action: 'register', extension_id: id });
     const { priority, scope } = registration.extension;
@@ -112,7 +112,11 @@ export class ExtensionRegistry implements LifecycleLoader {
 
   /** Called by an agent that has the registry among its `loaders`. */
   load(host: LoaderHost): void {
-    const attachment = new Attachment(host);
+    const attachment = new Attachment(host, {
+      list: () => this.list(),
+      declared: () => this.declaredTools(),
+      logger: this.settings.logger,
+    });
     if (attachment.ended) return;
     // Where agents come and go, those that are gone are let go of.
     this.attached();
@@ -163,9 +167,16 @@ export class ExtensionRegistry implements LifecycleLoader {
     return made;
   }
 
-  private knownTools(): ReadonlySet<string> {
-    const own = Array.isArray(this.tools) ? this.tools : (this.tools as LiveToolSet).list();
-    const attached = this.attached().flatMap(({ host }) => host.tools());
-    return new Set([...own, ...attached].map((tool) => (typeof tool === 'string' ? tool : tool.name)));
+  /** Undefined without the option `tools`: then a loader may still bring any tool. */
+  private knownTools(): ReadonlySet<string> | undefined {
+    if (this.tools === undefined) return undefined;
+    const attached = this.attached().flatMap(({ host }) => host.tools().map(({ name }) => name));
+    return new Set([...this.declaredTools(), ...attached]);
+  }
+
+  private declaredTools(): readonly string[] {
+    const { tools = [] } = this;
+    const declared = Array.isArray(tools) ? tools : (tools as LiveToolSet).list();
+    return declared.map((tool: Tool | string) => (typeof tool === 'string' ? tool : tool.name));
   }
 }

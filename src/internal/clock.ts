@@ -1,32 +1,32 @@
 import pTimeout, { type ClearablePromise } from 'p-timeout';
 import { type Awaitable, isPromise } from './promise.js';
 
-/** Where time comes from. A durable engine or a test puts its own in. */
+/** Source of time. A durable engine or a test can supply its own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `callback` once after `ms` milliseconds; the value returned is given to `clearTimeout`. */
+  /** Calls `callback` once after `ms` milliseconds. Pass the return value to `clearTimeout` to cancel it. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Ends a timer that `setTimeout` gave. */
+  /** Cancels a timer that `setTimeout` returned. */
   clearTimeout(handle: unknown): void;
 }
 
-/** The clock of the machine, read at each call so that patched timers are honoured. */
+/** The system clock. Looks up the global timer functions on each call, so that fake timers of a test take effect. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
   clearTimeout: (handle) => clearTimeout(handle as Parameters<typeof clearTimeout>[0]),
 };
 
-/** The longest delay that a timer keeps; a longer one would fire at once. */
+/** The longest delay that JavaScript timers support. A longer delay would fire at once. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** Whether a value is a time that a timer can keep, in milliseconds. */
+/** True for a number of milliseconds that a timer supports. */
 export function isTimerMs(value: unknown): value is number {
   return typeof value === 'number' && value >= 1 && value <= MAX_TIMER_MS;
 }
 
-/** A clock's timers as p-timeout takes them. */
+/** Returns the timer functions of a clock in the form that p-timeout expects. */
 export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTimeout: typeof clearTimeout } {
   return {
     setTimeout: clock.setTimeout.bind(clock) as typeof setTimeout,
@@ -36,7 +36,10 @@ export function timersOf(clock: Clock): { setTimeout: typeof setTimeout; clearTi
 
 type Late = Error & { readonly timeoutMs: number };
 
-/** A promise's outcome, or a rejection with `late` when its time is up: the promise itself goes on. Returns other values. */
+/**
+ * Settles as the promise does, or rejects with `late` after `late.timeoutMs`. The promise itself is not cancelled.
+ * Returns a value that is not a promise unchanged.
+ */
 export function withinTime<T>(promise: PromiseLike<T>, late: Late, clock: Clock): ClearablePromise<T>;
 export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Awaitable<T>;
 export function withinTime<T>(value: Awaitable<T>, late: Late, clock: Clock): Awaitable<T> {

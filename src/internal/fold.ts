@@ -1,4 +1,4 @@
-/** One spelling of a name: `apiKey`, `api_key` and `API-KEY` are the same. */
+/** Returns a name without case and punctuation, so that `apiKey`, `api_key` and `API-KEY` become equal. */
 export function fold(name: string): string {
   return name
     .normalize('NFKC')

@@ -1,10 +1,10 @@
-/** Where ids come from. A durable engine or a test puts its own in. */
+/** Source of ids. A durable engine or a test can supply its own. */
 export interface Ids {
-  /** A new id, unique wherever the runs are kept. `kind` says what it is for and may become its prefix. */
+  /** Returns a new id that is unique among all stored runs. `kind` tells its use and may become its prefix. */
   next(kind: 'run' | 'session' | 'call'): string;
 }
 
-/** Random ids of 128 bits: `run_9f86d081…`. */
+/** Generates random 128-bit ids such as `run_9f86d081…`. */
 export const randomIds: Ids = {
   next: (kind) => `${kind}_${crypto.randomUUID().replaceAll('-', '')}`,
 };

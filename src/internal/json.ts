@@ -1,18 +1,18 @@
-/** A value that JSON can hold. */
+/** A value that JSON can represent. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** A JSON Schema document, draft 2020-12 unless it says otherwise. */
+/** A JSON Schema document. The version is draft 2020-12 unless `$schema` says otherwise. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
-/** Whether a value is an object, and no array. */
+/** True for an object other than an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is a list of texts. */
+/** True for an array of strings. */
 export function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((text) => typeof text === 'string');
 }

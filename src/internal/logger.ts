@@ -1,18 +1,21 @@
 import { safeText } from './safe-text.js';
 
-/** Where the library says what it passed over. Any logger with these four methods fits. */
+/** Receives the log messages of the library. Any object with these four methods works. */
 export interface Logger {
-  /** For whoever looks for a fault. */
+  /** Logs details for debugging. */
   debug(message: string, details?: unknown): void;
-  /** What happened. */
+  /** Logs a normal event. */
   info(message: string, details?: unknown): void;
-  /** Something was passed over. */
+  /** Logs a problem that the library worked around. */
   warn(message: string, details?: unknown): void;
-  /** Something failed. */
+  /** Logs a failure. */
   error(message: string, details?: unknown): void;
 }
 
-/** The default: warnings and errors go to the console, the rest nowhere. What a terminal would obey is left out of a text. */
+/**
+ * The default logger: writes warnings and errors to the console, and drops the rest.
+ * Removes terminal control sequences from strings.
+ */
 export const consoleLogger: Logger = {
   debug: () => {},
   info: () => {},
@@ -20,7 +23,7 @@ export const consoleLogger: Logger = {
   error: (...entry) => console.error(...lineOf(entry)),
 };
 
-/** Logs what failed. A log that fails as well does not undo what is done about it. */
+/** Logs an error. Ignores an exception from the logger itself. */
 export function logFailure({ logger }: { readonly logger: Logger }, message: string, error: unknown): void {
   try {
     logger.error(message, error);
@@ -28,7 +31,7 @@ export function logFailure({ logger }: { readonly logger: Logger }, message: str
 }
 
 function lineOf([message, details]: readonly [message: string, details?: unknown]): unknown[] {
-  // A message may be anything where no types are checked, such as an error.
+  // Untyped callers may pass any value as the message, for example an error.
   const parts = [`[keelson] ${message}`, ...(details === undefined ? [] : [details])];
   return parts.map((part) => (typeof part === 'string' ? safeText(part) : part));
 }

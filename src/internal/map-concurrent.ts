@@ -1,7 +1,10 @@
-/** Enough to not wait for a disk or a network, few enough to leave room for others. */
+/** Enough to hide the latency of disks and networks without starving other work. */
 const AT_ONCE = 8;
 
-/** Returns the results in the order of the items; at most `atOnce` are under way. Begins no other after a failure. */
+/**
+ * Calls `work` for each item, at most `atOnce` at a time. Returns the results in the order of the items.
+ * After a failure no further item is started.
+ */
 export async function mapConcurrent<Item, Result>(
   items: Iterable<Item>,
   work: (item: Item) => Promise<Result>,
@@ -16,7 +19,7 @@ export async function mapConcurrent<Item, Result>(
   return results;
 }
 
-/** A generator, and no iterator of a list: a loop that throws ends it for all. */
+/** Uses a generator rather than an array iterator: an exception in one worker's loop closes it for all workers. */
 function* numbered<Item>(items: Iterable<Item>): Generator<[at: number, item: Item]> {
   let at = 0;
   for (const item of items) yield [at++, item];

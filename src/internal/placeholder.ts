@@ -1,9 +1,9 @@
 import type { JsonValue } from './json.js';
 
-/** Values by the name of their placeholder. */
+/** Replacement strings by placeholder name. */
 export type Replacements = Readonly<Record<string, string>>;
 
-/** Copies a JSON value, and replaces each `${name}` in its strings. An unknown name stays as it is. */
+/** Copies a JSON value and replaces each `${name}` in its strings. Keeps a placeholder with an unknown name. */
 export function replaceTexts<T extends JsonValue>(value: T, replacements: Replacements): T {
   return mapTexts(value, (text) =>
     text.replace(/\$\{([^${}]+)\}/g, (whole, name: string) =>
@@ -12,7 +12,7 @@ export function replaceTexts<T extends JsonValue>(value: T, replacements: Replac
   );
 }
 
-/** Copies a JSON value with each of its strings changed. Keys stay as they are. */
+/** Copies a JSON value with `change` applied to each string. Keys are unchanged. */
 export function mapTexts<T extends JsonValue>(value: T, change: (text: string) => string): T {
   if (typeof value === 'string') return change(value) as T;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change)) as unknown as T;

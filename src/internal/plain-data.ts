@@ -1,9 +1,9 @@
-/** A deep copy of plain objects, arrays and bytes, however deep; everything else is kept as it is. */
+/** Returns a deep copy of plain objects, arrays and bytes, without recursion. All other values are shared. */
 export function cloneData<T>(value: T): T {
   return copyInto(value, new Map());
 }
 
-/** The same, of which no object and no array can be changed. */
+/** Returns a deep copy like `cloneData`, with every object and array frozen. */
 export function freezeData<T>(value: T): T {
   const copies = new Map<object, object>();
   const copy = copyInto(value, copies);
@@ -15,7 +15,7 @@ function copyInto<T>(value: T, copies: Map<object, object>): T {
   const open: [from: object, to: object][] = [];
   const copyOf = (part: unknown): unknown => {
     if (typeof part !== 'object' || part === null) return part;
-    // The `slice` of a Buffer is a view of the same bytes.
+    // `Buffer.slice` would return a view of the same bytes.
     if (part instanceof Uint8Array) return Uint8Array.prototype.slice.call(part);
     const known = copies.get(part);
     if (known !== undefined) return known;
@@ -30,7 +30,7 @@ function copyInto<T>(value: T, copies: Map<object, object>): T {
   return root as T;
 }
 
-/** Whether two values hold the same data. Not more than a first look where data is shared within one of them: then false. */
+/** True if two values hold equal data. May return false for equal values if an object occurs twice in one of them. */
 export function isSameData(a: unknown, b: unknown): boolean {
   const open: [unknown, unknown][] = [[a, b]];
   const seen = new Set<unknown>();
@@ -52,15 +52,15 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether it is an object whose own members are all that it is, also one of another realm, such as a test runner's. */
+/** True for an object literal or an object without a prototype, also from another realm such as a test runner's. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**
- * The names among an object's members that may be misspelt ones: all of a literal; of an object of a class, which has
- * members of its own, those that `pattern` fits, methods included.
+ * Returns the member names to check for spelling mistakes. For a plain object these are all keys. For a class instance,
+ * which may have further members, these are the names that match `pattern`, including methods.
  */
 export function suspectNames(value: object, pattern: RegExp): string[] {
   if (isPlainObject(value)) return Object.keys(value);
@@ -71,7 +71,7 @@ export function suspectNames(value: object, pattern: RegExp): string[] {
   return [...names].filter((name) => pattern.test(name));
 }
 
-/** What a value is, if all that it is shows in its own members. */
+/** Returns the kind of a value whose data is fully in its own members, and undefined for any other value. */
 function kindOf(value: object): 'bytes' | 'list' | 'plain' | undefined {
   if (value instanceof Uint8Array) return 'bytes';
   if (Array.isArray(value)) return 'list';
@@ -93,8 +93,8 @@ function fill([from, to]: readonly [object, object], copyOf: (part: unknown) => 
 }
 
 /**
- * As an assignment, but never to what is inherited: `__proto__` is a setter, and a host may have frozen the rest. To define
- * every member so is four times as dear.
+ * Assigns a member, but defines it if the name is inherited: `__proto__` is a setter, and inherited members may be
+ * frozen. Defining every member would take four times as long.
  */
 function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   if (!(key in target)) target[key] = value;

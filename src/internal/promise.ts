@@ -1,19 +1,19 @@
-/** A value, or a promise of it. */
+/** A value or a promise of it. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** Whether a value has to be awaited. A thenable counts. */
+/** True for a promise or any other object with a `then` method. */
 export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
 
-/** A promise with its two ends. */
+/** A promise with its `resolve` and `reject` functions. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Makes a promise that is settled from outside. */
+/** Creates a promise that the caller settles. */
 export function createDeferred<T>(): Deferred<T> {
   let resolve!: (value: T) => void;
   let reject!: (reason: unknown) => void;

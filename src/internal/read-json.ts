@@ -1,33 +1,33 @@
 import type { JsonValue } from './json.js';
 import { safeText } from './safe-text.js';
 
-/** The value, and the keys that it lacks; or the fault. */
+/** The parsed value and the keys that are missing from it, or the reason why parsing failed. */
 export type JsonReading = { readonly value: JsonValue; readonly lost: readonly LostKey[] } | JsonFault;
 
-/** A key that is not in the value as it was written. */
+/** A key that is missing from the parsed value or whose first value was replaced. */
 export interface LostKey extends JsonPlace {
-  /** From the top of the document. */
+  /** Path of the key from the root of the document. */
   readonly path: readonly PropertyKey[];
   readonly reason: 'repeated' | 'dropped';
 }
 
-/** Why a document is refused, and where. */
+/** The reason why a document is invalid, and its position. */
 interface JsonFault extends JsonPlace {
-  /** A whole sentence that includes the place. */
+  /** The complete message, including the position. */
   readonly problem: string;
 }
 
-/** Counted from 1. */
+/** A position in a document. Lines and columns count from 1. */
 interface JsonPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** How a document is read. */
+/** Options for reading JSON. */
 export interface ReadJsonOptions {
-  /** Accept comments, and a comma before a closing bracket, as editors do. Default false. */
+  /** Accepts comments and trailing commas. Default false. */
   readonly comments?: boolean | undefined;
-  /** Keys that are left out of every object, beside `__proto__`. */
+  /** Keys to leave out of every object, in addition to `__proto__`. */
   readonly drop?: readonly string[] | undefined;
 }
 
@@ -35,8 +35,9 @@ const MAX_DEPTH = 64;
 const MAX_LOST_KEYS = 1_000;
 
 /**
- * Reads JSON that somebody else wrote, at most 64 levels deep. `__proto__` is left out, and of a key that an object has
- * twice only the last one counts: `lost` lists both. Skips a byte order mark. Never throws.
+ * Parses untrusted JSON of at most 64 levels. Never throws, and skips a byte order mark.
+ *
+ * Leaves out `__proto__`. For a repeated key, the last value is used. `lost` lists both kinds of keys.
  */
 export function readJson(text: string, { comments = false, drop = [] }: ReadJsonOptions = {}): JsonReading {
   const reader = new JsonReader(withoutMark(text), droppedKeys(drop), comments);
@@ -48,7 +49,7 @@ export function readJson(text: string, { comments = false, drop = [] }: ReadJson
   }
 }
 
-/** The same for JSON of any depth: deeper than 64 levels everything is null. Undefined if the string is not JSON. */
+/** Parses JSON of any depth: values deeper than 64 levels become null. Returns undefined for invalid JSON. */
 export function readJsonCut(text: string, drop: readonly string[] = []): JsonValue | undefined {
   try {
     return cut(JSON.parse(withoutMark(text)), droppedKeys(drop), 0);
@@ -57,10 +58,10 @@ export function readJsonCut(text: string, drop: readonly string[] = []): JsonVal
   }
 }
 
-/** Says what happened to a key, without its name: the path has that. */
+/** Describes why a key was lost. Leaves out its name, because the caller prints the path. */
 export function lossText({ reason, line, column }: LostKey): string {
   const what =
-    reason === 'dropped' ? 'not allowed: it is left out' : 'there twice in one object: only the last one counts';
+    reason === 'dropped' ? 'not allowed and was left out' : 'repeated in its object: only the last value is used';
   return `the key at line ${line}, column ${column} is ${what}`;
 }
 
@@ -87,16 +88,16 @@ class JsonFaultError extends SyntaxError {
 }
 
 const BLANKS = /[ \t\n\r]+/y;
-/** A comment without an end goes on to the end of the document. */
+/** An unterminated comment extends to the end of the document. */
 const BLANKS_AND_COMMENTS = /[ \t\n\r]+|\/\/[^\n\r]*|\/\*.*?(?:\*\/|$)/sy;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-/** An escape, the end of a string, or a character that a string must not hold. */
+/** Matches an escape, the end of a string, or a character that JSON does not allow in a string. */
 const STRING_MARK = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})|["\\]|(?![\u007f-\u009f])\p{Cc}/gu;
 
 class JsonReader {
   readonly lost: LostKey[] = [];
   private at = 0;
-  /** The keys and indexes from the top to where the reader is. */
+  /** Keys and indexes from the root to the current value. */
   private readonly path: PropertyKey[] = [];
   private line = 1;
   private lineStart = 0;
@@ -118,7 +119,7 @@ class JsonReader {
     const character = this.peek();
     if (character === '"') return this.string();
     if (character === '{' || character === '[') {
-      if (this.path.length === MAX_DEPTH) throw this.fault(`it nests deeper than ${MAX_DEPTH} levels`);
+      if (this.path.length === MAX_DEPTH) throw this.fault(`nested deeper than ${MAX_DEPTH} levels`);
       return character === '{' ? this.object() : this.array();
     }
     const begin = this.at;
@@ -153,7 +154,7 @@ class JsonReader {
     return Object.fromEntries(members);
   }
 
-  /** Reads what a pair of brackets holds, from the opening one on. */
+  /** Reads the items between a pair of brackets. The position must be at the opening bracket. */
   private list(close: string, item: string, read: (expected: string) => void): void {
     this.at += 1;
     if (this.take(close)) return;
@@ -172,15 +173,16 @@ class JsonReader {
       if (mark[0].length > 1) continue;
       this.at = mark.index;
       if (mark[0] === '\\') throw this.fault('invalid escape');
-      if (mark[0] !== '"') throw this.fault(`a string must not hold ${this.found()}`);
+      if (mark[0] !== '"') throw this.fault(`a string must not contain ${this.found()}`);
       this.at += 1;
       return JSON.parse(this.text.slice(begin, this.at));
     }
-    throw this.fault('this string has no end');
+    throw this.fault('unterminated string');
   }
 
   private lose(reason: LostKey['reason'], begin: number): void {
-    if (this.lost.length === MAX_LOST_KEYS) throw this.fault(`more than ${MAX_LOST_KEYS} keys are there twice`);
+    if (this.lost.length === MAX_LOST_KEYS)
+      throw this.fault(`more than ${MAX_LOST_KEYS} keys are repeated or not allowed`);
     this.lost.push({ path: [...this.path], reason, ...this.placeOf(begin) });
   }
 
@@ -190,7 +192,7 @@ class JsonReader {
     return true;
   }
 
-  /** The next character that is neither a blank nor part of a comment; undefined at the end. */
+  /** Skips white space and comments. Returns the next character, or undefined at the end. */
   private peek(): string | undefined {
     while (this.skip(this.comments ? BLANKS_AND_COMMENTS : BLANKS));
     return this.text[this.at];
@@ -220,7 +222,10 @@ class JsonReader {
     });
   }
 
-  /** Counts lines on from the last place: asked for a thousand places, it still reads the document once. */
+  /**
+   * Counts lines from the last position on, so that many calls read the document only once. Positions must not
+   * decrease.
+   */
   private placeOf(at: number): JsonPlace {
     for (const { index, 0: end } of this.text.slice(this.counted, at).matchAll(/\r\n?|\n/g)) {
       this.line += 1;

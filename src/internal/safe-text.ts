@@ -1,15 +1,18 @@
-/** How a text is made safe to show. */
+/** Options for making a string safe to show. */
 export interface SafeTextOptions {
-  /** Characters to keep. What is cut is said at the end. Default: all. */
+  /** Maximum number of characters. A longer string is cut, and its original length is appended. Default: no limit. */
   readonly maxLength?: number | undefined;
-  /** Put the number of a character in its place, such as `\u{202e}`, and keep it on one line. Default: leave it out. */
+  /**
+   * Shows a hidden character as its code, such as `\u{202e}`, and keeps the string on one line. Default: removes it.
+   */
   readonly escape?: boolean | undefined;
 }
 
 /**
- * The text as a person sees it: without terminal sequences, control characters but for the line feed and the tab, and
- * characters that reorder the text or show nothing. A carriage return becomes a line feed. Half of a surrogate pair, as a
- * cut leaves it, is left out too: providers refuse it.
+ * Returns the string as a person should see it. Removes terminal sequences, control characters except line feed and
+ * tab, and invisible or reordering characters.
+ *
+ * A carriage return becomes a line feed. An unpaired surrogate is removed as well, because model providers reject it.
  */
 export function safeText(text: string, { maxLength = text.length, ...options }: SafeTextOptions = {}): string {
   const kept = text.slice(0, maxLength);
@@ -24,12 +27,12 @@ function numberOf(character: string): string {
 }
 
 const TERMINAL_SEQUENCE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is left out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are removed
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b(?:\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
-/** The joiners stay, since whole scripts and emoji need them, and so does a variation selector behind what it varies. */
+/** Keeps joiners, which some scripts and emoji need, and a variation selector after a visible character. */
 const UNSEEN =
   /(?![\n\t])\p{Cc}|(?![\u200c\u200d])\p{Cf}|\p{Cs}|(?![\u200c\u200d]|\p{Variation_Selector})\p{Default_Ignorable_Code_Point}|(?<=\p{Default_Ignorable_Code_Point})\p{Variation_Selector}|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]/gu;
 
-/** Everything unseen, and every blank that is not a plain one. */
+/** Matches every invisible character and every white space except the plain space. */
 const CONFUSING = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;

@@ -1,8 +1,8 @@
 import { type Awaitable, createDeferred } from './promise.js';
 
 /**
- * One request to stop, cheaper than an AbortController: a signal is made only for whoever reads it. What follows a
- * signal of somebody else's lets go of it with `release`.
+ * A stop request, cheaper than an AbortController: the abort signal is created only when it is read.
+ * Call `release` to remove the listeners on other signals.
  */
 export class Stop {
   stopped = false;
@@ -19,7 +19,7 @@ export class Stop {
     return this.controller.signal;
   }
 
-  /** Only the first call counts. */
+  /** Stops with a reason. Later calls have no effect. */
   stop(reason: unknown): void {
     if (this.stopped) return;
     this.stopped = true;
@@ -29,7 +29,7 @@ export class Stop {
     this.listeners.clear();
   }
 
-  /** Calls `listener` once when it stops, at once where it has. The function that it returns takes it off. */
+  /** Calls `listener` once on stop, or at once if already stopped. The returned function removes the listener. */
   onStop(listener: () => void): () => void {
     if (this.stopped) {
       listener();
@@ -39,7 +39,7 @@ export class Stop {
     return () => this.listeners.delete(listener);
   }
 
-  /** Stops when `signal` aborts, or does what `end` does, with its reason. */
+  /** Stops when `signal` aborts, with its reason. A callback in `end` is called instead of stopping. */
   follow(signal: AbortSignal | undefined, end = (reason: unknown) => this.stop(reason)): void {
     if (!signal) return;
     const onAbort = () => end(signal.reason);
@@ -48,24 +48,24 @@ export class Stop {
     this.releases.push(() => signal.removeEventListener('abort', onAbort));
   }
 
-  /** As `follow`. */
+  /** Stops when another Stop does. A callback in `end` is called instead of stopping. */
   followStop(other: Stop, end = (reason: unknown) => this.stop(reason)): void {
     this.releases.push(other.onStop(() => end(other.reason)));
   }
 
-  /** Lets go of every signal that it follows, and calls what `whenReleased` was given. */
+  /** Stops following other signals, and calls the callbacks of `whenReleased`. */
   release(): void {
     for (const release of this.releases.splice(0)) release();
   }
 
-  /** Has `callback` called by `release`. */
+  /** Registers a callback for `release` to call. */
   whenReleased(callback: () => void): void {
     this.releases.push(callback);
   }
 
   /**
-   * The promise's outcome, or a rejection with the reason as soon as it stops: then `giveUp` is called. A late rejection
-   * goes nowhere.
+   * Settles as the promise does. On stop, calls `giveUp` and rejects with the reason; a later rejection of the promise
+   * is ignored.
    */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Promise<T> {
     const { promise: first, resolve, reject } = createDeferred<T>();

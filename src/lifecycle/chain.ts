@@ -15,11 +15,11 @@ import {
 } from './waterfall-points.js';
 
 /**
- * The hooks of an agent, made once when its list changes. A point that nobody implements is `undefined`, so that a run
- * passes it with one comparison.
+ * The hooks of an agent, compiled when the list of lifecycles changes. A hook point that no lifecycle implements is
+ * `undefined`, so that a run skips the hook point with one comparison.
  */
 export interface Chain {
-  /** All parts in order: priority descending, then registration. */
+  /** All lifecycles, sorted by descending priority, then by registration order. */
   readonly entries: readonly RegisteredLifecycle[];
   readonly beforeAgent: Waterfall<string> | undefined;
   readonly beforeModel: Waterfall<readonly Message[]> | undefined;
@@ -32,26 +32,26 @@ export interface Chain {
   readonly holdStream: boolean;
 }
 
-/** The innermost steps: the calls themselves. */
+/** The innermost steps: the model call and the tool call. */
 export interface ChainCores {
   readonly callModel: Step<ModelCallRequest, ModelResponse>;
   readonly callTool: Step<ToolCallRequest, ToolResult>;
 }
 
-/** Sorts parts (`registered` stands in registration order) and compiles what each point has to call. */
+/** Sorts the lifecycles and compiles each hook point. `registered` must be in registration order. */
 export function compileChain(registered: readonly RegisteredLifecycle[], cores: ChainCores): Chain {
   const sorted = [...registered].sort((a, b) => b.priority - a.priority);
   const entries = sorted.map((entry, index): RegisteredLifecycle => ({ ...entry, index }));
-  const at = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
+  const implementersOf = (hook: keyof AgentLifecycle): readonly RegisteredLifecycle[] | undefined => {
     const found = entries.filter(({ lifecycle }) => lifecycle[hook] !== undefined);
     return found.length === 0 ? undefined : found;
   };
   const thread = <T>(point: WaterfallPoint<T>): Waterfall<T> | undefined => {
-    const found = at(point.name);
+    const found = implementersOf(point.name);
     return found && { point, entries: found };
   };
   const nest = <Request, Result>(point: WrapPoint<Request, Result>, core: Step<Request, Result>) => {
-    const found = at(point.name);
+    const found = implementersOf(point.name);
     return found && compose(point, found, core);
   };
   return {
@@ -63,7 +63,7 @@ export function compileChain(registered: readonly RegisteredLifecycle[], cores: 
     afterModel: thread(afterModelPoint),
     wrapToolCall: nest(wrapToolCallPoint, cores.callTool),
     afterAgent: thread(afterAgentPoint),
-    onError: at('onError'),
+    onError: implementersOf('onError'),
     holdStream: entries.some(({ lifecycle }) => lifecycle.holdStream === true),
   };
 }

@@ -10,7 +10,7 @@ import type { ModelCallRequest, ToolCallRequest } from './lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RejectedError } from './run-failure.js';
 
-/** Unwinds the wraps around a call that one of them left open. */
+/** Thrown through the `wrapToolCall` hooks when one of them suspends the tool call. */
 class CallSuspendedError extends KeelsonError {
   readonly code = 'ERR_CALL_SUSPENDED';
 
@@ -19,14 +19,13 @@ class CallSuspendedError extends KeelsonError {
   }
 }
 
-/** `wrapModelCall`: around a model call. */
 export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   name: 'wrapModelCall',
   call: ({ lifecycle }, request, next) => lifecycle.wrapModelCall?.(request as never, next as never),
   accept(value) {
     if (!isAction(value)) return checkResponse(value as ModelResponse);
     throw new HookResultInvalidError(
-      'wrapModelCall returns a model response; `request.run.end()` takes an action',
+      'wrapModelCall must return a model response; `request.run.end()` takes an action',
       value,
     );
   },
@@ -45,10 +44,9 @@ export const wrapModelCallPoint: WrapPoint<ModelCallRequest, ModelResponse> = {
   },
 };
 
-/** `wrapToolCall`: around each tool call. */
 export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
   name: 'wrapToolCall',
-  // A hook outside this one may have written another name into the very request that it was given.
+  // An outer hook may have changed `call.name` in place.
   call: ({ lifecycle }, call, next) =>
     lifecycle.wrapToolCall?.((call.tool?.name === call.name ? call : withTool(call, call.run)) as never, next as never),
   callOf: ({ id, name }) => ({ id, name }),
@@ -56,7 +54,7 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     if (isToolResult(value)) return wholeResult(value);
     if (isSuspension(value)) throw suspend(site, id, value);
     throw new HookResultInvalidError(
-      'wrapToolCall returns a tool result with `content`, or HookAction.suspend()',
+      'wrapToolCall must return a tool result with `content`, or HookAction.suspend()',
       value,
     );
   },
@@ -64,11 +62,11 @@ export const wrapToolCallPoint: WrapPoint<ToolCallRequest, ToolResult> = {
     if (before.input !== after.input || before.name !== after.name || before.additions !== after.additions) {
       run.record({ type: 'modify', by: entry.name, point, call, ...argumentsOf(before, after) });
     }
-    // Who judges a call by its tool must see the one that will run, whatever the hook gave.
+    // `call.tool` must be the tool that will run, since inner hooks decide by it.
     return withTool(after, run.context);
   },
   recordResult({ entry, point, run, call }, { id }, { given, result }) {
-    // A suspension that an outer wrap swallowed holds all the same: its result has no effect.
+    // The call stays suspended even if an outer hook caught the error and returned a result.
     if (run.suspended?.has(id)) return;
     const decision = { by: entry.name, point, call, after: result.content };
     if (given !== undefined) run.record({ ...decision, type: 'modify', before: given.content });

@@ -6,26 +6,26 @@ import type { HookRun, HookSite } from './hook-run.js';
 import { HookTimer } from './hook-timer.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** The rest of a chain around a call, down to the call itself. */
+/** A model or tool call with the hooks around it. */
 export type Step<Request, Result> = (request: Request, run: HookRun) => Awaitable<Result>;
 
-/** A point whose hooks stand around a call. */
+/** A hook point whose hooks wrap a call: `wrapModelCall` or `wrapToolCall`. */
 export interface WrapPoint<Request, Result> {
   readonly name: HookPoint;
   call(entry: RegisteredLifecycle, request: Request, next: (request?: Request) => Promise<Result>): unknown;
-  /** Takes what a hook gave as a result; throws where it is none. */
+  /** Checks the value that a hook returned. Throws if the value is not a valid result. */
   accept(value: unknown, site: HookSite, request: Request): Result;
-  /** Takes note that a hook went on with another request than it was given. Gives the one that goes on. */
+  /** Records that a hook passed a changed request to `next`. Returns the request to continue with. */
   passOn(site: HookSite, before: Request, after: Request): Request;
-  /** Takes note that a hook gave another result than `next` did (`given`), or one without calling it. */
+  /** Records that a hook changed the result of `next` (`given`), or returned a result without calling `next`. */
   recordResult(site: HookSite, request: Request, results: { given: Result | undefined; result: Result }): void;
-  /** The tool call that a request is about. */
+  /** Returns the id and name of the tool call in a request. */
   callOf?(request: Request): { readonly id: string; readonly name: string };
-  /** What stands for a result where the hook failed and its part blocks; or throws. */
+  /** Called if a hook with `onFailure: 'block'` failed. Returns the result to use instead, or throws. */
   blocked(site: HookSite, request: Request, error: unknown): Result;
 }
 
-/** Nests the hooks of one point around a call, the first outermost. */
+/** Nests the hooks of one hook point around a call. The first hook is the outermost. */
 export function compose<Request, Result>(
   point: WrapPoint<Request, Result>,
   entries: readonly RegisteredLifecycle[],
@@ -43,12 +43,12 @@ function layer<Request, Result>(
   return (request, run) => {
     run.end.throwIfAborted();
     if (entry.status.inert) return inner(request, run);
-    // Most hooks hand on the very promise that `next` gave them. What does more gets a WrapCall, which costs more.
+    // Fast path: most hooks return the same promise that `next` returned. Other hooks need a WrapCall.
     let passed: Promise<Result> | undefined;
     let call = entry.timeoutMs === undefined ? undefined : new WrapCall<Request, Result>(shape, request, run);
-    let over = false;
+    let settled = false;
     const next = (changed: Request = request): Promise<Result> => {
-      if (over) return expired(shape);
+      if (settled) return expired(shape);
       if (call !== undefined || passed !== undefined || changed !== request) {
         call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
         return call.next(changed);
@@ -64,7 +64,7 @@ function layer<Request, Result>(
       return call.fail(error);
     }
     if (call === undefined && returned === passed && passed !== undefined) {
-      over = true;
+      settled = true;
       return passed;
     }
     call ??= new WrapCall<Request, Result>(shape, request, run).adopt(passed);
@@ -78,7 +78,7 @@ interface Layer<Request, Result> {
   readonly inner: Step<Request, Result>;
 }
 
-/** One call of one wrap hook that does more than hand on what `next` gave. `next` is good until the hook has settled. */
+/** One call of a wrap hook that does not just return the promise of `next`. `next` works until the hook settles. */
 class WrapCall<Request, Result> {
   private open = true;
   private last: Promise<Result> | undefined = undefined;
@@ -96,7 +96,7 @@ class WrapCall<Request, Result> {
     this.timedOut = layer.entry.timeoutMs === undefined ? undefined : this.startTimer(layer.entry.timeoutMs);
   }
 
-  /** Takes over a call of `next` that was made before. */
+  /** Takes over the promise of an earlier call of `next`. */
   adopt(passed: Promise<Result> | undefined): this {
     this.last = passed;
     this.watch(passed);
@@ -112,7 +112,7 @@ class WrapCall<Request, Result> {
     return this.last;
   }
 
-  /** Keeps what `next` gives, stops the clock meanwhile, and sees that a rejection nobody awaits goes nowhere. */
+  /** Stores the results of `next`, pauses the time limit while `next` runs, and prevents unhandled rejections. */
   private watch(promise: Promise<Result> | undefined): void {
     if (promise === undefined) return;
     this.timer?.pause();
@@ -124,7 +124,7 @@ class WrapCall<Request, Result> {
     }, resume);
   }
 
-  /** Waits for what the hook returned, and takes it as the result. */
+  /** Awaits the value that the hook returned, and checks it as the result of the call. */
   async settle(returned: unknown): Promise<Result> {
     const { point } = this.layer;
     try {
@@ -158,8 +158,8 @@ class WrapCall<Request, Result> {
   }
 
   /**
-   * What becomes of the call where the hook failed: `continue` goes on with what `next` last gave, or passes the hook
-   * over where it had not called it.
+   * Applies `onFailure` after the hook failed. With `continue`, the result is that of the last `next` call. If the hook
+   * had not called `next`, the call runs without the hook.
    */
   fail(error: unknown): Awaitable<Result> {
     const { point, inner } = this.layer;
@@ -187,7 +187,7 @@ function promiseOf<Request, Result>(step: Step<Request, Result>, request: Reques
   }
 }
 
-/** A rejection that nobody awaits is no unhandled one; who awaits it still sees it. */
+/** Prevents an unhandled rejection. A caller that awaits the promise still gets the error. */
 function silent<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -1,4 +1,4 @@
-/** Where in a run a lifecycle takes part. */
+/** The name of a hook that runs inside a run. */
 export type HookPoint =
   | 'beforeAgent'
   | 'beforeModel'
@@ -9,32 +9,30 @@ export type HookPoint =
   | 'afterAgent';
 
 /**
- * One thing that a part did to a run: an entry of `result.decisions`, in the order it happened.
+ * One decision of a lifecycle: an entry of `result.decisions`, in the order in which the decisions were made.
  *
- * | type | what happened |
- * |---|---|
- * | `approve` | the hook said so |
- * | `reject` | it ended the run |
- * | `respond` | it ended the run with a text, or answered a model or tool call without `next` |
- * | `suspend` | it left the run, or a call, open |
- * | `modify` | it replaced the value: `before` and `after` show both |
- * | `block` | its failure stopped the run or the call (`onFailure: 'block'`) |
- * | `pass` | its failure was passed over (`onFailure: 'continue'`) |
+ * - `approve`: the hook approved.
+ * - `reject`: the hook ended the run with an error.
+ * - `respond`: the hook ended the run with a text, or answered a model or tool call without `next`.
+ * - `suspend`: the hook suspended the run or a tool call.
+ * - `modify`: the hook replaced a value; `before` and `after` show the change.
+ * - `block`: the hook failed and stopped the run or the call (`onFailure: 'block'`).
+ * - `pass`: the hook failed, and the run continued with the previous value (`onFailure: 'continue'`).
  */
 export interface Decision {
   readonly type: 'approve' | 'reject' | 'respond' | 'suspend' | 'modify' | 'block' | 'pass';
-  /** The lifecycle's name, or the more exact name that its action gave. */
+  /** The lifecycle's name, or the `by` of the action that the hook returned. */
   readonly by: string;
   readonly point: HookPoint | 'resume' | 'end';
   readonly turn: number;
   readonly reason?: string | undefined;
-  /** The tool call that it is about. */
+  /** The tool call that was decided on. */
   readonly call?: { readonly id: string; readonly name: string } | undefined;
   /**
-   * The value before: the text of `beforeAgent` and `afterAgent`, the raw arguments or the result of a call, the
-   * response; for lists of messages their number, for tools their names.
+   * The value before the decision: the string of `beforeAgent` or `afterAgent`, the raw arguments or the result of a
+   * call, or the response. An array of messages is shown as its length, an array of tools as the tool names.
    */
   readonly before?: unknown;
-  /** The value after, in the same form. */
+  /** The value after the decision, in the same form as `before`. */
   readonly after?: unknown;
 }

@@ -3,9 +3,9 @@ import type { HookSite } from './hook-run.js';
 import { LifecycleError, RejectedError } from './run-failure.js';
 
 /**
- * What a failed hook does to its run, by its part's `onFailure`. Throws where the run fails; otherwise returns whether
- * the run ends here (`block`) or goes on with the value from before (`continue`). An abort, and an error that already
- * says where it came from, pass through whatever the policy.
+ * Applies the `onFailure` of a lifecycle whose hook failed. Throws if the run fails. Returns true if the run ends here
+ * (`block`), and false if the run continues with the previous value (`continue`). An abort, and an error that already
+ * names its source, are rethrown with every `onFailure`.
  */
 export function takeFailure({ entry, point, run, call }: HookSite, error: unknown): boolean {
   run.end.throwIfAborted();
@@ -16,7 +16,7 @@ export function takeFailure({ entry, point, run, call }: HookSite, error: unknow
   const reason = describeError(error);
   run.record({ type: blocks ? 'block' : 'pass', by: entry.name, point, reason, ...(call && { call }) });
   run.context.logger.error(failure.message, error);
-  // The run has its answer here: there is no later step that could honour a verdict.
+  // The run already has its answer, so no later step would read `run.end.verdict`.
   if (blocks && point === 'afterAgent') throw run.end.own(new RejectedError(reason, entry.name, point));
   if (blocks && point !== 'wrapToolCall') {
     run.end.verdict ??= { action: { type: 'reject', reason }, by: entry.name, point };

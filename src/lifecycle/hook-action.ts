@@ -2,34 +2,34 @@ import { HookResultInvalidError } from '../errors.js';
 import type { ModelResponse } from '../model/model.js';
 import type { RejectAction, RespondAction } from '../tools/tool.js';
 
-/** Go on: the same as returning nothing. */
+/** The run continues, as if the hook had returned `undefined`. */
 export interface ContinueAction {
   readonly type: 'continue';
 }
 
-/** Go on, and record that this part approved. Later hooks still run. */
+/** The run continues, and an `approve` decision is recorded. Later hooks still run. */
 export interface ApproveAction {
   readonly type: 'approve';
 }
 
-/** The run ends with status `suspended`. Its open calls wait for a decision, in this process or another. */
+/** The run ends with status `suspended`. Its open tool calls wait for a decision, in this process or another. */
 export interface SuspendAction {
   readonly type: 'suspend';
   readonly reason: string;
-  /** Who decided, where that is more exact than the lifecycle's name. */
+  /** The name to record in the decision instead of the lifecycle's name. */
   readonly by?: string | undefined;
 }
 
-/** Replaces the response: later hooks, the loop and the messages see the new one. */
+/** Replaces the model response for later hooks, the run and its messages. */
 export interface ModifyAction {
   readonly type: 'modify';
   readonly response: ModelResponse;
 }
 
-/** What `afterModel` decides. Plain data: it can be cloned, printed and sent. */
+/** An action that `afterModel` may return. Plain data that survives JSON. */
 export type HookAction = ContinueAction | ApproveAction | RejectAction | RespondAction | SuspendAction | ModifyAction;
 
-/** What a hook before the model call may decide instead of giving a value. */
+/** An action that `beforeAgent`, `beforeModel` and `beforeToolSelection` may return instead of a value. */
 export type EntryAction = ContinueAction | ApproveAction | RejectAction | RespondAction;
 
 /**
@@ -42,32 +42,32 @@ export type EntryAction = ContinueAction | ApproveAction | RejectAction | Respon
  * };
  */
 export const HookAction = {
-  /** Go on. */
+  /** Continues the run. */
   Continue: Object.freeze({ type: 'continue' }) as ContinueAction,
-  /** Go on, and record the approval. */
+  /** Continues the run and records an approval. */
   Approve: Object.freeze({ type: 'approve' }) as ApproveAction,
-  /** End the run with a RejectedError. */
+  /** Ends the run with a RejectedError. */
   reject: (reason: string): RejectAction => ({ type: 'reject', reason }),
-  /** End the run with this text. */
+  /** Ends the run with this text as its answer. */
   respond: (text: string): RespondAction => ({ type: 'respond', text }),
-  /** End the run with its calls open. */
+  /** Ends the run with status `suspended` and leaves its tool calls open. */
   suspend: (reason: string): SuspendAction => ({ type: 'suspend', reason }),
-  /** Replace the response. */
+  /** Replaces the model response. */
   modify: (response: ModelResponse): ModifyAction => ({ type: 'modify', response }),
 } as const;
 
-/** The last word on a run before its time. */
+/** An action that ends a run early. */
 export type EndAction = RejectAction | RespondAction | SuspendAction;
 
-/** The text or the reason of an action that ends a run. Throws where it has none. */
+/** Returns the text or the reason of an action that ends a run. Throws HookResultInvalidError if it is missing. */
 export function wordsOf(action: EndAction): string {
   const key = action.type === 'respond' ? 'text' : 'reason';
   const words: unknown = (action as Partial<Record<typeof key, unknown>>)[key];
   if (typeof words === 'string') return words;
-  throw new HookResultInvalidError(`"${action.type}" needs \`${key}\``, action);
+  throw new HookResultInvalidError(`"${action.type}" needs a string \`${key}\``, action);
 }
 
-/** As `wordsOf`, for what is given to `run.end`. */
+/** As `wordsOf`, for the argument of `run.end`. */
 export function wordsOfEarlyEnd(action: RejectAction | RespondAction): string {
   if (action?.type === 'reject' || action?.type === 'respond') return wordsOf(action);
   throw new HookResultInvalidError('run.end takes HookAction.reject() or HookAction.respond()', action);

@@ -6,72 +6,75 @@ import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import type { RunContext } from './run-context.js';
 import { RunAbortedError } from './run-failure.js';
 
-/** A run as the dispatch of hooks sees it: what it hands to them, and what they do to it. */
+/** The state of a run that the code that calls hooks reads and changes. */
 export interface HookRun {
-  /** Given to every hook of the run. */
+  /** Passed to every hook of the run. */
   readonly context: RunContext;
   readonly end: RunEnd;
-  /** The calls that hooks left open, by id: the run ends as suspended once the others of its turn have their results. */
+  /**
+   * The tool calls that hooks suspended, by id. The run ends as suspended once the other calls of the turn have
+   * results.
+   */
   suspended: Map<string, Verdict> | undefined;
-  /** Takes note of a decision, for the result and for listeners. */
+  /** Adds a decision to the result and emits a `decision` event. */
   record(decision: Omit<Decision, 'turn'>): void;
-  /** Tells the listeners. Returns false when nobody listens to this type of event. */
+  /** Emits an event. Returns false if this type of event has no listener. */
   report(news: RunReport): boolean;
 }
 
-/** Where a context keeps its run, out of reach of hooks. */
+/** Key of the internal run inside a RunContext. */
 export const RUN = Symbol.for('keelson.run');
 
-/** The run behind a context; undefined when no agent made it. */
+/** Returns the internal run of a RunContext, or undefined if no agent made the object. */
 export function hookRunOf(context: object | undefined): HookRun | undefined {
   return (context as { readonly [RUN]?: HookRun } | undefined)?.[RUN];
 }
 
-/** One hook of one part in one run. */
+/** One hook of one lifecycle in one run. */
 export interface HookSite {
   readonly entry: RegisteredLifecycle;
   readonly point: HookPoint;
   readonly run: HookRun;
-  /** The tool call that it is about. */
+  /** The tool call that the hook wraps. */
   readonly call?: { readonly id: string; readonly name: string } | undefined;
 }
 
-/** A decision that ends the run, with who took it and where. */
+/** An action that ends the run, with the name of the lifecycle and the hook point. */
 export interface Verdict {
   readonly action: EndAction;
   readonly by: string;
   readonly point: HookPoint | 'end';
 }
 
-/** The tool calls of a turn, as the end of a run sees them. */
+/** The tool calls of a turn, as far as the end of a run needs them. */
 export interface CallsInFlight {
-  /** Whether every call has its result, whatever still runs. */
+  /** True once every call has a result. A halted tool may still be running. */
   readonly halted: boolean;
-  /** The signals of the calls follow it. Made on first use. */
+  /** Aborts the signals of the calls. Created on first use. */
   readonly stop: Stop;
-  /** Why a call has no result of its own. */
+  /** Explains to the model why a call has no result of its tool. */
   readonly reason: string;
-  /** Whether the call still waits for its result. */
+  /** Returns true while the call has no result. */
   accepts(id: string): boolean;
   /** Aborts the calls that have no result yet, and ends the wait for them. */
   halt(): void;
 }
 
-/** How a run ends: by the model's answer, a verdict of a hook, or an abort; and which parts are told. */
+/** How a run ends (final answer, action of a hook, or abort), and which lifecycles get `afterAgent` or `onError`. */
 export class RunEnd {
-  /** Set once. The loop honours it at its next step. */
+  /** The first action that ends the run. The run loop stops at its next step. */
   verdict: Verdict | undefined = undefined;
   /** The final answer, once the model has given one. */
   answer: string | undefined = undefined;
-  /** How many parts, in the order of the chain, have entered. */
+  /** The number of lifecycles, in chain order, whose `beforeAgent` has run or was skipped. */
   entered = 0;
-  /** How many parts, in that order, have had their `afterAgent`, or would have had it. */
+  /** The number of lifecycles, in chain order, whose `afterAgent` has run or was skipped. */
   exited = 0;
-  /** Set as `afterAgent` begins: from then on nothing can join the run. */
+  /** Set when `afterAgent` begins. From then on no message can be added to the run. */
   closing = false;
-  /** Set as the run ends: hooks and models that it left behind find nothing to change. */
+  /** Set when the run ends. From then on late hooks and models have no effect on the run. */
   over = false;
-  /** Aborted with the run. Made on first use, by `stopper`. */
+  /** Stopped when the run is aborted. Created on first use, by `stopper`. */
   stop: Stop | undefined = undefined;
   /** The calls that an early end halts. */
   calls: CallsInFlight | undefined = undefined;
@@ -79,18 +82,18 @@ export class RunEnd {
   private owned: Set<unknown> | undefined = undefined;
   private readonly agentStop: Stop;
 
-  /** `agentStop` is stopped as the agent is closed. */
+  /** `agentStop` is stopped when the agent is closed. */
   constructor(agentStop: Stop) {
     this.agentStop = agentStop;
   }
 
-  /** The error that an aborted run ends with. */
+  /** The error of an aborted run; undefined while the run is not aborted. */
   get abortError(): Error | undefined {
     if (this.agentStop.stopped && this.aborted === undefined) this.abort(new RunAbortedError(this.agentStop.reason));
     return this.aborted;
   }
 
-  /** Ends the run with this error at its next await. The first call counts. */
+  /** Aborts the run with this error. Only the first call has an effect. */
   abort(error: Error): void {
     if (this.aborted !== undefined) return;
     this.aborted = this.own(error);
@@ -98,7 +101,7 @@ export class RunEnd {
     this.calls?.halt();
   }
 
-  /** So short that it costs no call: the loop asks often. */
+  /** Kept short so that engines inline it: the run loop calls it often. */
   throwIfAborted(): void {
     if (this.agentStop.stopped || this.aborted !== undefined) throw this.abortError;
   }
@@ -112,19 +115,19 @@ export class RunEnd {
     return this.stop;
   }
 
-  /** The outcome, or the abort if that comes first: then `giveUp` is called. */
+  /** Resolves like `value`, or rejects if the run is aborted first; `giveUp` is called on an abort. */
   race<T>(value: Awaitable<T>, giveUp?: () => void): Awaitable<T> {
     return this.stop === undefined ? value : this.stop.race(value, giveUp);
   }
 
-  /** Lets go of everything that the run follows: nothing that comes later changes it. */
+  /** Marks the run as over and removes its abort listeners. */
   finish(): void {
     this.closing = true;
     this.over = true;
     this.stop?.release();
   }
 
-  /** Marks an error as one that already says where it came from, so that no outer hook is blamed for it. */
+  /** Marks an error as naming its source already, so that no outer hook is blamed for it. Returns the error. */
   own<E>(error: E): E {
     this.owned ??= new Set();
     this.owned.add(error);
@@ -136,36 +139,36 @@ export class RunEnd {
   }
 }
 
-/** A model call failed, and another one takes its place. */
+/** A model call failed, and another model call follows. */
 export interface ModelErrorReport {
   readonly type: 'model-error';
   readonly error: unknown;
-  /** `retry`: the same model is asked again. `fallback`: another one is. */
+  /** `retry` calls the same model again; `fallback` calls another model. */
   readonly action: 'retry' | 'fallback';
-  /** The id of the model that is asked next. */
+  /** The id of the model that is called next. */
   readonly model: string;
   /** The wait before the next call, in milliseconds. */
   readonly delayMs: number;
 }
 
-/** A long conversation is about to be summarised. */
+/** The summary of a long conversation is about to be written. */
 export interface CompactionStartReport {
   readonly type: 'compaction-start';
-  /** The number of messages. */
+  /** The number of messages before the summary. */
   readonly messages: number;
 }
 
-/** The summary is there, or could not be made. */
+/** The summary was written, or could not be written. */
 export interface CompactionEndReport {
   readonly type: 'compaction-end';
-  /** The number of messages that are left; absent when the conversation stays as it is. */
+  /** The number of messages after the summary; absent if the messages did not change. */
   readonly messages?: number | undefined;
 }
 
-/** A lifecycle's news of its run. */
+/** An event that a ready-made lifecycle emits. */
 export type RunReport = ModelErrorReport | CompactionStartReport | CompactionEndReport;
 
-/** Tells the listeners of a run. Writes `message` to the log instead when nobody listens to this type of event. */
+/** Emits an event of a run. If this type of event has no listener, logs `message` as a warning instead. */
 export function report(run: RunContext, news: RunReport, message?: string): void {
   const isHeard = hookRunOf(run)?.report(news) ?? false;
   if (!isHeard && message !== undefined) run.logger.warn(message);

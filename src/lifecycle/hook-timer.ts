@@ -1,6 +1,6 @@
 import type { Clock } from '../internal/clock.js';
 
-/** A time limit whose clock can be stopped: the time of a wrap around `next`, without the time inside it. */
+/** A time limit that can be paused. A wrap hook pauses it while `next` runs, so that only its own time counts. */
 export class HookTimer {
   private remainingMs: number;
   private startedAt = 0;
@@ -16,7 +16,7 @@ export class HookTimer {
     this.start();
   }
 
-  /** Stops the clock until as many calls of `resume` have come. */
+  /** Pauses the time limit. Each `pause` needs its own `resume`. */
   pause(): void {
     this.pauses += 1;
     if (this.pauses > 1) return;
@@ -29,7 +29,7 @@ export class HookTimer {
     if (this.pauses === 0) this.start();
   }
 
-  /** Ends it for good. */
+  /** Ends the time limit. Later calls of `resume` do not restart it. */
   clear(): void {
     this.pauses = Number.POSITIVE_INFINITY;
     this.clock.clearTimeout(this.handle);

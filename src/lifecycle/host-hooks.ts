@@ -7,12 +7,12 @@ import type { LifecycleHost } from './lifecycle.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 import { LifecycleError } from './run-failure.js';
 
-/** What a hook outside of any run is called with. */
+/** A call of a hook that is not part of a run. */
 export interface HostHookCall {
   readonly point: 'onInit' | 'onSessionStart' | 'onSessionEnd' | 'onShutdown';
-  /** What the hook is called with. */
+  /** The argument of the hook. */
   readonly input?: LifecycleHost | SessionInfo;
-  /** The time for a part that has none of its own. */
+  /** The time limit in milliseconds for a lifecycle without `timeoutMs`. */
   readonly timeoutMs?: number;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -21,8 +21,8 @@ export interface HostHookCall {
 type HostHook = (input: unknown) => Awaitable<void>;
 
 /**
- * Calls one hook outside of any run. A failure throws a LifecycleError, or is logged where the part's `onFailure` is
- * `continue`.
+ * Calls a hook that is not part of a run. If the hook fails, throws a LifecycleError; with `onFailure: 'continue'`,
+ * logs the error instead.
  */
 export async function callHostHook(entry: RegisteredLifecycle, hook: HostHookCall): Promise<void> {
   if (entry.status.inert) return;

@@ -7,12 +7,13 @@ import type { EntryAction, HookAction, SuspendAction } from './hook-action.js';
 import type { RunContext } from './run-context.js';
 
 /**
- * Everything that can take part in a run. A class, an object literal and `{}` all serve: every member is optional, and
- * what is absent costs nothing. One instance serves all runs of its agent at once, so keep what belongs to a run in a
- * `WeakMap` by its RunContext, not on `this`.
+ * A set of optional hooks that observe or change runs. An object literal or a class instance; every member is optional.
+ * One lifecycle serves all concurrent runs of its agent. Keep the state of a run in a `WeakMap` keyed by its
+ * RunContext, not on `this`.
  *
- * Order: higher priority first, then registration. `wrap*` nest in that order, the first outermost. A hook may be
- * synchronous or return a promise. A throw ends the run with a LifecycleError, unless `onFailure` says otherwise.
+ * Order: higher priority first, then registration order. `wrap*` hooks nest in that order, the first outermost. A hook
+ * may be synchronous or return a promise. If a hook throws, the run ends with a LifecycleError, unless `onFailure` is
+ * set.
  *
  * @example
  * const audit: AgentLifecycle = {
@@ -25,124 +26,127 @@ import type { RunContext } from './run-context.js';
  * };
  */
 export interface AgentLifecycle<Context = unknown> {
-  /** Shown in errors, events and the record of decisions. Default: the class's name and a number. */
+  /** Shown in errors, events and decisions. Default: the class name and a number, such as `Audit#1`. */
   readonly name?: string | undefined;
-  /** 0–100, default 50. Higher runs first, and wraps outermost. */
+  /** A number from 0 to 100. Default: 50. A higher priority runs first and wraps outermost. */
   readonly priority?: number | undefined;
   /**
-   * What a throw or a time-out of this part does. `throw` (default): the run ends with a LifecycleError. `continue`: it
-   * is logged and the value from before it is kept. `block`: as a reject; at `wrapToolCall`, an error result.
+   * Applies when a hook throws or times out. `throw` (default) ends the run with a LifecycleError. `continue` logs the
+   * error and keeps the value from before the hook. `block` rejects the run; in `wrapToolCall`, the call gets an error
+   * result.
    */
   readonly onFailure?: 'throw' | 'continue' | 'block' | undefined;
-  /** Time for each asynchronous hook call, in milliseconds. The clock stops while `next` is running. */
+  /** Time limit of each asynchronous hook call, in milliseconds. Time inside `next` does not count. */
   readonly timeoutMs?: number | undefined;
-  /** Text reaches a stream's consumer only after `afterModel`: for parts that rewrite what is shown. */
+  /** Delays streamed text until `afterModel` has run. Set it if the lifecycle rewrites the text. */
   readonly holdStream?: boolean | undefined;
-  /** Tools that this part brings along. */
+  /** Tools that the lifecycle adds to its agent. */
   readonly tools?: ToolSource<Context> | undefined;
 
-  /** Once, before the agent's first run. */
+  /** Called once, before the agent's first run. */
   readonly onInit?: ((host: LifecycleHost) => Awaitable<void>) | undefined;
-  /** When a session is opened, before its first run. */
+  /** Called when a session is opened, before its first run. */
   readonly onSessionStart?: ((session: SessionInfo) => Awaitable<void>) | undefined;
-  /** Once a run, first of all. Returns the input to go on with, an action, or nothing. */
+  /** Called once, at the start of a run. Returns the new input, an action, or nothing. */
   readonly beforeAgent?:
     | ((input: string, run: RunContext<Context>) => Awaitable<string | EntryAction | void>)
     | undefined;
-  /** Before every model call. The list it returns replaces the run's working messages from then on. */
+  /** Called before every model call. A returned array replaces the working messages of the run from then on. */
   readonly beforeModel?:
     | ((messages: readonly Message[], run: RunContext<Context>) => Awaitable<readonly Message[] | EntryAction | void>)
     | undefined;
-  /** After `beforeModel`: the tools that this turn offers. What is left out cannot be called in this turn. */
+  /**
+   * Called after `beforeModel`. Returns the tools of this turn. A tool that is left out cannot be called in this turn.
+   */
   readonly beforeToolSelection?:
     | ((tools: readonly Tool[], run: RunContext<Context>) => Awaitable<readonly Tool[] | EntryAction | void>)
     | undefined;
-  /** Around the model call. What is passed to `next` holds for that call alone. `next` may be called 0…n times. */
+  /** Wraps the model call. A changed request applies to that call only. `next` may be called any number of times. */
   readonly wrapModelCall?:
     | ((request: ModelCallRequest<Context>, next: ModelCall) => Awaitable<ModelResponse>)
     | undefined;
-  /** After every model call, before its tool calls. */
+  /** Called after every model call, before its tool calls. */
   readonly afterModel?:
     | ((response: ModelResponse, run: RunContext<Context>) => Awaitable<HookAction | void>)
     | undefined;
-  /** Around each tool call. Arguments are checked inside `next`, so a rewrite is checked too. */
+  /** Wraps each tool call. `next` checks the arguments, also if the hook changed them. */
   readonly wrapToolCall?:
     | ((call: ToolCallRequest<Context>, next: ToolInvoke) => Awaitable<ToolResult | SuspendAction>)
     | undefined;
-  /** Once a run, with the text it ends with; returns the text for the caller. The messages stay as they are. */
+  /** Called once, at the end of a run, with its text. Returns the text for the caller; the messages do not change. */
   readonly afterAgent?: ((result: string, run: RunContext<Context>) => Awaitable<string | void>) | undefined;
-  /** In place of `afterAgent` where the run failed: each part that entered gets exactly one of the two. 5 s at most. */
+  /** Called instead of `afterAgent` if the run fails after this lifecycle's `beforeAgent`. Time limit: 5 s. */
   readonly onError?: ((error: unknown, run: RunContext<Context>) => Awaitable<void>) | undefined;
-  /** When a session is closed, with all its messages. */
+  /** Called when a session is closed, with all its messages. */
   readonly onSessionEnd?: ((session: SessionInfo) => Awaitable<void>) | undefined;
-  /** When the agent is closed, in reverse order. 5 s at most, or `timeoutMs`. */
+  /** Called when the agent is closed, in reverse order. Time limit: `timeoutMs`, or 5 s. */
   readonly onShutdown?: (() => Awaitable<void>) | undefined;
 }
 
-/** One model call on its way inwards. Plain data: change it by spreading it. */
+/** The request of one model call, as `wrapModelCall` gets it. To change the request, spread it into a new object. */
 export interface ModelCallRequest<Context = unknown> extends ModelRequest {
   readonly model: Model;
   readonly run: RunContext<Context>;
 }
 
-/** The rest of the chain around a model call. Without an argument it takes the request that the hook was given. */
+/** Runs the inner hooks and the model call. Without an argument, the request stays as the hook got it. */
 export type ModelCall = (request?: ModelCallRequest) => Promise<ModelResponse>;
 
-/** One tool call on its way inwards. Plain data: change it by spreading it. */
+/** One tool call, as `wrapToolCall` gets it. To change the call, spread it into a new object. */
 export interface ToolCallRequest<Context = unknown> {
   readonly id: string;
   readonly name: string;
-  /** The arguments as the model gave them, unchecked. */
+  /** The arguments from the model. Not yet checked against the schema. */
   readonly input: unknown;
-  /** Merged into the arguments after the check, where the tool's schema permits further properties. */
+  /** Merged into the arguments after the check if the tool's schema allows additional properties. */
   readonly additions?: Readonly<Record<string, unknown>> | undefined;
-  /** The raw text of arguments that were no JSON. A rewrite that sets `input` drops it. */
+  /** The raw string of arguments that are not JSON. A hook that sets `input` removes it. */
   readonly invalidInput?: string | undefined;
-  /** The tool of this turn with that name; absent where there is none. */
+  /** The tool with that name in this turn; absent if the name is unknown. */
   readonly tool?: Tool | undefined;
-  /** The call was suspended before, and approved as the run was resumed. */
+  /** True if the call was suspended and `resume` approved it. */
   readonly approved?: boolean | undefined;
   readonly run: RunContext<Context>;
-  /** For this call alone, beside the run's own. */
+  /** Aborts this call only. The signal of the run still applies. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The rest of the chain around a tool call. Without an argument it takes the call that the hook was given. */
+/** Runs the inner hooks and the tool call. Without an argument, the call stays as the hook got it. */
 export type ToolInvoke = (call?: ToolCallRequest) => Promise<ToolResult>;
 
-/** What `onInit` is given. */
+/** The argument of `onInit`. */
 export interface LifecycleHost {
   /** The agent's name. */
   readonly agent: string;
-  /** The tools of the agent as they are now. */
+  /** Returns the current tools of the agent. */
   tools(): readonly Tool[];
-  /** Calls the agent's model outside any run; no hook sees it. */
+  /** Calls the agent's model outside of any run, without hooks. */
   generate(request: ModelRequest): Promise<ModelResponse>;
   readonly logger: Logger;
   /** Aborted when the agent is closed. */
   readonly signal: AbortSignal;
 }
 
-/** What a loader is given. */
+/** The argument of `LifecycleLoader.load`. */
 export interface LoaderHost extends LifecycleHost {
   /**
-   * Adds a lifecycle from the next run on. The function that it returns removes it again. Given as `replaced`, such a
-   * function gives the place in the order: the new one takes it, while runs that are going on keep the old one.
+   * Adds a lifecycle to all later runs. Returns a function that removes the lifecycle. Pass such a function as
+   * `replaced` to put the new lifecycle in the position of the old one; active runs keep the old one.
    */
   use(lifecycle: AgentLifecycle<never>, replaced?: () => void): () => void;
-  /** Closes the agent, as its own `close` does: for a loader that knows when the process ends. */
+  /** Closes the agent, as `agent.close()` does. For a loader that is told when the process ends. */
   closeAgent(): Promise<void>;
 }
 
-/** Turns something outside (a folder, a config file, a server, a command) into lifecycles. */
+/** Loads lifecycles from outside the program, such as from a directory, a config file, a server or a command. */
 export interface LifecycleLoader {
   readonly name: string;
-  /** A failure is logged and shown in `status()`, and does not stop the agent. */
+  /** If true, a failure of `load` is logged and shown in `status()`, and the agent still starts. */
   readonly optional?: boolean | undefined;
-  /** Called once, before the first run; loaders load in the order of their array. */
+  /** Called once, before the first run, in the order of `AgentOptions.loaders`. */
   load(host: LoaderHost): Awaitable<void>;
   /** Called when the agent is closed. */
   close?(): Awaitable<void>;
-  /** Shown in the agent's `status()`. */
+  /** Returns the `details` that the agent's `status()` shows. */
   status?(): unknown;
 }

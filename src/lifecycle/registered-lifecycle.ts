@@ -7,20 +7,20 @@ import { isPlainObject } from '../internal/plain-data.js';
 import { type Awaitable, isPromise } from '../internal/promise.js';
 import type { AgentLifecycle } from './lifecycle.js';
 
-/** A lifecycle as it stands in an agent's list. */
+/** A checked lifecycle with its defaults filled in. */
 export interface RegisteredLifecycle {
   readonly lifecycle: AgentLifecycle<never>;
   readonly name: string;
   readonly priority: number;
   readonly onFailure: 'throw' | 'continue' | 'block';
   readonly timeoutMs: number | undefined;
-  /** Shared by every chain that holds it: once it is removed, none of its callbacks is called. */
+  /** Shared by all chains that contain the lifecycle. `inert` is set when the lifecycle is removed. */
   readonly status: { inert: boolean };
-  /** Its place in the order of the chain. */
+  /** The position in the chain. */
   readonly index: number;
 }
 
-/** The members of a lifecycle that are called. */
+/** The names of all hooks of a lifecycle. */
 export const HOOKS = [
   'onInit',
   'onSessionStart',
@@ -36,7 +36,7 @@ export const HOOKS = [
   'onShutdown',
 ] as const satisfies readonly (keyof AgentLifecycle)[];
 
-/** Names of hooks in other libraries. */
+/** Our hooks, and patterns of hook names from other libraries that the error message maps to them. */
 const NAMES = {
   hooks: HOOKS,
   foreign: [
@@ -58,7 +58,7 @@ const memberRules = {
   tools: having('an array of tools or a live tool set', {}),
 } satisfies OptionTable<AgentLifecycle>;
 
-/** The compiler widens the `onFailure` of a class to `string`, and the `type` of an action in its method. */
+/** TypeScript widens `onFailure` in a class, and the `type` of an action in a method, to `string`. */
 type ClassLifecycle<Context> = {
   readonly [Member in keyof AgentLifecycle<Context>]: Loose<AgentLifecycle<Context>[Member]>;
 };
@@ -68,12 +68,12 @@ type Loose<Member> = Member extends 'throw' | 'continue' | 'block'
     ? (...given: Given) => Awaitable<Awaited<Result> | { readonly type: string }>
     : Member;
 
-/** Fails to compile when the policy of a literal is unknown. */
+/** Makes a literal `onFailure` with an unknown value a compile error. */
 type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle, 'onFailure'>;
 
 /**
- * Checks a lifecycle where it is written, and gives it back with its own type, so that a unit test can call its hooks.
- * Throws LifecycleInvalidError when a member is unknown or invalid.
+ * Checks a lifecycle and returns it with its own type, so that a unit test can call its hooks.
+ * Throws LifecycleInvalidError if a member is unknown or invalid.
  *
  * @example
  * const polite = defineLifecycle({
@@ -83,9 +83,9 @@ type KnownPolicy<Policy> = string extends Policy ? unknown : Pick<AgentLifecycle
  * expect(polite.beforeAgent('Hello.')).toBe('Hello. Please keep it short.');
  */
 export function defineLifecycle<Lifecycle extends AgentLifecycle>(lifecycle: Lifecycle): Lifecycle;
-/** For hooks that use the context of a run: `defineLifecycle<Caller>({ … })`. */
+/** For hooks that read the `context` of a run: `defineLifecycle<Caller>({ … })`. */
 export function defineLifecycle<Context>(lifecycle: AgentLifecycle<Context>): AgentLifecycle<Context>;
-/** For an instance of a class: its `onFailure`, and the `type` of the actions that it returns, may be any `string`. */
+/** For a class instance, whose `onFailure` and action `type` TypeScript widens to `string`. */
 export function defineLifecycle<Context, Policy extends string>(
   lifecycle: ClassLifecycle<Context> & { readonly onFailure?: Policy } & KnownPolicy<Policy>,
 ): AgentLifecycle<Context>;
@@ -93,7 +93,7 @@ export function defineLifecycle(lifecycle: object): object {
   return registerLifecycle(lifecycle, 1).lifecycle;
 }
 
-/** Checks a lifecycle and fills its defaults. `order` numbers those that have no name of their own. */
+/** Checks a lifecycle and fills its defaults. `order` is part of the default name. */
 export function registerLifecycle(lifecycle: AgentLifecycle<never>, order: number): RegisteredLifecycle {
   const problems = problemsOf(lifecycle);
   const name = nameOf(lifecycle, order);
@@ -110,14 +110,16 @@ function nameOf(lifecycle: AgentLifecycle<never>, order: number): string {
 
 function problemsOf(lifecycle: AgentLifecycle<never>): string[] {
   if (typeof lifecycle === 'function') {
-    return ['it must be an object, got a function; pass an instance of the class, or what the function returns'];
+    return ['it must be an object, got a function; pass an instance of the class, or call the function first'];
   }
   if (!isObject(lifecycle)) return [`it must be an object, got ${describeValue(lifecycle)}`];
   if (isPromise(lifecycle)) return ['it must be an object, got a promise; await it first'];
   return [...unknownKeys(lifecycle), ...memberProblems(lifecycle, memberRules)];
 }
 
-/** A class may have members of its own; in a literal, an unknown one is most likely a misspelt hook. */
+/**
+ * Reports every unknown member of an object literal. A class may have its own members, so only near misses count there.
+ */
 function unknownKeys(lifecycle: object): string[] {
   if (!isPlainObject(lifecycle)) return misspeltHooks(lifecycle, NAMES);
   return Object.keys(lifecycle)

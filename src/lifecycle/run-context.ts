@@ -5,17 +5,17 @@ import type { Message } from '../model/message.js';
 import type { Model, Usage } from '../model/model.js';
 import type { Tool, ToolRun } from '../tools/tool.js';
 
-/** One run, as every hook of it sees it: one object from `beforeAgent` to `afterAgent`. */
+/** A run, as hooks see it. All hooks of one run get the same object. */
 export interface RunContext<Context = unknown> extends ToolRun<Context> {
   /** The model of this run. */
   readonly model: Model;
-  /** What the model is told before the messages. */
+  /** The system instructions, sent before the messages. */
   readonly instructions?: string | undefined;
-  /** Aborted when the run is; not when it ends early by a decision. Made when it is first read. */
+  /** Aborted when the run is aborted, but not when a hook ends the run early. Created on first access. */
   readonly signal: AbortSignal;
-  /** The working messages, without the instructions. The list grows as the run goes on: copy it to keep it. */
+  /** The working messages, without the instructions. The array changes during the run: copy it to keep it. */
   readonly messages: readonly Message[];
-  /** Tokens so far, counted at the innermost model call. */
+  /** Tokens used so far by all model calls of the run, retries included. */
   readonly usage: Usage;
   /** The tools of this turn, after `beforeToolSelection`. */
   readonly tools: readonly Tool[];

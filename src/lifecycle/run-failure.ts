@@ -2,7 +2,7 @@ import { describeError } from '../errors.js';
 import { RunError } from '../model/run-error.js';
 import type { HookPoint } from './decision.js';
 
-/** A hook of a lifecycle threw, timed out, or returned something that the point cannot take. `cause` is what it threw. */
+/** A hook of a lifecycle threw, timed out or returned an invalid value. `cause` is the original error. */
 export class LifecycleError extends RunError {
   readonly code = 'ERR_LIFECYCLE_FAILED';
   readonly lifecycle: string;
@@ -15,11 +15,11 @@ export class LifecycleError extends RunError {
   }
 }
 
-/** A part rejected the run. */
+/** A lifecycle rejected the run. */
 export class RejectedError extends RunError {
   readonly code = 'ERR_RUN_REJECTED';
   readonly reason: string;
-  /** The part that decided. */
+  /** The name of the lifecycle, or the `by` of its action. */
   readonly by: string;
   readonly point: HookPoint | 'end';
 
@@ -31,7 +31,7 @@ export class RejectedError extends RunError {
   }
 }
 
-/** The run was aborted by its caller's signal, by leaving its stream, or by closing the agent. `cause` is the signal's reason. */
+/** The run was aborted by its signal, by leaving its stream, or by closing the agent. `cause` is the abort reason. */
 export class RunAbortedError extends RunError {
   readonly code = 'ERR_RUN_ABORTED';
 

@@ -8,21 +8,19 @@ import type { WaterfallPoint } from './waterfall.js';
 
 const ENTRY_ACTIONS = ['continue', 'approve', 'reject', 'respond'] as const;
 
-/** `beforeAgent`: the input's text. */
 export const beforeAgentPoint: WaterfallPoint<string> = {
   name: 'beforeAgent',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeAgent returns the input as a string, an action, or nothing',
+  expected: 'beforeAgent must return the input as a string, an action, or nothing',
   call: ({ lifecycle }, input, run) => lifecycle.beforeAgent?.(input, run.context as never),
   isValue: isString,
   show: (input) => input,
 };
 
-/** `beforeModel`: the working messages. */
 export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   name: 'beforeModel',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeModel returns an array of messages, an action, or nothing',
+  expected: 'beforeModel must return an array of messages, an action, or nothing',
   call: ({ lifecycle }, messages, run) => lifecycle.beforeModel?.(messages, run.context as never),
   isValue(result): result is readonly Message[] {
     if (!Array.isArray(result)) return false;
@@ -32,11 +30,10 @@ export const beforeModelPoint: WaterfallPoint<readonly Message[]> = {
   show: (messages) => messages.length,
 };
 
-/** `beforeToolSelection`: the tools of the turn. */
 export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
   name: 'beforeToolSelection',
   actions: ENTRY_ACTIONS,
-  expected: 'beforeToolSelection returns an array of tools, an action, or nothing',
+  expected: 'beforeToolSelection must return an array of tools, an action, or nothing',
   call: ({ lifecycle }, tools, run) => lifecycle.beforeToolSelection?.(tools, run.context as never),
   isValue(result): result is readonly Tool[] {
     if (!Array.isArray(result) || !result.every(isTool)) return false;
@@ -46,21 +43,19 @@ export const beforeToolSelectionPoint: WaterfallPoint<readonly Tool[]> = {
   show: (tools) => tools.map((tool) => tool.name),
 };
 
-/** `afterModel`: the response. */
 export const afterModelPoint: WaterfallPoint<ModelResponse> = {
   name: 'afterModel',
   actions: [...ENTRY_ACTIONS, 'suspend', 'modify'],
-  expected: 'afterModel returns a HookAction or nothing',
+  expected: 'afterModel must return a HookAction or nothing',
   call: ({ lifecycle }, response, run) => lifecycle.afterModel?.(response, run.context as never),
   isValue: (_result): _result is ModelResponse => false,
   show: (response) => response,
 };
 
-/** `afterAgent`: the text of the result. */
 export const afterAgentPoint: WaterfallPoint<string> = {
   name: 'afterAgent',
   actions: [],
-  expected: 'afterAgent returns the result as a string, or nothing',
+  expected: 'afterAgent must return the result as a string, or nothing',
   call: ({ lifecycle }, result, run) => lifecycle.afterAgent?.(result, run.context as never),
   isValue: isString,
   show: (result) => result,

@@ -8,55 +8,55 @@ import { type EndAction, type HookAction, wordsOf } from './hook-action.js';
 import type { HookRun, HookSite } from './hook-run.js';
 import type { RegisteredLifecycle } from './registered-lifecycle.js';
 
-/** A point whose hooks hand a value on, one to the next. */
+/** A hook point whose hooks get a value in turn, each the value that the previous hook returned. */
 export interface WaterfallPoint<T> {
   readonly name: HookPoint;
   /** The actions that a hook may return here. */
   readonly actions: readonly HookAction['type'][];
-  /** What a hook may return here, in words. */
+  /** Describes the valid return values, for an error message. */
   readonly expected: string;
   call(entry: RegisteredLifecycle, value: T, run: HookRun): unknown;
-  /** Whether what a hook returned is a new value. */
+  /** Returns true if the hook returned a new value. May throw if the value is invalid. */
   isValue(result: unknown): result is T;
-  /** The value as the record of decisions shows it. */
+  /** Converts the value for `Decision.before` and `Decision.after`. */
   show(value: T): unknown;
 }
 
-/** A point with the parts that implement it, in order. */
+/** A hook point with the lifecycles that implement it, in order. */
 export interface Waterfall<T> {
   readonly point: WaterfallPoint<T>;
   readonly entries: readonly RegisteredLifecycle[];
 }
 
 /**
- * Calls the hooks of one point in order, each with the value that the one before it gave. Synchronous until a hook
- * returns a promise. Stops early where a hook ended the run: then `run.end.verdict` is set.
+ * Calls the hooks of one hook point in order. Each hook gets the value that the previous hook returned. Runs
+ * synchronously until a hook returns a promise. Stops early if a hook ends the run; `run.end.verdict` is set then.
  */
 export function runWaterfall<T>(waterfall: Waterfall<T>, value: T, run: HookRun): T | Promise<T> {
   const { point, entries } = waterfall;
   const { name } = point;
-  const counts = name === 'beforeAgent' || name === 'afterAgent';
+  const isCounted = name === 'beforeAgent' || name === 'afterAgent';
   let current = value;
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
-    if (counts ? !enter(name, entry, run) : entry.status.inert) continue;
+    if (isCounted ? !enter(name, entry, run) : entry.status.inert) continue;
     try {
       const result = point.call(entry, current, run);
       if (result !== undefined) {
-        if (isPromise(result)) return finishWaterfall(waterfall, run, { at: i, value: current, result });
+        if (isPromise(result)) return finishWaterfall(waterfall, run, { index: i, value: current, result });
         current = takeResult({ entry, point: name, run }, point, { value: current, result });
       }
     } catch (error) {
       if (takeFailure({ entry, point: name, run }, error)) return current;
     }
-    if (counts ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
+    if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;
   }
   return current;
 }
 
-/** Where a waterfall stands when a hook has returned a promise. */
+/** The state of a waterfall when a hook has returned a promise. */
 interface WaterfallState<T> {
-  readonly at: number;
+  readonly index: number;
   readonly value: T;
   readonly result: unknown;
 }
@@ -67,12 +67,12 @@ async function finishWaterfall<T>(
   state: WaterfallState<T>,
 ): Promise<T> {
   let current = state.value;
-  for (let i = state.at; i < entries.length; i++) {
+  for (let i = state.index; i < entries.length; i++) {
     const entry = entries[i] as RegisteredLifecycle;
-    if (i > state.at && !enter(point.name, entry, run)) continue;
+    if (i > state.index && !enter(point.name, entry, run)) continue;
     const site: HookSite = { entry, point: point.name, run };
     try {
-      const returned = i === state.at ? state.result : point.call(entry, current, run);
+      const returned = i === state.index ? state.result : point.call(entry, current, run);
       const result = isPromise(returned) ? await boundHook(site, returned) : returned;
       run.end.throwIfAborted();
       if (result !== undefined) current = takeResult(site, point, { value: current, result });
@@ -84,7 +84,7 @@ async function finishWaterfall<T>(
   return current;
 }
 
-// Who entered, and who has had its afterAgent, is known by position in the chain.
+// `run.end.entered` and `run.end.exited` are positions in the chain.
 function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (entry.status.inert) return false;
   if (point === 'beforeAgent') run.end.entered = entry.index;
@@ -95,14 +95,14 @@ function enter(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): bool
   return true;
 }
 
-/** Whether the hook that was just called ended the run. */
+/** Returns true if the hook that just returned ended the run. */
 function leave(point: HookPoint, entry: RegisteredLifecycle, run: HookRun): boolean {
   if (point === 'afterAgent') return false;
   if (point === 'beforeAgent') run.end.entered = entry.index + 1;
   return run.end.verdict !== undefined;
 }
 
-/** Awaits a hook, within its part's time and until the run is aborted. */
+/** Awaits a hook. Rejects at the lifecycle's `timeoutMs` or when the run is aborted. */
 function boundHook<T>({ entry, point, run }: HookSite, promise: PromiseLike<T>): Awaitable<T> {
   const { timeoutMs } = entry;
   if (timeoutMs === undefined) return run.end.race(promise);

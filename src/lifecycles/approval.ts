@@ -10,21 +10,21 @@ import type { Tool, ToolRun } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
 
-/** Which calls need a yes, and who gives it. */
+/** Selects the tool calls that need approval, and the callback that decides. */
 export interface ApprovalOptions<Context = unknown> {
   /**
-   * The names of the tools whose calls need approval. Where neither this nor `when` is given: all but those of the
-   * application's own tools that are annotated as `readOnly`. The annotation of a tool with an `origin`, such as an MCP
-   * server's, is a stranger's word, and does not count.
+   * The names of the tools whose calls need approval. If neither `tools` nor `when` is set, every call needs approval,
+   * except calls of the application's own tools with the annotation `readOnly`. The annotation of a tool with an
+   * `origin`, such as an MCP server's tool, is not trusted and does not count.
    */
   readonly tools?: readonly string[] | undefined;
-  /** Whether a call needs approval; a text is the reason to show. Beside `tools`, either suffices. */
+  /** Returns true, or a reason to show, if a call needs approval. With `tools`, either of the two options suffices. */
   readonly when?: ((call: ToolCallRequest<Context>) => Awaitable<boolean | string>) | undefined;
   /**
-   * Decides at once, with the arguments that the tool will get. `undefined` leaves the call open; without `ask` every call
-   * is left open. Called for one call after another within a run and the agents that it uses as tools. Any string
-   * compiles, because an `async` function without parameters loses its literal types; the call is not run unless the
-   * answer is 'approve'.
+   * Decides on a call, with the final arguments. `undefined`, or a missing `ask`, suspends the call. Called for one
+   * call at a time within a run and the agents that the run uses as tools. The type accepts any string, because an
+   * `async` function without parameters loses its literal types. Any string other than 'approve' and 'deny' is an
+   * error.
    */
   readonly ask?:
     | ((
@@ -32,23 +32,23 @@ export interface ApprovalOptions<Context = unknown> {
         reason: string,
       ) => Awaitable<ApprovalAnswer | (string & Record<never, never>) | undefined>)
     | undefined;
-  /** Calls `ask` for all calls of a turn at once, such as for cards on a page. Default: false. */
+  /** Calls `ask` for all calls of a turn at the same time, for example to show one card per call. Default: false. */
   readonly askInParallel?: boolean | undefined;
 }
 
-/** What `ask` decides: the same words as in `resume`. */
+/** The decision of `ask`, in the form that the `resume` option takes. */
 export type ApprovalAnswer = 'approve' | 'deny' | { readonly deny: string };
 
 /**
- * Makes a lifecycle that lets calls through only with somebody's yes. `ask` gives it at once; without an answer the call
- * is suspended: the run ends with status `suspended` and goes on with `resume`, in this process or another, where an
- * approved call is not asked about again. A denied one gets an error result. The messages hold the whole state. A call
- * of an unknown tool passes, since nothing runs.
+ * Makes a lifecycle that runs the selected tool calls only after approval. `ask` decides at once. Without an answer the
+ * call is suspended: the run ends with status `suspended` and continues with `resume`, in this process or another. An
+ * approved call is not passed to `ask` again. A denied call gets an error result. The messages hold the whole state. A
+ * call of an unknown tool needs no approval, because nothing runs.
  *
- * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no tool is
- * logged as a warning at the first model call.
+ * If `when` or `ask` throws, the tool does not run and the call gets an error result. A name in `tools` that matches no
+ * tool is logged as a warning at the first model call.
  *
- * Priority 5: innermost, so that it judges the final arguments, and nobody is asked about what a gate forbids anyway.
+ * Priority 5: innermost, so that `ask` sees the final arguments and is not called for calls that other hooks refuse.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [approval({ tools: ['pay', 'erase'] })] });
@@ -79,7 +79,9 @@ export function approval<Context = unknown>(options: ApprovalOptions<Context> = 
   };
 }
 
-/** Asks one question at a time: two prompts on one terminal lose an answer. Asks nothing once the run is aborted. */
+/**
+ * Calls `ask` after the previous one has settled, since two terminal prompts mix up answers. Skipped after an abort.
+ */
 function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, ask: () => T) {
   const root = rootOf(run);
   const { signal } = run;
@@ -91,7 +93,7 @@ function inTurn<T>(queues: WeakMap<object, Promise<unknown>>, run: RunContext, a
   return asked;
 }
 
-/** The outermost run: an agent that is a tool of another one has a run of its own. */
+/** Returns the outermost run. An agent that runs as a tool has its own run inside the caller's. */
 function rootOf(run: ToolRun): object {
   return run.parent === undefined ? run : rootOf(run.parent);
 }
@@ -104,7 +106,7 @@ async function needOf<Context>(
   const need = await when?.(call);
   if (typeof need === 'string') return need;
   if (need !== undefined && typeof need !== 'boolean') {
-    throw new HookResultInvalidError('`when` gives a boolean or a reason', need);
+    throw new HookResultInvalidError('`when` must return a boolean or a string', need);
   }
   return need === true || tools?.includes(call.name) === true;
 }
@@ -116,7 +118,7 @@ function isOwnReader({ annotations, origin }: Tool): boolean {
 function reasonOf(answer: Exclude<ApprovalAnswer, 'approve'>): string {
   if (answer === 'deny') return '.';
   if (isObject(answer) && typeof answer.deny === 'string') return `: ${answer.deny}`;
-  throw new HookResultInvalidError("`ask` gives 'approve', 'deny', { deny: reason } or nothing", answer);
+  throw new HookResultInvalidError("`ask` must return 'approve', 'deny', { deny: reason } or undefined", answer);
 }
 
 const rules = {

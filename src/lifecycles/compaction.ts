@@ -11,34 +11,35 @@ import { type Cut, type CutRule, cutConversation } from './conversation-cut.js';
 import { summariseBy, summaryMessage } from './summary.js';
 import { createTokenMeter, tokensIn } from './token-meter.js';
 
-/** When a conversation is compacted, and how. Give `maxTokens` or `maxMessages`. */
+/** Sets when and how a conversation is compacted. Set either `maxTokens` or `maxMessages`. */
 export interface CompactionOptions {
   /**
-   * Tokens in the messages from which on they are compacted; well below the model's context window. Counted as the last
-   * response of the run or session says, and what came after it, or where nothing is known, as a quarter of the characters, with
-   * 1,000 for each picture or file.
+   * Compacts the messages when they have more tokens than this. Set it well below the model's context window. The count
+   * is the usage of the last response plus an estimate of the messages after it. The estimate is a quarter of the
+   * characters, plus 1,000 tokens for each image or file. Without a previous response, all messages are estimated.
    */
   readonly maxTokens?: number | undefined;
-  /** The number of messages from which on they are compacted, in place of `maxTokens`. */
+  /** Compacts the messages when there are more than this number. Excludes `maxTokens`. */
   readonly maxMessages?: number | undefined;
-  /** How many of the last messages stay as they are, as long as they make up no more than half of the limit. Default: 10. */
+  /** The number of last messages that stay unchanged, within half of the limit. Default: 10. */
   readonly keep?: number | undefined;
-  /** Writes the default summary, such as a cheaper one. Default: the run's model. */
+  /** The model that writes the summary, for example a cheaper one. Default: the run's model. */
   readonly model?: Model | undefined;
-  /** Writes the summary, in place of a model, of the messages that come before those that stay. */
+  /** Returns the summary of the messages that are removed. Replaces the call of a model. */
   readonly summarize?: ((messages: readonly Message[], run: RunContext) => Awaitable<string>) | undefined;
 }
 
 /**
- * Makes a lifecycle that keeps a long conversation within bounds: before a model call that would go beyond the limit, a
- * summary takes the place of all but the last messages, for the rest of the run and of its session. System messages and
- * the last message of the user stay word for word, a tool call stays with its results, and instructions are not touched.
- * `result.messages` keeps what the run added.
+ * Makes a lifecycle that compacts long conversations. Before a model call that would exceed the limit, a summary
+ * replaces all but the last messages, for the rest of the run and of its session. System messages and the last user
+ * message stay unchanged. A tool call stays together with its results. Instructions do not change. `result.messages`
+ * still holds all messages that the run added.
  *
- * The summary is one call of the model beside the run, which no hook sees and whose tokens are not in the run's usage.
- * Where it fails, is empty, was cut off or makes the list longer, that is logged and the run goes on with what it has.
+ * The summary is one model call outside of the run: hooks do not see it, and the run's usage does not include its
+ * tokens. If the summary fails, is empty, is cut off or is longer than the messages, a warning is logged and the
+ * messages stay.
  *
- * Priority 15: after the hooks that rewrite or add messages, so that it summarises what they left, before shell gates.
+ * Priority 15: after hooks that change or add messages, so that their changes are summarised; before shell hooks.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [compaction({ maxTokens: 100_000 })] });
@@ -76,7 +77,10 @@ export function compaction(options: CompactionOptions): AgentLifecycle {
   };
 }
 
-/** How much more the messages are than `weigh` says, as far as a language may explain it: the rest is instructions and tools. */
+/**
+ * The ratio of the measured size to the estimate of `weigh`, from 1 to 4. A language may explain a factor of up to 4;
+ * the remainder is instructions and tools.
+ */
 function scaleOf(messages: readonly Message[], size: number, weigh: CutRule['weigh']): number {
   return Math.min(Math.max(size / weightOf(messages, weigh), 1), 4);
 }
@@ -85,7 +89,7 @@ function weightOf(messages: readonly Message[], weigh: CutRule['weigh']): number
   return messages.reduce((sum, message) => sum + weigh(message), 0);
 }
 
-/** A failed summary costs nothing but itself: history that cannot be summarised stays. */
+/** Returns the summary, or undefined if it failed or is empty. Only an abort of the run is rethrown. */
 async function tryToSummarise(summarise: () => Awaitable<string>, run: RunContext): Promise<string | undefined> {
   try {
     const summary: unknown = await summarise();
@@ -111,10 +115,10 @@ function resolveCompactionOptions(options: CompactionOptions) {
   const { maxTokens, maxMessages, keep = 10, model, summarize } = options;
   const limit = maxTokens ?? maxMessages;
   if (limit === undefined || (maxTokens !== undefined && maxMessages !== undefined)) {
-    throw new OptionInvalidError('maxTokens', '`maxTokens` or `maxMessages` must be given, and not both');
+    throw new OptionInvalidError('maxTokens', '`maxTokens` or `maxMessages` must be set, and not both');
   }
   if (model !== undefined && summarize !== undefined) {
-    throw new OptionInvalidError('model', '`model` and `summarize` exclude each other: give one of them');
+    throw new OptionInvalidError('model', '`model` and `summarize` must not both be set; remove one of them');
   }
   const isByTokens = maxTokens !== undefined;
   const byModel = (messages: readonly Message[], run: RunContext) => summariseBy(model ?? run.model, messages, run);

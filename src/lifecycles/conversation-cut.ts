@@ -1,28 +1,28 @@
 import type { Message } from '../model/message.js';
 import { isSummary } from './summary.js';
 
-/** Where a conversation is cut. */
+/** The limits that decide which messages a summary replaces. */
 export interface CutRule {
-  /** In what `weigh` gives. */
+  /** The limit of the conversation, in the unit of `weigh`. */
   readonly limit: number;
-  /** How many of the last messages stay at most. */
+  /** The maximum number of last messages that stay unchanged. */
   readonly keep: number;
   readonly weigh: (message: Message) => number;
 }
 
-/** A conversation in two: what a summary takes the place of, and what stays. */
+/** A conversation, split into the messages to summarise and the messages that stay. */
 export interface Cut {
-  /** All messages before the tail: a whole conversation in itself. */
+  /** All messages before `tail`. No tool call in it lacks its results. */
   readonly head: readonly Message[];
-  /** Of these, the ones that stay word for word. */
+  /** The messages of `head` that stay unchanged. */
   readonly kept: readonly Message[];
   /** The last messages. */
   readonly tail: readonly Message[];
 }
 
 /**
- * Cuts a conversation so that no tool call is parted from its results. Undefined where a summary would take the place of
- * less than a quarter of the limit: what cannot be made shorter is not summarised anew in each turn.
+ * Splits a conversation without separating a tool call from its results. Returns undefined if a summary would replace
+ * less than a quarter of the limit. Otherwise a conversation that cannot get shorter would be summarised in every turn.
  */
 export function cutConversation(messages: readonly Message[], rule: CutRule): Cut | undefined {
   const start = startOfTail(messages, rule);
@@ -34,17 +34,17 @@ export function cutConversation(messages: readonly Message[], rule: CutRule): Cu
   return weight > 0 && weight * 4 >= rule.limit ? { head, kept, tail: messages.slice(start) } : undefined;
 }
 
-/** The tail holds at least the last turn; beyond that no more than `keep` messages and half of the limit. */
+/** The tail holds at least the last turn, and otherwise at most `keep` messages and half of `limit`. */
 function startOfTail(messages: readonly Message[], { limit, keep, weigh }: CutRule): number {
   let start = messages.length;
   let weight = 0;
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const message = messages[at] as Message;
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const message = messages[index] as Message;
     weight += weigh(message);
-    const isFull = messages.length - at > keep || weight * 2 > limit;
+    const isFull = messages.length - index > keep || weight * 2 > limit;
     if (isFull && start < messages.length) break;
-    // Results stand right behind the message that asks for them.
-    if (message.role !== 'tool') start = at;
+    // A tail must not start with tool results, which follow the message with the tool calls.
+    if (message.role !== 'tool') start = index;
   }
   return start;
 }

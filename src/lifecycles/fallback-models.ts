@@ -6,35 +6,34 @@ import type { Model } from '../model/model.js';
 import { ModelError } from '../model/run-error.js';
 
 /**
- * Makes a lifecycle that asks the next of these models where the run's own has failed, for whatever reason, and fails
- * with the last one's error where all have. Each model call begins with the run's own model again. Each change of the
- * model is a `model-error` event; a line in the log when nobody listens to it.
+ * Makes a lifecycle that calls the next of these models when a model call fails for any reason. If all models fail, the
+ * error of the last model is thrown. Each model call starts with the run's own model again. Each change of the model
+ * emits a `model-error` event. Without a listener for this event, a warning is logged.
  *
- * Priority 40: outside of `retryModelCalls`, so that a model has failed for good before the next one is asked, and that
- * one is retried as well.
+ * Priority 40: outside of `retryModelCalls`, so that each model gets its retries before the next model is called.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls(), fallbackModels([smallerModel, otherVendor])] });
  */
 export function fallbackModels(models: readonly Model[]): AgentLifecycle {
   validateOption('models', models, required(listOf(model)));
-  if (models.length === 0) throw invalidOption('models', 'an array of one model or more', models);
+  if (models.length === 0) throw invalidOption('models', 'an array with at least one model', models);
   return {
     name: 'fallback-models',
     priority: 40,
     async wrapModelCall(request, next) {
-      let asked = request;
+      let current = request;
       for (const model of models) {
         try {
-          return await next(asked);
+          return await next(current);
         } catch (error) {
           if (!(error instanceof ModelError)) throw error;
           const news = { type: 'model-error', error, action: 'fallback', model: model.id, delayMs: 0 } as const;
-          report(request.run, news, `${error.message}; model "${model.id}" is asked instead`);
-          asked = { ...request, model };
+          report(request.run, news, `${error.message}; calling model "${model.id}" instead`);
+          current = { ...request, model };
         }
       }
-      return next(asked);
+      return next(current);
     },
   };
 }

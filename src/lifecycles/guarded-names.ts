@@ -2,14 +2,14 @@ import type { AgentLifecycle, LifecycleHost } from '../lifecycle/lifecycle.js';
 import type { RunContext } from '../lifecycle/run-context.js';
 import { unknownToolNames } from '../tools/unknown-tool-names.js';
 
-/** Warns of a guard's names that match no tool: once for each agent, at its first model call after all loaders. */
+/** Warns about configured tool names that match no tool: once per agent, at its first model call. */
 export interface GuardedNames {
   readonly onInit: NonNullable<AgentLifecycle['onInit']>;
-  /** Called before a model call. */
+  /** Logs the warnings. Call it before a model call, when all loaders have finished. */
   check(run: Pick<RunContext, 'agent' | 'tools' | 'logger'>): void;
 }
 
-/** Checks the names of tools that an option of a lifecycle holds. `option` is how the warning names it. */
+/** Checks the tool names in an option of a lifecycle. `option` names the option in the warning. */
 export function guardedNames(option: string, names: readonly string[]): GuardedNames {
   const unchecked = new Map<string, LifecycleHost>();
   return {

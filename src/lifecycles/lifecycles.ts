@@ -1,6 +1,7 @@
 /**
- * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results. Each factory gives
- * an object that one or many agents may share; `{ ...limits({ … }), priority: 60 }` changes its place.
+ * Ready-made lifecycles: retries, fallback models, limits, approval, compaction, shorter tool results. Each factory
+ * returns an object that several agents may share. To change its order, spread it: `{ ...limits({ … }), priority: 60
+ * }`.
  *
  * @packageDocumentation
  */

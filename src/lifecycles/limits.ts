@@ -10,29 +10,31 @@ import type { RejectAction, RespondAction } from '../tools/tool.js';
 import { errorResult } from '../tools/tool-result.js';
 import { guardedNames } from './guarded-names.js';
 
-/** What a run may use up. Give at least one limit; all of them count for one run, and a resumed run is a new one. */
+/** Limits of one run; set at least one. A resumed run is a new run, with the full limits. */
 export interface LimitsOptions {
-  /** Model calls, with the repeated ones; `maxTurns` of an agent counts turns. */
+  /** The maximum number of model calls, retries included. (`maxTurns` of an agent counts turns.) */
   readonly modelCalls?: number | undefined;
-  /** Tool calls, counted as the model asks for them, whatever becomes of them. 0 permits none. */
+  /** The maximum number of tool calls that the model may request, refused calls included. 0 allows no call. */
   readonly toolCalls?: number | undefined;
-  /** Tokens, by `run.usage.totalTokens`. Known only after a call: the last one may go beyond. */
+  /**
+   * The maximum of `run.usage.totalTokens`. The last model call may exceed it, because usage is known only afterwards.
+   */
   readonly tokens?: number | undefined;
   /**
-   * Calls of single tools, by name. One too many gets an error result, and the run goes on. A
-   * name that matches no tool is logged as a warning at the first model call.
+   * The maximum number of calls of each tool, by tool name. A further call gets an error result, and the run continues.
+   * A name that matches no tool is logged as a warning at the first model call.
    */
   readonly perTool?: Readonly<Record<string, number>> | undefined;
-  /** How the run ends where `modelCalls`, `toolCalls` or `tokens` is used up. Default: a reject that says which. */
+  /** Returns how the run ends at the limit of `modelCalls`, `toolCalls` or `tokens`. Default: a reject. */
   readonly onLimit?: ((limit: LimitReached) => RejectAction | RespondAction) | undefined;
 }
 
-/** The limit that a run has come to. */
+/** The limit that a run has reached. */
 export interface LimitReached {
   readonly limit: 'modelCalls' | 'toolCalls' | 'tokens';
-  /** What the option says. */
+  /** The value of the option. */
   readonly max: number;
-  /** What the run has used. Of tool calls, with those that were refused. */
+  /** The number that the run has used. For tool calls, refused calls are included. */
   readonly used: number;
 }
 
@@ -50,12 +52,12 @@ const NO_RESPONSE: ModelResponse = {
 };
 
 /**
- * Makes a lifecycle that ends a run which has used up its budget: at its next model call, with a RejectedError whose
- * `by` is `limits`, or as `onLimit` says. An answer that is there by then stands. A tool call beyond the budget is not
- * run and gets an error result; those that are running finish.
+ * Makes a lifecycle that ends a run at its next model call after a limit is reached. The run ends with a RejectedError
+ * with `by: 'limits'`, or with the action of `onLimit`. An answer that the run already has stays valid. A tool call
+ * beyond a limit does not run and gets an error result. Running tool calls finish.
  *
- * Priority 20: inside of retries, so that each attempt counts; outside of approval, so that nobody is asked about a call
- * that may not be made; before compaction, so that no summary is written for a run that ends.
+ * Priority 20: inside of retries, so that each attempt counts; outside of approval, so that nobody is asked about a
+ * refused call. It runs before compaction, so that no summary is written for a run that ends.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [limits({ modelCalls: 20, perTool: { search: 5 } })] });
@@ -74,8 +76,8 @@ export function limits(options: LimitsOptions): AgentLifecycle {
     if (reached === undefined) return undefined;
     const action: unknown = onLimit(reached);
     if (isObject(action) && (action.type === 'reject' || action.type === 'respond')) return action as never;
-    // Nothing, or an action that lets the run go on, would be no limit.
-    throw new HookResultInvalidError('`onLimit` gives HookAction.reject() or HookAction.respond()', action);
+    // `onLimit` must end the run: continuing would exceed the limit.
+    throw new HookResultInvalidError('`onLimit` must return HookAction.reject() or HookAction.respond()', action);
   };
   return {
     name: 'limits',
@@ -105,7 +107,7 @@ function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReache
   if (modelCalls !== undefined && used.modelCalls >= modelCalls) {
     return { limit: 'modelCalls', max: modelCalls, used: used.modelCalls };
   }
-  // What was called is answered: only a call too many ends the run.
+  // The calls up to the limit get their answer from the model; only a further call ends the run.
   if (toolCalls !== undefined && used.toolCalls > toolCalls) {
     return { limit: 'toolCalls', max: toolCalls, used: used.toolCalls };
   }
@@ -114,7 +116,7 @@ function reachedBy(run: RunContext, used: Used, max: LimitsOptions): LimitReache
   return totalTokens >= tokens ? { limit: 'tokens', max: tokens, used: totalTokens } : undefined;
 }
 
-/** Counts a call; the limit that it is beyond, if any. */
+/** Counts a call. Returns a description of the limit that the call exceeds, or undefined. */
 function refusalOf({ name }: ToolCallRequest, used: Used, max: Pick<LimitsOptions, 'toolCalls' | 'perTool'>) {
   const { toolCalls = Infinity, perTool = {} } = max;
   const ofTool = Object.hasOwn(perTool, name) ? (perTool[name] as number) : Infinity;

@@ -5,31 +5,32 @@ import { report } from '../lifecycle/hook-run.js';
 import type { AgentLifecycle, ModelCallRequest } from '../lifecycle/lifecycle.js';
 import { ModelError } from '../model/run-error.js';
 
-/** How often, and when, a failed model call is made again. Every option has a default. */
+/** Sets how often and when a failed model call is repeated. Every option has a default. */
 export interface RetryOptions {
-  /** Attempts after the first of each model call. Default: 2. */
+  /** The maximum number of retries of each model call. Default: 2. */
   readonly maxRetries?: number | undefined;
-  /** The first wait in milliseconds; each further one is twice as long. Default: 500. */
+  /** The delay before the first retry, in milliseconds. Each further delay is twice as long. Default: 500. */
   readonly initialDelayMs?: number | undefined;
-  /** The longest wait in milliseconds. Where the provider asks for a longer one, the call fails. Default: 30,000. */
+  /** The maximum delay in milliseconds. If the provider asks for a longer one, the call fails. Default: 30,000. */
   readonly maxDelayMs?: number | undefined;
-  /** Whether another attempt makes sense. Default: `error.retryable`. */
+  /** Returns true if the call may be retried. Default: `error.retryable`. */
   readonly retryOn?: ((error: ModelError) => boolean) | undefined;
-  /** From 0 to 1, for the jitter: a wait is between a half and the whole of what it could be. Default: `Math.random`. */
+  /** Returns a number from 0 to 1 for the jitter: a delay is reduced by up to half. Default: `Math.random`. */
   readonly random?: (() => number) | undefined;
 }
 
 /**
- * Makes a lifecycle that repeats model calls which failed in a way that may pass: 408, 409, 429, 5xx, lost connections
- * and time-outs. It waits as long as the provider asked, else by exponential backoff with jitter, on the run's clock. An
- * abort ends the wait. What does not pass, or has failed too often, is rethrown as the ModelError that it is.
+ * Makes a lifecycle that retries model calls after temporary failures: status codes 408, 409, 429 and 5xx, lost
+ * connections and timeouts. It waits as long as the provider asked for, or else by exponential backoff with jitter, on
+ * the run's clock. An abort ends the wait. Other failures, and the last failure, are rethrown as the original
+ * ModelError.
  *
- * Each retry is a `model-error` event; a line in the log when nobody listens to it.
+ * Each retry emits a `model-error` event. Without a listener for this event, a warning is logged.
  *
- * Also where a listener has seen text of the failed attempt: deltas carry their `attempt`, and `model-end` counts. Give
- * the provider's client no retries of its own, or the two multiply.
+ * A call is also retried after a listener has seen text of the failed attempt. Deltas carry their `attempt`, and
+ * `model-end` has the final response. Disable the retries of the provider's client: the two retry counts multiply.
  *
- * Priority 30: inside of what writes the request, which is so not done again for each attempt.
+ * Priority 30: inside of hooks that change the request, so that they run once and not for each attempt.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [retryModelCalls({ maxRetries: 4 })] });
@@ -62,7 +63,7 @@ export function retryModelCalls(options: RetryOptions = {}): AgentLifecycle {
   };
 }
 
-/** Gives the wait after an attempt that failed, or undefined where there is no other. */
+/** Returns the delay after a failed attempt, or undefined if there is no further attempt. */
 type WaitAfter = (error: ModelError, attempt: number) => number | undefined;
 
 const delayMs = numberRule(`milliseconds from 0 to ${MAX_TIMER_MS}`, 0, MAX_TIMER_MS);
@@ -86,19 +87,19 @@ function resolveRetryOptions(options: RetryOptions): WaitAfter {
   };
 }
 
-/** Waits; false where the run, or the call by a signal of its own, was aborted meanwhile. */
+/** Resolves to true after the delay, or to false when the run's or the call's signal aborts first. */
 function waited(ms: number, { run, signal }: ModelCallRequest): Promise<boolean> {
   const signals = [run.signal, ...(signal === undefined || signal === run.signal ? [] : [signal])];
   return new Promise((resolve) => {
     let timer: unknown;
-    const end = (isWhole: boolean) => {
+    const end = (hasElapsed: boolean) => {
       run.clock.clearTimeout(timer);
-      for (const one of signals) one.removeEventListener('abort', onAbort);
-      resolve(isWhole);
+      for (const each of signals) each.removeEventListener('abort', onAbort);
+      resolve(hasElapsed);
     };
     const onAbort = () => end(false);
     timer = run.clock.setTimeout(() => end(true), ms);
-    for (const one of signals) one.addEventListener('abort', onAbort);
+    for (const each of signals) each.addEventListener('abort', onAbort);
     if (signals.some(({ aborted }) => aborted)) onAbort();
   });
 }

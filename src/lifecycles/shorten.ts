@@ -1,4 +1,4 @@
-/** A text of at most so many UTF-16 units, its beginning and its end, with a note between them on what was left out. */
+/** Shortens a string to `maxChars` UTF-16 units: its beginning, a note on the omitted characters, and its end. */
 export function shorten(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const half = Math.ceil(maxChars / 2);
@@ -9,7 +9,7 @@ export function shorten(text: string, maxChars: number): string {
   return `${head}\n[… ${text.length - head.length - tail.length} characters left out …]\n${tail}`;
 }
 
-/** The place, or the one before it where it would cut a character of two units. */
+/** Returns `at`, or `at - 1` if a cut at `at` would split a surrogate pair. */
 function atCharacter(text: string, at: number): number {
   return /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) && /[\uDC00-\uDFFF]/.test(text.charAt(at)) ? at - 1 : at;
 }

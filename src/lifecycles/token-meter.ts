@@ -5,29 +5,32 @@ import type { Usage } from '../model/model.js';
 const CHARS_PER_TOKEN = 4;
 const TOKENS_OF_MEDIA = 1_000;
 
-/** Knows how many tokens the messages of each run, or of each session, are. */
+/** Measures how many tokens the messages of a run, or of a session, have. */
 export interface TokenMeter {
-  /** By the last response and what came after it; where the list is another one meanwhile, by its characters. */
+  /**
+   * Adds an estimate to the usage of the last response. Estimates all messages if the array was replaced since then.
+   */
   sizeOf(messages: readonly Message[], run: RunContext): number;
-  /** Takes the count of a response. */
+  /** Stores the usage of a response. */
   learn(usage: Usage | undefined, run: RunContext): void;
 }
 
 interface Reading {
   readonly tokens: number;
-  /** How many messages the model was sent, and the last of them. */
+  /** The number of messages that were sent to the model. */
   readonly count: number;
+  /** The last message that was sent to the model. */
   readonly last: Message | undefined;
 }
 
-/** One meter serves all runs of an agent. */
+/** Makes a meter for all runs of an agent. */
 export function createTokenMeter(): TokenMeter {
   const readings = new WeakMap<object, Reading>();
   return {
     sizeOf(messages, run) {
       const reading = readings.get(run.session ?? run);
       if (reading === undefined || messages[reading.count - 1] !== reading.last) return sum(messages);
-      // The response itself is the next message, and was counted.
+      // The next message is the response, which the usage includes.
       return reading.tokens + sum(messages.slice(reading.count + 1));
     },
     learn(usage, run) {
@@ -39,7 +42,7 @@ export function createTokenMeter(): TokenMeter {
   };
 }
 
-/** A rough count: a quarter of the characters, and a fixed number for each picture or file. */
+/** Estimates tokens: a quarter of the characters, plus a fixed number for each image or file. */
 export function tokensIn({ content }: { readonly content: string | readonly Part[] }): number {
   if (typeof content === 'string') return Math.ceil(content.length / CHARS_PER_TOKEN);
   return content.reduce((tokens, part) => tokens + tokensOf(part), 0);
@@ -66,7 +69,7 @@ function tokensOf(part: Part): number {
     case 'file':
       return TOKENS_OF_MEDIA;
     default:
-      // A part of a type that only its provider knows.
+      // A provider-specific part type.
       return 0;
   }
 }

@@ -5,19 +5,19 @@ import type { ContentPart } from '../model/message.js';
 import type { ToolResult } from '../tools/tool.js';
 import { shorten } from './shorten.js';
 
-/** How long a tool result may be. */
+/** Limits the length of tool results. */
 export interface TruncateOptions {
-  /** Characters (UTF-16 units) of text in one result, without the note on what was left out. Default: 30,000. */
+  /** The maximum of UTF-16 units of text in one result, without the note on the omission. Default: 30,000. */
   readonly maxChars?: number | undefined;
 }
 
 const rules = { maxChars: whole(1) } satisfies OptionTable<TruncateOptions>;
 
 /**
- * Makes a lifecycle that shortens the text of long tool results: beginning and end stay, a note between them says how
- * much was left out. Pictures, files and `structured` stay as they are.
+ * Makes a lifecycle that shortens long text in tool results. The beginning and the end stay, and a note between them
+ * says how many characters are omitted. Images, files and `structured` do not change.
  *
- * Priority 96: outside of what redacts results, so that no half of a secret passes for none.
+ * Priority 96: outside of hooks that redact results, because a redactor would not recognise half of a secret.
  *
  * @example
  * const agent = new Agent({ model, tools, lifecycle: [truncateToolResults({ maxChars: 10_000 })] });
@@ -32,7 +32,6 @@ export function truncateToolResults(options: TruncateOptions = {}): AgentLifecyc
   };
 }
 
-/** The same result where it is short enough. */
 function truncated(result: ToolResult, maxChars: number): ToolResult {
   const { content } = result;
   if (typeof content === 'string') {
@@ -40,7 +39,7 @@ function truncated(result: ToolResult, maxChars: number): ToolResult {
   }
   const length = content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0);
   if (length <= maxChars) return result;
-  // Each text is cut to its share.
+  // Each text part is shortened in proportion to its length.
   const cut = (part: ContentPart): ContentPart =>
     part.type === 'text'
       ? { ...part, text: shorten(part.text, Math.floor((maxChars * part.text.length) / length)) }

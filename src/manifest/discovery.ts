@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { mapConcurrent } from '../internal/map-concurrent.js';
 import type { ManifestDiagnostic } from '../internal/problem.js';
 import { isInside, realLocation } from '../process/files/location.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import type { ExtensionPackage, ExtensionPackageScope } from './extension.js';
 import { type FolderReading, readExtensionFolder } from './extension-folder.js';
 
@@ -47,7 +48,7 @@ interface Listing extends DiscoveryOptions {
 
 async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number], options: Listing) {
   const real = realLocation(folder);
-  const workspace = realLocation(options.workspaceDir);
+  const workspace = workspaceRoots(options.workspaceDir);
   const entries = await readdir(real, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') options.report(passedOver(folder, `it could not be listed: ${error.message}`));
     return [];
@@ -65,7 +66,7 @@ async function listFolders({ scope, folder }: DiscoveryOptions['roots'][number],
       continue;
     }
     // Whoever can write there decides what it is.
-    folders.push({ path, scope: isInside(path, workspace) ? 'workspace' : scope });
+    folders.push({ path, scope: workspace.some((root) => isInside(path, root)) ? 'workspace' : scope });
   }
   return folders;
 }

@@ -1,4 +1,6 @@
+import { type Changes, type ComparedItem, changesBetween } from '../internal/changes.js';
 import { loadSkills } from '../skills/load-skills.js';
+import type { InstalledChanges } from './active/active-extensions.js';
 import type { ManifestParts } from './active/parts.js';
 import { type PreparedExtension, prepareExtension } from './active/preparation.js';
 import { discoverExtensions } from './discovery.js';
@@ -7,7 +9,9 @@ import type { ExtensionPackage } from './extension.js';
 import { extensionStatus } from './extension-status.js';
 import type { ManifestSettings } from './options.js';
 import { mergeConfiguration } from './settings/settings.js';
-import type { ExtensionPackageStatus } from './status.js';
+import type { ExtensionPackageStatus, ManifestsReload } from './status.js';
+
+const NO_CHANGES: Changes = { added: [], removed: [], changed: [], unchanged: [] };
 
 /** The extensions that were found, and what is known of those that are on. */
 export class ExtensionSet {
@@ -48,8 +52,9 @@ export class ExtensionSet {
   }
 
   /** Finds the extensions on disk, asks about them, and puts them to work. */
-  async read(): Promise<void> {
+  async read(): Promise<ManifestsReload> {
     const { parts, settings } = this;
+    const before = this.compared();
     parts.diagnostics.length = 0;
     const damage = await parts.choices.load();
     if (damage !== undefined) parts.report(stateDamaged(parts.choices.path, damage));
@@ -62,7 +67,8 @@ export class ExtensionSet {
     const { workspaceDir, skillRoots: roots } = settings;
     parts.standalone = await loadSkills({ gate: parts.gate, workspaceDir, roots });
     parts.standalone.diagnostics.forEach(parts.report);
-    await this.install(prepared, extensions);
+    const installed = await this.install(prepared, extensions);
+    return { extensions: changesBetween(before, this.compared()), ...installed };
   }
 
   /** Prepares the extensions that were found anew. Reads no manifest. */
@@ -120,15 +126,18 @@ export class ExtensionSet {
   }
 
   /** What was turned off while somebody was asked stays off. */
-  private async install(prepared: readonly PreparedExtension[], found: readonly ExtensionPackage[]): Promise<void> {
-    if (this.isClosed) return;
+  private async install(
+    prepared: readonly PreparedExtension[],
+    found: readonly ExtensionPackage[],
+  ): Promise<InstalledChanges> {
+    if (this.isClosed) return { hooks: NO_CHANGES, servers: NO_CHANGES };
     const wanted = prepared.filter(({ extension }) => this.parts.choices.isWanted(extension));
     this.found = found;
     this.prepared.clear();
     for (const one of wanted) this.prepared.set(one.extension.name, one);
     const installed = this.parts.active.replace(wanted.filter(({ blocked }) => blocked === undefined));
     this.parts.publish();
-    await installed;
+    return installed;
   }
 
   private async prepare(extension: ExtensionPackage): Promise<PreparedExtension> {
@@ -139,6 +148,15 @@ export class ExtensionSet {
     });
     prepared.diagnostics.forEach(this.parts.report);
     return prepared;
+  }
+
+  private compared(): readonly ComparedItem[] {
+    return this.found.map((extension) => {
+      const { scope, settings, blocked, denied, texts } = this.prepared.get(extension.name) ?? {};
+      const isWanted = this.parts.choices.isWanted(extension);
+      const known = [extension, isWanted, scope, settings?.variables, blocked, denied, texts];
+      return { name: extension.name, content: JSON.stringify(known) };
+    });
   }
 
   private find(name: string): ExtensionPackage | undefined {

@@ -11,7 +11,7 @@ import { ManifestParts } from './active/parts.js';
 import type { ExtensionPackage } from './extension.js';
 import { ExtensionSet } from './extension-set.js';
 import { type ManifestOptions, resolveManifestOptions } from './options.js';
-import type { ManifestsStatus } from './status.js';
+import type { ManifestsReload, ManifestsStatus } from './status.js';
 
 /** Extension packages as parts of an agent. It serves one agent. Changes go one after another; only turning off does not wait. */
 export class Manifests implements LifecycleLoader {
@@ -113,9 +113,12 @@ export class Manifests implements LifecycleLoader {
     await this.enqueue(() => this.set.refresh());
   }
 
-  /** Reads everything anew, and asks about what has changed. What changed on disk has no effect before that. */
-  async reload(): Promise<void> {
-    await this.enqueue(() => this.set.read());
+  /**
+   * Reads everything anew, asks about what has changed, and returns the changes. What changed on disk has no effect before
+   * that. Hooks and servers that have not changed stay, and the calls of a server that ends get their results first.
+   */
+  reload(): Promise<ManifestsReload> {
+    return this.enqueue(() => this.set.read());
   }
 
   /** Starts nothing, contacts nobody and asks nobody. */

@@ -1,3 +1,4 @@
+export type { Changes } from '../internal/changes.js';
 export type { ManifestDiagnostic, ManifestProblem } from '../internal/problem.js';
 export type { SettingValue } from '../skills/skill.js';
 export type { ExtensionPackageServer } from './active/installed-servers.js';
@@ -16,4 +17,4 @@ export { parseManifest } from './formats/native.js';
 export { manifestJsonSchema } from './formats/native-schema.js';
 export { type Manifests, manifests } from './loader.js';
 export type { ManifestOptions } from './options.js';
-export type { ExtensionPackageStatus, ManifestsStatus } from './status.js';
+export type { ExtensionPackageStatus, ManifestsReload, ManifestsStatus } from './status.js';

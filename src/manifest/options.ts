@@ -1,11 +1,13 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
+import { isObject } from '../internal/json.js';
 import type { Logger } from '../internal/logger.js';
 import { boolean, callable, fullText, listOf, logger, object, oneOf, required } from '../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../internal/options/validate.js';
 import type { McpServers } from '../mcp/mcp.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import type { ShellHooks } from '../shell-hooks/loader.js';
 import type { TrustGate } from '../trust/gate.js';
 import { approvalRules, type TrustGateOptions } from '../trust/gate-options.js';
@@ -38,8 +40,11 @@ export interface ManifestOptions extends Pick<TrustGateOptions, 'approve' | 'app
   readonly followLinks?: boolean | undefined;
   /** Which of the user's extensions have to be approved as those of the workspace have, such as downloaded ones. */
   readonly mustApprove?: ((extension: ExtensionPackage) => boolean) | undefined;
-  /** Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. */
-  readonly hooks?: ShellHooks | undefined;
+  /**
+   * Shell hooks to register hooks in, made with the same `gate`; loaded and closed along with this. `false`: no hook of an
+   * extension is asked about or registered.
+   */
+  readonly hooks?: ShellHooks | false | undefined;
   /** Servers to add servers to, made with the same `gate`; loaded and closed along with this. */
   readonly mcp?: McpServers | undefined;
   /** Default: that of the agent. Nothing sensitive reaches it. */
@@ -93,7 +98,7 @@ const rules = {
   },
   followLinks: boolean,
   mustApprove: callable,
-  hooks: object,
+  hooks: { expected: 'what `shellHooks` returns, or false', accepts: (value) => value === false || isObject(value) },
   mcp: object,
 } satisfies OptionTable<ManifestOptions>;
 
@@ -110,17 +115,20 @@ export function resolveManifestOptions(options: ManifestOptions): ManifestSettin
     skillFolders = [`.${appName}/skills`, '.agents/skills', '.claude/skills'],
   } = options;
   const workspaceDir = resolve(options.workspaceDir);
+  const workspaces = workspaceRoots(workspaceDir).slice(0, 1);
   return {
     ...options,
     ...{ workspaceDir, appName, userDir, autoEnable, compat, skillTool, env },
     prefix: appName.toUpperCase().replace(/[^A-Z0-9]/g, '_'),
     extensionRoots: [
       { scope: 'user', folder: join(userDir, 'extensions') },
-      { scope: 'workspace', folder: join(workspaceDir, `.${appName}`, 'extensions') },
+      ...workspaces.map((root) => ({ scope: 'workspace', folder: join(root, `.${appName}`, 'extensions') }) as const),
     ],
     skillRoots: [
       ...skillFolders.map((folder) => ({ scope: 'user', folder: userSkills(folder, { appName, userDir }) }) as const),
-      ...skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(workspaceDir, folder) }) as const),
+      ...workspaces.flatMap((root) =>
+        skillFolders.map((folder) => ({ scope: 'workspace', folder: resolve(root, folder) }) as const),
+      ),
     ],
   };
 }

@@ -1,3 +1,4 @@
+import type { Changes } from '../internal/changes.js';
 import type { ManifestDiagnostic } from '../internal/problem.js';
 import type { ExtensionPackageServer } from './active/installed-servers.js';
 import type { ExtensionPackageScope, ManifestFormat } from './extension.js';
@@ -39,4 +40,11 @@ export interface ManifestsStatus {
   readonly pendingSkills: readonly string[];
   /** What was said since the last reload. */
   readonly diagnostics: readonly ManifestDiagnostic[];
+}
+
+/** What a reload changed, by names. Servers have the names that they go by. */
+export interface ManifestsReload {
+  readonly extensions: Changes;
+  readonly hooks: Changes;
+  readonly servers: Changes;
 }

@@ -1,20 +1,20 @@
 import type { JsonSchema, JsonValue } from '../internal/json.js';
 
-/** What a server wants to ask the user. It says so itself: show which server asks. */
+/** A question from a server to the user. Show the user which server asks, since the message can claim anything. */
 export interface McpElicitation {
   readonly server: string;
   readonly message: string;
-  /** The fields of a form, where it asks for data. */
+  /** The schema of a form. Set if the server asks for data. */
   readonly schema?: JsonSchema | undefined;
-  /** Where the user is to go, where it asks for that. Show it whole before it is opened. */
+  /** The page that the user should visit. Set if the server asks for a visit. Show the complete URL before opening it. */
   readonly url?: string | undefined;
-  /** Fires when nobody waits for the answer any more. */
+  /** Fires when the server no longer waits for the answer. */
   readonly signal: AbortSignal;
 }
 
-/** What the user answered. */
+/** The user's answer to a question from a server. */
 export interface McpElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
-  /** The fields, with `accept`. Defaults of the schema are filled in. */
+  /** The form data, with `accept`. Missing fields get the defaults of the schema. */
   readonly content?: Readonly<Record<string, JsonValue>> | undefined;
 }

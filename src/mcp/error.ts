@@ -1,10 +1,10 @@
 import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
 
-/** A server could not be connected to. Nothing of it is left running. */
+/** A connection to a server could not be made. No process of the server is left running. */
 export class McpConnectError extends KeelsonError {
   readonly code = 'ERR_MCP_CONNECT';
   readonly server: string;
-  /** Whether the same may work later. */
+  /** True if a later attempt may succeed. */
   readonly retryable: boolean;
 
   constructor(server: string, problem: string, options: KeelsonErrorOptions & { readonly retryable?: boolean } = {}) {
@@ -14,7 +14,7 @@ export class McpConnectError extends KeelsonError {
   }
 }
 
-/** There is no server of that name, or it is not connected. */
+/** A server is unknown or not connected. */
 export class McpUnavailableError extends KeelsonError {
   readonly code = 'ERR_MCP_UNAVAILABLE';
   readonly server: string;
@@ -25,11 +25,20 @@ export class McpUnavailableError extends KeelsonError {
   }
 }
 
+/** The loader is closed, so that it reads no configuration any more. */
+export class McpClosedError extends KeelsonError {
+  readonly code = 'ERR_MCP_CLOSED';
+
+  constructor() {
+    super('The MCP servers are closed; call `mcpServers` again for others.');
+  }
+}
+
 /** A request to a server failed. `status` is the code of its answer, where it gave one. */
 export class McpRequestError extends KeelsonError {
   readonly code = 'ERR_MCP_REQUEST';
   readonly server: string;
-  /** JSON-RPC's or HTTP's, such as -32602 or 503. */
+  /** The JSON-RPC or HTTP status code of the response, such as -32602 or 503. Undefined if there was no response. */
   readonly status: number | undefined;
 
   constructor(server: string, message: string, options: KeelsonErrorOptions & { readonly status?: number } = {}) {
@@ -39,18 +48,18 @@ export class McpRequestError extends KeelsonError {
   }
 }
 
-/** A server wants an authorization that it was not given. `finishAuthorization` goes on with a code. */
+/** A server requires an authorization. Pass the code from the authorization page to `finishAuthorization`. */
 export class McpUnauthorizedError extends KeelsonError {
   readonly code = 'ERR_MCP_UNAUTHORIZED';
   readonly server: string;
 
   constructor(server: string, problem: string, options?: KeelsonErrorOptions) {
-    super(`MCP server "${server}" wants an authorization: ${problem}`, options);
+    super(`MCP server "${server}" requires an authorization: ${problem}`, options);
     this.server = server;
   }
 }
 
-/** A file with `mcpServers` cannot be used. */
+/** A configuration file with MCP servers cannot be used. */
 export class McpConfigError extends KeelsonError {
   readonly code = 'ERR_MCP_CONFIG';
   readonly path: string;
@@ -61,11 +70,11 @@ export class McpConfigError extends KeelsonError {
   }
 }
 
-/** The server has forgotten the session: nothing of what was asked was done. */
+/** The server no longer knows the session. It did not process the request. */
 export class McpSessionLostError extends KeelsonError {
   readonly code = 'ERR_MCP_SESSION_LOST';
 
   constructor(server: string, cause: unknown) {
-    super(`MCP server "${server}" has forgotten the session.`, { cause });
+    super(`MCP server "${server}" no longer knows the session.`, { cause });
   }
 }

@@ -1,34 +1,34 @@
-/** What happens to the servers of a loader. */
+/** An event about a server of a loader. */
 export type McpEvent = McpConnectionStartEvent | McpConnectionErrorEvent | McpConnectionEndEvent | McpToolsDeltaEvent;
 
-/** A server is connected, and its tools are in the set. */
+/** A server was connected, and its tools are available. */
 export interface McpConnectionStartEvent {
   readonly type: 'connection-start';
   readonly server: string;
-  /** Whether it was connected before. */
+  /** True if the server was connected before. */
   readonly again: boolean;
 }
 
-/** A server could not be connected to, or may not be. */
+/** A connection to a server failed or was not allowed. */
 export interface McpConnectionErrorEvent {
   readonly type: 'connection-error';
   readonly server: string;
   readonly message: string;
 }
 
-/** A connection is over, and the server's tools have left the set. */
+/** A connection ended, and the tools of its server were removed. */
 export interface McpConnectionEndEvent {
   readonly type: 'connection-end';
   readonly server: string;
   readonly message: string;
 }
 
-/** A connected server offers other tools than it did. Names are its own. */
+/** The tools of a connected server changed. The names are the server's own. */
 export interface McpToolsDeltaEvent {
   readonly type: 'tools-delta';
   readonly server: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Those of the same name that are not what they were when they were first seen. */
+  /** Names of tools whose definition differs from the one that was first seen. */
   readonly changed: readonly string[];
 }

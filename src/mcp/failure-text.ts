@@ -8,7 +8,7 @@ export function failureText(error: unknown): string {
   return safeText(error instanceof KeelsonError ? error.message : describeWithCause(error), { maxLength: MAX_TEXT });
 }
 
-/** Describes an error together with its cause: `fetch` puts the reason there. */
+/** Describes an error and its cause, since `fetch` gives the reason of a failure only in the cause. */
 export function describeWithCause(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === undefined ? describeError(error) : `${describeError(error)} (${describeError(cause)})`;

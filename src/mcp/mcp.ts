@@ -10,15 +10,17 @@ import type { McpServerConfig, McpServerOrigin } from './config/definition.js';
 import type { McpServersOptions } from './options.js';
 import { createHandle, type McpServerHandle } from './server/handle.js';
 import type { McpServerStatus } from './server/status.js';
-import { ServerPool } from './server-pool.js';
+import { type McpReload, ServerPool } from './server-pool.js';
 import type { McpTool } from './tools/mcp-tool.js';
 import type { McpToolSet } from './tools/tool-set.js';
 
+export type { Changes } from '../internal/changes.js';
 export type { Spawn } from '../process/process-group.js';
 export { readConfigFile as readMcpConfig } from './config/config-file.js';
 export type { McpServerConfig, McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
 export type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 export {
+  McpClosedError,
   McpConfigError,
   McpConnectError,
   McpRequestError,
@@ -33,6 +35,7 @@ export type {
   McpToolsDeltaEvent,
 } from './event.js';
 export type {
+  McpClientInfo,
   McpLimits,
   McpReconnectOptions,
   McpRoot,
@@ -41,6 +44,7 @@ export type {
   McpSystem,
   McpTimeouts,
 } from './options.js';
+export type { McpCallOptions } from './server/call-tool.js';
 export type {
   McpPrompt,
   McpPromptText,
@@ -51,49 +55,70 @@ export type {
   McpServerHandle,
 } from './server/handle.js';
 export type { McpServerState, McpServerStatus } from './server/status.js';
+export type { McpReload } from './server-pool.js';
 export { isMcpTool, type McpTool, type McpToolMetadata } from './tools/mcp-tool.js';
 export { type McpToolSource, wrapMcpTool } from './tools/wrap-tool.js';
 export type { McpOAuth } from './transport/oauth.js';
 
 /**
- * MCP servers as the tools of an agent, which closes them with itself. Several agents share them as `tools: mcp.tools`:
- * then whoever made them connects and closes them.
+ * A loader that adds the tools of MCP servers to an agent. The agent connects the servers, and closes them when the agent
+ * is closed. To share servers between agents, pass `tools: mcp.tools`, and call `connect` and `close` yourself.
  */
 export interface McpServers extends LifecycleLoader {
   readonly name: 'mcp';
-  /** The tools of all servers that are connected. Tools of a server that is not have left it. */
+  /** The tools of all connected servers. The tools of a server are removed when it disconnects. */
   readonly tools: McpTools;
-  /** Adds the tools to an agent, and connects. An agent calls it, with `loaders: [mcp]`. Rejects once it is closed. */
+  /** Adds the tools to an agent and connects. An agent with `loaders: [mcp]` calls this. Rejects after `close`. */
   load(host: LoaderHost): Promise<void>;
-  /** Connects to all servers at once; resolves when each of them is connected or has failed. Never rejects. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. Never rejects. */
   connect(): Promise<void>;
-  /** Ends all connections. Resolves when no process of a server is left. */
+  /** Ends all connections. Resolves when all server processes have ended. */
   close(): Promise<void>;
-  /** Every server as it stands. Starts and contacts nothing. */
+  /** Returns the current state of every server, without starting or contacting any. */
   status(): readonly McpServerStatus[];
-  /** Takes in one more server, of the host's own unless `origin` says otherwise. Rejects where its name is taken. */
+  /**
+   * Adds one server and connects to it. Without an `origin`, the server is trusted as one of the host application. Rejects
+   * with an OptionInvalidError if another server has the name.
+   */
   add(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<McpServerStatus>;
+  /**
+   * Takes in a server as `add` does, in the place of one of its name. A server that has not changed keeps its connection.
+   * The calls of one that has changed get their results before it ends.
+   */
+  set(name: string, config: McpServerConfig, origin?: McpServerOrigin): Promise<'added' | 'changed' | 'unchanged'>;
   /** Takes a server out: its tools leave at once, its calls fail, its process ends. Whether there was one. */
-  remove(name: string): Promise<boolean>;
+  remove(name: string, options?: McpRemoveOptions): Promise<boolean>;
+  /**
+   * Reads `configFiles` and `.mcp.json` again, and returns the changes by the names of servers. A server that has not
+   * changed keeps its connection, or is connected to if it has none. The calls of a server that is gone or has changed get
+   * their results before it ends. Rejects with a McpClosedError after `close`.
+   */
+  reload(): Promise<McpReload>;
   /** One server: its resources and prompts, its authorization. Throws a McpUnavailableError where there is none. */
   server(name: string): McpServerHandle;
-  /** Tells the servers that the roots are others than they were. */
+  /** Notifies the connected servers that the roots have changed. */
   announceRoots(): void;
+}
+
+/** How a server is taken out. */
+export interface McpRemoveOptions {
+  /** Leaves the server running until its calls have their results, and does not wait for them. Default false. */
+  readonly graceful?: boolean | undefined;
 }
 
 /** The tools of the servers. */
 export interface McpTools extends LiveToolSet {
   list(): readonly McpTool[];
-  /** The tool of that name, or of that name at its server where no other server has one. */
+  /** Finds a tool by its full name, or by the server's own name if only one server has a tool of that name. */
   find(name: string): McpTool | undefined;
 }
 
 /**
- * Connects an agent to MCP servers: over stdio, Streamable HTTP and SSE, to many at once. Their tools are named
- * `mcp__server__tool`. A server that fails is logged and shown in `status()`, and holds up no other; one that is lost
- * takes its tools along, and is connected to again.
+ * Connects an agent to any number of MCP servers over stdio, Streamable HTTP and SSE. Their tools are named
+ * `mcp__server__tool`. A server that fails is logged and shown in `status()`; it does not delay other servers. If a server
+ * disconnects, its tools are removed until it is connected again.
  *
- * Servers that are named here are trusted. Those of the workspace's `.mcp.json` are put to the gate first.
+ * The servers in `servers` are trusted. The servers of the workspace's `.mcp.json` need the approval of the trust gate.
  *
  * @example
  * const mcp = mcpServers({
@@ -114,13 +139,15 @@ export function mcpServers(options: McpServersOptions = {}): McpServers {
     close: () => pool.close(),
     status: () => pool.status(),
     add: (name, config, origin = { scope: 'builtin' }) => pool.add(name, config, origin),
-    remove: (name) => pool.remove(name),
+    set: (name, config, origin = { scope: 'builtin' }) => pool.set(name, config, origin),
+    remove: (name, { graceful = false } = {}) => pool.remove(name, graceful),
+    reload: () => pool.reload(),
     server: (name) => createHandle(pool.find(name)),
     announceRoots: () => pool.announceRoots(),
   };
 }
 
-/** Outermost, so that every other hook sees the whole name of a tool that the model called by its short one. */
+/** Runs outermost, so that every other hook sees the full name of a tool that the model called by its short name. */
 function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
   return {
     name: 'mcp',
@@ -130,7 +157,10 @@ function lifecycleOf(tools: McpToolSet, host: LoaderHost): AgentLifecycle {
   };
 }
 
-/** A name that any other tool of the agent has stays that tool's, also where it is not offered in this turn. */
+/**
+ * Redirects a call with a short name to the tool of a server. A name that another tool of the agent has is not redirected,
+ * even if that tool is not offered in this turn.
+ */
 function callByAlias(
   call: ToolCallRequest,
   { next, tools, host }: { readonly next: ToolInvoke; readonly tools: McpToolSet; readonly host: LoaderHost },

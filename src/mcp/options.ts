@@ -9,90 +9,103 @@ import type { McpElicitation, McpElicitationAnswer } from './elicitation.js';
 import type { McpEvent } from './event.js';
 import type { McpOAuth } from './transport/oauth.js';
 
-/** What `mcpServers` takes. All of it is optional. */
+/** The options of `mcpServers`. */
 export interface McpServersOptions {
-  /** Servers that the host names itself, by name: they are trusted, and connected to without a question. */
+  /** Servers of the host application, by name. They are trusted and connected without an approval. */
   readonly servers?: Readonly<Record<string, McpServerConfig>> | undefined;
-  /** Files with `mcpServers` that the host names itself: trusted likewise. A file that is not there has no servers. */
+  /** Paths of files with `mcpServers`. Their servers are trusted like those of `servers`. A missing file is skipped. */
   readonly configFiles?: readonly string[] | undefined;
-  /** The folder that is worked in. The servers of its `.mcp.json` are put to the gate before anything of them is used. */
+  /** The workspace directory. The servers of its `.mcp.json` are used only after the approval of the trust gate. */
   readonly workspaceDir?: string | undefined;
-  /** Asks the user about a server of the workspace. Without it, and without a `gate`, none of them is used. */
+  /** Asks the user to approve a server of the workspace. Without `approve` and `gate`, no server of the workspace is used. */
   readonly approve?: Approver | undefined;
-  /** The gate, where the host has one already. Default: one over `workspaceDir` that asks `approve`. */
+  /** The trust gate of the host, if it has one. Default: a new gate for `workspaceDir` that asks `approve`. */
   readonly gate?: TrustGate | undefined;
   readonly timeouts?: McpTimeouts | undefined;
-  /** How a connection that was lost is made again; `false`: not by itself. */
+  /** How a lost connection is restored. `false` turns automatic attempts off. */
   readonly reconnect?: McpReconnectOptions | false | undefined;
   readonly limits?: Partial<McpLimits> | undefined;
-  /** Withholds a tool that is not what it was when it was first seen. Default: it is offered, and an event tells. */
+  /**
+   * If true, a tool is no longer offered when its definition differs from the one that was first seen. Default: the tool is
+   * offered, and a `tools-delta` event reports the change.
+   */
   readonly pinTools?: boolean | undefined;
-  /** Answers what a server wants to ask the user. Without it servers are told that nobody can be asked. */
+  /** Answers questions from a server to the user. Without it, servers are told that the user cannot be asked. */
   readonly elicit?: ((request: McpElicitation) => Awaitable<McpElicitationAnswer>) | undefined;
+  /** The name and version of the application, which each server is told. Default: those of Keelson. */
+  readonly clientInfo?: McpClientInfo | undefined;
   /** The folders and files that servers may work on, as they are when a server asks for them. */
   readonly roots?: readonly McpRoot[] | (() => Awaitable<readonly McpRoot[]>) | undefined;
-  /** How to authorize at a server over HTTP; undefined where there is no way. */
+  /** Returns how to authorize at an HTTP server, or undefined if authorization is not possible. */
   readonly oauth?: ((server: McpServerAddress) => McpOAuth | undefined) | undefined;
-  /** Told of what happens to connections and tools. A throw is logged. */
+  /** Called with each event about connections and tools. An error that it throws is logged. */
   readonly onEvent?: ((event: McpEvent) => void) | undefined;
   readonly system?: McpSystem | undefined;
 }
 
+/** The application, as servers are told of it. */
+export interface McpClientInfo {
+  readonly name: string;
+  readonly version: string;
+  /** A name for people. */
+  readonly title?: string | undefined;
+}
+
 /** Times in milliseconds. */
 export interface McpTimeouts {
-  /** From the start of a server to its list of tools. Default 10,000. */
+  /** From the start of a server until its tools are listed. Default 10,000. */
   readonly connectMs?: number | undefined;
-  /** For one request; each sign of progress starts it anew. Default 60,000. */
+  /** For one request. Each progress notification restarts it. Default 60,000. */
   readonly callMs?: number | undefined;
-  /** For one request with all its progress. Default 600,000. */
+  /** For one request in total, also with progress. Default 600,000. */
   readonly totalMs?: number | undefined;
 }
 
-/** Waiting times grow by two from one attempt to the next, and vary by half. */
+/** The delay doubles after each failed attempt, and is then shortened at random by up to half. */
 export interface McpReconnectOptions {
-  /** Before the first attempt. Default 500. */
+  /** Delay before the first attempt in milliseconds. Default 500. */
   readonly initialMs?: number | undefined;
-  /** The longest. Default 30,000. */
+  /** Longest delay in milliseconds. Default 30,000. */
   readonly maxMs?: number | undefined;
-  /** Attempts in a row until the server is given up. Default 10. */
+  /** Failed attempts in a row until the server becomes unavailable. Default 10. */
   readonly attempts?: number | undefined;
 }
 
-/** What one server may send. */
+/** Limits on what one server may send. */
 export interface McpLimits {
-  /** Bytes of one message; a longer one is dropped, and the call that it answers fails. Default 16 MiB. */
+  /** Bytes of one message. A longer message is dropped, and the request that it answers fails. Default 16 MiB. */
   readonly messageBytes: number;
-  /** Tools that are offered; the rest is left out with a warning. Default 1,000. */
+  /** Entries of the tool list, and of every other list. Further entries are ignored with a warning. Default 1,000. */
   readonly tools: number;
-  /** Pages of a list. Default 1,000. */
+  /** Pages of one list. Further pages are ignored with a warning. Default 1,000. */
   readonly pages: number;
-  /** Characters of a tool's description, and of a server's instructions; longer ones are cut. Default 4,000. */
+  /** Characters of a tool's description, and of a server's instructions. Longer strings are cut. Default 4,000. */
   readonly descriptionLength: number;
-  /** Characters of a tool's schema as JSON; a tool with a longer one is skipped. Default 262,144. */
+  /** Characters of a tool's schema as JSON. A tool with a longer schema is skipped. Default 262,144. */
   readonly schemaLength: number;
 }
 
-/** A folder or file that servers may work on. */
+/** A directory or file that servers may work on. */
 export interface McpRoot {
-  /** Begins with `file://`. */
+  /** A URI that begins with `file://`. */
   readonly uri: string;
   readonly name?: string | undefined;
 }
 
-/** A server over HTTP. */
+/** The name and the URL of an HTTP server. */
 export interface McpServerAddress {
   readonly name: string;
   readonly url: string;
 }
 
-/** What reaches outside of the process, for tests and unusual hosts. */
+/** Replacements for functions of the system, for tests and unusual hosts. */
 export interface McpSystem {
-  /** Where variables of configurations and the inherited ones come from. Default `process.env`. */
+  /** The environment for variables in configurations and for child processes. Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
   readonly clock?: Clock | undefined;
   readonly spawn?: Spawn | undefined;
-  /** For servers over HTTP. Default: that of the machine. */
+  /** Sends requests to HTTP servers. Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
-  /** Default: that of the agent, or the console. */
+  /** Default: the logger of the agent, or the console. */
   readonly logger?: Logger | undefined;
 }

@@ -3,7 +3,7 @@ import { safeText } from '../internal/safe-text.js';
 
 const MAX_TEXT = 10_000;
 
-/** Writes the log lines about one server: they name the server, and none of them steers a terminal. */
+/** Writes log lines about one server. Each line names the server and contains no terminal control characters. */
 export class ServerLog {
   constructor(
     private readonly server: string,
@@ -11,13 +11,13 @@ export class ServerLog {
   ) {}
 
   write(level: keyof Logger, text: string, details?: unknown): void {
-    // Errors name the server by themselves.
-    const said = text.startsWith('MCP server "') ? text : `MCP server ${JSON.stringify(this.server)}: ${text}`;
-    const line = safeText(said, { maxLength: MAX_TEXT });
+    // The message of an error already names the server.
+    const named = text.startsWith('MCP server "') ? text : `MCP server ${JSON.stringify(this.server)}: ${text}`;
+    const line = safeText(named, { maxLength: MAX_TEXT });
     try {
       this.logger()[level](line, ...(details === undefined ? [] : [details]));
     } catch {
-      // A logger that throws changes nothing about a server.
+      // A failure of the logger must not affect the server.
     }
   }
 }

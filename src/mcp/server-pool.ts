@@ -1,178 +1,151 @@
-import { resolve } from 'node:path';
 import { OptionInvalidError } from '../errors.js';
+import type { Changes } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { AgentLifecycle, LoaderHost } from '../lifecycle/lifecycle.js';
-import { readConfigFile } from './config/config-file.js';
-import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './config/definition.js';
+import type { McpServerOrigin } from './config/definition.js';
+import { type FoundServers, findServers } from './config/found-servers.js';
 import { readServer } from './config/server-map.js';
-import { type McpSettings, resolveSettings } from './config/settings.js';
-import { Endings } from './connection/endings.js';
-import { McpUnavailableError } from './error.js';
-import type { McpEvent } from './event.js';
-import { failureText } from './failure-text.js';
+import { resolveSettings } from './config/settings.js';
+import { McpClosedError, McpUnavailableError } from './error.js';
 import type { McpServersOptions } from './options.js';
-import { McpServer } from './server/mcp-server.js';
+import type { McpServer } from './server/mcp-server.js';
+import { type PutOutcome, ServerMembers } from './server/members.js';
 import type { McpServerStatus } from './server/status.js';
-import { ServerLog } from './server-log.js';
-import { McpToolSet } from './tools/tool-set.js';
+import type { McpToolSet } from './tools/tool-set.js';
 
-const WORKSPACE_FILE = '.mcp.json';
+/** What a reading of the configuration files changed, by the names of servers. */
+export interface McpReload extends Changes {
+  /** The files that could not be read. Their servers stay as they were. */
+  readonly problems: readonly string[];
+}
 
-type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
-type Member = McpServer | InvalidEntry;
-
-/** The servers of a loader, by name, in the order in which they were named. */
+/** The servers of a loader, from its options and from configuration files. */
 export class ServerPool {
-  readonly tools: McpToolSet;
   logger: Logger;
-  private readonly settings: McpSettings;
-  private readonly members = new Map<string, Member>();
-  private filesRead: Promise<void> | undefined = undefined;
-  /** Servers that were taken out, and are still ending. */
-  private readonly endings = new Endings((error) => this.logger.error(failureText(error)));
+  private readonly members: ServerMembers;
+  /** By the name of a server: the file that names it. */
+  private files: ReadonlyMap<string, string> = new Map();
+  private filesRead: Promise<unknown> | undefined = undefined;
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
-    this.settings = resolveSettings(options);
     this.logger = options.system?.logger ?? consoleLogger;
-    this.tools = new McpToolSet(({ name, metadata }) => {
-      this.logger.error(
-        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
-      );
-    });
+    this.members = new ServerMembers(resolveSettings(options), () => this.logger);
     // A map in code has no wrapper around it: a server may well be named `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
-      this.enter(readServer(name, config, { scope: 'builtin' }));
+      this.members.enter(readServer(name, config, { scope: 'builtin' }));
     }
+  }
+
+  get tools(): McpToolSet {
+    return this.members.tools;
   }
 
   /** For an agent. Throws where it is closed: the agent would be without the tools that it was given. */
   async load(host: LoaderHost, lifecycle: AgentLifecycle): Promise<void> {
     if (this.isClosed)
-      throw new OptionInvalidError('loaders', '`loaders` has MCP servers that are closed; call `mcpServers` again');
+      throw new OptionInvalidError('loaders', '`loaders` must not contain closed MCP servers; call `mcpServers` again');
     if (this.options.system?.logger === undefined) this.logger = host.logger;
     host.use(lifecycle);
     await this.connect();
   }
 
-  /** Connects to all that are known, each on its own, and resolves when each is connected or has failed. */
+  /** Connects to all servers in parallel. Resolves when each server is connected or has failed. */
   async connect(): Promise<void> {
     if (this.isClosed) return;
-    const named = this.connectKnown();
+    const connected = this.connectKnown();
     this.filesRead ??= this.readFiles();
     await this.filesRead;
-    await Promise.all([named, this.connectKnown()]);
+    await Promise.all([connected, this.connectKnown()]);
   }
 
-  /** Takes in one more server and connects to it. Throws where there is one of that name. */
+  /** Adds one server and connects to it. Throws if another server has the name. */
   async add(name: string, config: unknown, origin: McpServerOrigin): Promise<McpServerStatus> {
     if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
     if (this.members.has(name))
       throw invalidOption('name', 'another name than those of the servers that are there', name);
-    const member = this.enter(readServer(name, config, origin));
-    if (member instanceof McpServer) await member.link.connect();
-    return statusOf(member);
+    await this.members.put(readServer(name, config, origin));
+    return this.members.statusOf(name);
   }
 
-  /** Takes a server out: its tools leave at once, calls that are under way fail, and nothing of it is left running. */
-  async remove(name: string): Promise<boolean> {
-    const member = this.members.get(name);
-    if (member === undefined) return false;
-    this.members.delete(name);
-    this.collect();
-    if (member instanceof McpServer) {
-      const ended = member.close();
-      this.endings.add(ended);
-      await ended;
-    }
-    return true;
+  async set(name: string, config: unknown, origin: McpServerOrigin): Promise<PutOutcome> {
+    if (this.isClosed) throw new McpUnavailableError(name, 'the loader is closed.');
+    return this.members.put(readServer(name, config, origin));
+  }
+
+  remove(name: string, graceful: boolean): Promise<boolean> {
+    return this.members.remove(name, graceful);
+  }
+
+  /** Reads the files again, after a reading that is under way. */
+  async reload(): Promise<McpReload> {
+    if (this.isClosed) throw new McpClosedError();
+    const reading = Promise.resolve(this.filesRead).then(() => this.readFiles());
+    this.filesRead = reading;
+    return reading;
   }
 
   find(name: string): McpServer {
-    const member = this.members.get(name);
-    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
-    if (member instanceof McpServer) return member;
-    throw new McpUnavailableError(name, member.problem);
+    return this.members.find(name);
   }
 
   status(): readonly McpServerStatus[] {
-    return [...this.members.values()].map(statusOf);
+    return this.members.statuses();
   }
 
   announceRoots(): void {
-    for (const server of this.servers()) server.announceRoots();
+    for (const server of this.members.servers()) server.announceRoots();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const server of this.servers()) this.endings.add(server.close());
-    await this.endings.settled();
-  }
-
-  private servers(): McpServer[] {
-    return [...this.members.values()].filter((member) => member instanceof McpServer);
+    await this.members.close();
   }
 
   private async connectKnown(): Promise<void> {
-    await Promise.all(this.servers().map(({ link }) => link.state === 'idle' && link.connect()));
+    await Promise.all(this.members.servers().map(({ link }) => link.state === 'idle' && link.connect()));
   }
 
-  private async readFiles(): Promise<void> {
-    const { configFiles = [], workspaceDir } = this.options;
-    for (const path of configFiles) await this.readFile(path, 'builtin');
-    if (workspaceDir !== undefined) await this.readFile(resolve(workspaceDir, WORKSPACE_FILE), 'workspace');
+  private async readFiles(): Promise<McpReload> {
+    const { members } = this;
+    const found = await findServers(this.options);
+    const problems = found.flatMap((file) => ('problem' in file ? [file.problem] : []));
+    for (const problem of problems) this.logger.error(problem);
+    const before = this.files;
+    this.files = this.claimNames(found);
+    const gone = [...before.keys()].filter((name) => !this.files.has(name));
+    const wanted = found.flatMap((file) =>
+      'problem' in file ? [] : file.entries.filter((entry) => this.files.get(entry.name) === file.path),
+    );
+    const known = members.names.filter((name) => ![...gone, ...wanted.map((entry) => entry.name)].includes(name));
+    const removed = gone.map((name) => members.remove(name, true));
+    const put = wanted.map(async (entry) => ({ name: entry.name, outcome: await members.put(entry) }));
+    const outcomes = await Promise.all(put);
+    await Promise.all(removed);
+    const withOutcome = (wantedOutcome: PutOutcome) =>
+      outcomes.flatMap(({ name, outcome }) => (outcome === wantedOutcome ? [name] : []));
+    const unchanged = [...known, ...withOutcome('unchanged')];
+    return { added: withOutcome('added'), removed: gone, changed: withOutcome('changed'), unchanged, problems };
   }
 
-  private async readFile(path: string, scope: McpServerOrigin['scope']): Promise<void> {
-    try {
-      for (const entry of await readConfigFile(path, { scope })) this.enterFound(entry, path);
-    } catch (error) {
-      // Not the error itself: what a parser says has the file's own characters in it.
-      this.logger.error(failureText(error));
-    }
-  }
-
-  private enterFound(entry: McpServerEntry, path: string): void {
-    if (this.isClosed) return;
-    if (this.members.has(entry.name)) {
-      this.logger.error(
-        `MCP server ${JSON.stringify(entry.name)} of ${path} is left out: there is one of that name already.`,
-      );
-    } else this.enter(entry);
-  }
-
-  private enter(entry: McpServerEntry): Member {
-    const { name, notes } = entry;
-    const log = new ServerLog(name, () => this.logger);
-    for (const note of notes) log.write('warn', note);
-    const member = 'problem' in entry ? entry : this.serverOf(entry.definition, log);
-    if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
-    this.members.set(name, member);
-    return member;
-  }
-
-  private collect(): void {
-    this.tools.replace(this.servers().flatMap(({ tools }) => tools));
-  }
-
-  private serverOf(definition: McpServerDefinition, log: ServerLog): McpServer {
-    const { settings } = this;
-    const emit = (event: McpEvent) => {
-      try {
-        settings.onEvent?.(event);
-      } catch (error) {
-        this.logger.error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+  /** Gives each name to the first file that has it, unless the name belongs to a server of no file. */
+  private claimNames(found: readonly FoundServers[]): ReadonlyMap<string, string> {
+    const claimed = new Map<string, string>();
+    for (const file of found) {
+      const { path } = file;
+      // A file that cannot be read keeps its servers.
+      const kept = [...this.files].flatMap(([name, source]) => (source === path ? [name] : []));
+      for (const name of 'problem' in file ? kept : file.entries.map((entry) => entry.name)) {
+        const isTaken = claimed.has(name) || (this.members.has(name) && !this.files.has(name));
+        if (!isTaken) claimed.set(name, path);
+        else {
+          this.logger.error(
+            `MCP server ${JSON.stringify(name)} of ${path} is left out: there is one of that name already.`,
+          );
+        }
       }
-    };
-    return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });
+    }
+    return claimed;
   }
-}
-
-function statusOf(member: Member): McpServerStatus {
-  if (member instanceof McpServer) return member.status();
-  const { name, problem, origin } = member;
-  const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
-  const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
-  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope: origin.scope, source: origin.source };
 }

@@ -2,25 +2,26 @@ import { MessageInvalidError } from '../errors.js';
 import { problemOfPart } from './check-response.js';
 import { isContent, type Message, type ToolCallPart, type ToolResultPart, toolCallsOf } from './message.js';
 
-/** The calls at the end of a conversation that have no result yet, with those of the same turn that have. */
+/** The last tool calls of a conversation, of which at least one has no result. */
 export interface OpenCalls {
-  /** Every call of the last turn, in call order. */
+  /** All calls of the last turn, in call order. */
   readonly calls: readonly ToolCallPart[];
-  /** The results that are there. */
+  /** The results in the conversation. */
   readonly results: readonly ToolResultPart[];
   /** The calls without a result. */
   readonly open: readonly ToolCallPart[];
-  /** Where the message stands that asks for them. */
+  /** Index of the message that contains the calls. */
   readonly index: number;
 }
 
 /**
- * Checks a list of messages that came from outside: every message has a known role and content, every tool call has
- * exactly one result, before the model speaks again, and no result stands without its call. The calls of the last turn
- * may be open: then they are returned. User and system messages may follow them. Throws MessageInvalidError.
+ * Checks messages from outside the run, and returns the calls of the last turn if any has no result.
+ * Throws MessageInvalidError for an unknown role or invalid content. Each earlier call must have exactly one result
+ * before the next model turn, and each result must follow its call.
+ * User and system messages may follow open calls.
  */
 export function checkMessages(messages: readonly Message[]): OpenCalls | undefined {
-  if (!Array.isArray(messages)) throw new MessageInvalidError('`messages` is no array of messages.');
+  if (!Array.isArray(messages)) throw new MessageInvalidError('`messages` must be an array.');
   let turn: Turn = { calls: [], results: [], index: -1, interrupted: false };
   for (const [index, message] of messages.entries()) {
     checkShape(message, index);
@@ -47,11 +48,11 @@ interface Turn {
   readonly calls: readonly ToolCallPart[];
   readonly results: ToolResultPart[];
   readonly index: number;
-  /** Whether somebody else spoke after the calls. */
+  /** True if another message follows the calls. No further tool result is valid then. */
   interrupted: boolean;
 }
 
-/** Checks that a message may join a running conversation: anything but tool calls and their results. */
+/** Throws if a message may not be added to a run: tool calls and tool results may not. */
 export function checkAddition(message: Message): void {
   checkShape(message, undefined);
   if (message.role === 'tool' || toolCallsOf(message).length > 0) {
@@ -62,21 +63,21 @@ export function checkAddition(message: Message): void {
 }
 
 const CONTENT = {
-  system: 'text',
-  user: 'text or an array of text, image and file parts',
+  system: 'a string',
+  user: 'a string or an array of text, image and file parts',
   assistant: 'an array of parts',
   tool: 'an array of tool results',
 };
 
 function checkShape(message: Message, index: number | undefined): void {
   const where = index === undefined ? 'The message' : `Message ${index}`;
-  if (typeof message !== 'object' || message === null) throw new MessageInvalidError(`${where} is no object.`);
+  if (typeof message !== 'object' || message === null) throw new MessageInvalidError(`${where} must be an object.`);
   const { role, content } = message;
   if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
     throw new MessageInvalidError(`${where} has the unknown role ${JSON.stringify(role)}.`);
   }
   if (!isContentOf(role, content)) {
-    throw new MessageInvalidError(`${where} (${role}) has no valid content: it takes ${CONTENT[role]}.`);
+    throw new MessageInvalidError(`${where} (${role}): \`content\` must be ${CONTENT[role]}.`);
   }
 }
 
@@ -103,9 +104,7 @@ function checkResults(results: readonly ToolResultPart[], turn: Turn, index: num
   const seen = new Set(turn.results.map(({ id }) => id));
   for (const { id } of results) {
     if (!turn.calls.some((call) => call.id === id)) {
-      throw new MessageInvalidError(
-        `Message ${index} has a result for "${id}", which the turn before it did not call.`,
-      );
+      throw new MessageInvalidError(`Message ${index} has a result for "${id}", which the previous turn did not call.`);
     }
     if (seen.has(id)) throw new MessageInvalidError(`Message ${index} has a second result for call "${id}".`);
     seen.add(id);
@@ -117,7 +116,7 @@ function assertClosed(turn: Turn, index: number): void {
   const [first] = unanswered(turn);
   if (first !== undefined) {
     throw new MessageInvalidError(
-      `Tool call "${first.id}" has no result before message ${index}: the conversation has a gap.`,
+      `Tool call "${first.id}" has no result before message ${index}: add its tool result.`,
     );
   }
 }

@@ -3,13 +3,13 @@ import type { ModelResponse } from './model.js';
 import { ResponseInvalidError } from './run-error.js';
 
 /**
- * Throws {@link ResponseInvalidError} where a value is no response that the loop can go on with. Parts of unknown types
- * pass: they are kept in the message and skipped by every reader.
+ * Throws {@link ResponseInvalidError} if a value is not a response that the run can continue with.
+ * Parts of unknown types are accepted: they stay in the message, and readers skip them.
  */
 export function checkResponse(value: ModelResponse): ModelResponse {
   const content = value?.content as readonly AssistantPart[] | undefined;
   if (!Array.isArray(content)) throw new ResponseInvalidError(problemOf(value), value);
-  // By index: on this path an iterator would cost as much as the check.
+  // By index: an iterator would cost as much as the check.
   for (let i = 0; i < content.length; i++) {
     const problem = problemOfPart(content[i]);
     if (problem !== undefined) throw new ResponseInvalidError(problem, value);
@@ -19,12 +19,12 @@ export function checkResponse(value: ModelResponse): ModelResponse {
 
 function problemOf(value: unknown): string {
   if (value === null) return 'it is null';
-  return typeof value === 'object' ? '`content` is no array' : `it is ${typeof value}`;
+  return typeof value === 'object' ? '`content` must be an array' : `it is ${typeof value}`;
 }
 
-/** What is wrong with a part of an assistant message. */
+/** Returns the problem with a part of an assistant message, or undefined. */
 export function problemOfPart(part: AssistantPart | undefined): string | undefined {
-  if (typeof part !== 'object' || part === null) return 'a part of `content` is no object';
+  if (typeof part !== 'object' || part === null) return 'a part of `content` must be an object';
   if (part.type === 'text') return typeof part.text === 'string' ? undefined : 'a text part has no text';
   if (part.type === 'tool-call') return problemOfCall(part);
   return typeof part.type === 'string' ? undefined : 'a part of `content` has no type';

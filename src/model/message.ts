@@ -1,114 +1,128 @@
 import type { JsonValue } from '../internal/json.js';
 
-/** What a provider attached to a part, keyed by provider. It goes back with the part: signatures and item ids need it. */
+/**
+ * Data that a provider attached to a part, keyed by provider. It is sent back with the part, since signatures and item
+ * ids require it.
+ */
 export type ProviderMetadata = Readonly<Record<string, unknown>>;
 
-/** Text. */
+/** A piece of text. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** What a model thought before it answered. */
+/** The model's reasoning before its answer. */
 export interface ReasoningPart {
   readonly type: 'reasoning';
   readonly text: string;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** A picture: a URL (`https:` or `data:`), base64 text or bytes. */
+/** An image: a URL (`https:` or `data:`), a base64 string or bytes. */
 export interface ImagePart {
   readonly type: 'image';
   readonly image: string | Uint8Array;
-  /** Such as `image/png`; needed for base64 text and bytes. */
+  /** The media type, such as `image/png`; required for a base64 string and bytes. */
   readonly mediaType?: string | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** A file: a URL, base64 text or bytes. */
+/** A file: a URL, a base64 string or bytes. */
 export interface FilePart {
   readonly type: 'file';
   readonly data: string | Uint8Array;
-  /** Such as `application/pdf`. */
+  /** The media type, such as `application/pdf`. */
   readonly mediaType: string;
   readonly filename?: string | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** A model's wish that a tool be called. */
+/** A model's request to call a tool. */
 export interface ToolCallPart {
   readonly type: 'tool-call';
-  /** Unique in its response. The result carries it back. */
+  /** Unique in its response. The tool result has the same id. */
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
-  /** The raw text of arguments that were no JSON. Such a call is not run: the model gets an error result. */
+  /**
+   * The original string, if the arguments were not valid JSON. The tool is not executed, and the model gets an error
+   * result.
+   */
   readonly invalidInput?: string | undefined;
-  /** The provider ran this call itself; its result, if it shows one, stands in the same message. */
+  /**
+   * True if the provider executed this call itself. Its result, if the provider returns one, is in the same message.
+   */
   readonly providerExecuted?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** What a tool gives back: text, pictures and files. */
+/** A part of a user message or a tool result: text, image or file. */
 export type ContentPart = TextPart | ImagePart | FilePart;
 
-/** The one result of one tool call. */
+/** The result of a tool call. Each call has exactly one. */
 export interface ToolResultPart {
   readonly type: 'tool-result';
   readonly id: string;
   readonly name: string;
   readonly content: string | readonly ContentPart[];
-  /** The same result as data, where the tool returned data. */
+  /** The result as data, if the tool returned data. */
   readonly structured?: JsonValue | undefined;
   readonly isError?: boolean | undefined;
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** What an assistant message is made of, in the order it came. A tool result stands here only where the provider ran the call. */
+/**
+ * A part of an assistant message. Parts keep the order of the response.
+ * Contains a tool result only for a call that the provider executed.
+ */
 export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | FilePart | ToolResultPart;
 
-/** Directions to the model. */
+/** Instructions to the model. */
 export interface SystemMessage {
   readonly role: 'system';
   readonly content: string;
 }
 
-/** What the user said. */
+/** A message from the user. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string | readonly (TextPart | ImagePart | FilePart)[];
 }
 
-/** What the model answered. */
+/** A response of the model. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: readonly AssistantPart[];
 }
 
-/** The results of one turn's calls, in call order. */
+/** The tool results of one turn, in call order. */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly content: readonly ToolResultPart[];
 }
 
-/** One entry of a conversation: plain data that JSON can hold, but for bytes. Never changed in place. */
+/** A message of a conversation: plain data, serializable as JSON except for bytes. Never mutated. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
-/** Whether a value is what a user may say and a tool may give: text, or text, pictures and files in parts. */
+/**
+ * True if a value is valid content of a user message or a tool result: a string, or an array of text, image and file
+ * parts.
+ */
 export function isContent(value: unknown): value is string | readonly ContentPart[] {
   return typeof value === 'string' || (Array.isArray(value) && value.every(isContentPart));
 }
 
 /**
- * A message as a run takes it. A message in a variable has `role: string` for the compiler, so any string compiles; a run
- * refuses unknown roles and parts with a MessageInvalidError.
+ * A message as input of a run. TypeScript infers `role: string` for a message in a variable, so any string compiles.
+ * The run throws a MessageInvalidError for unknown roles and parts.
  */
 export type MessageInput =
   | Message
   | { readonly role: string; readonly content: string | readonly { readonly type: string }[] };
 
-/** Whether a value is a text, a picture or a file. */
+/** True if a value is a text, image or file part. */
 export function isContentPart(part: unknown): part is ContentPart {
   if (typeof part !== 'object' || part === null) return false;
   const { type, text, image, data } = part as Record<string, unknown>;
@@ -118,7 +132,8 @@ export function isContentPart(part: unknown): part is ContentPart {
 }
 
 /**
- * The text of a message: its text parts joined. Reasoning, pictures and files are left out; of tool results, the text is kept.
+ * Returns the text of a message: its text parts, joined without a separator. Includes the text of tool results, but not
+ * reasoning, images and files.
  *
  * @example
  * for (const message of session.messages) console.log(message.role, textOf(message));
@@ -135,7 +150,7 @@ export function textOf(message: Message): string {
 }
 
 /**
- * The calls in a message that are this side's to run, in order.
+ * Returns the tool calls in a message in order, without the calls that the provider executed.
  *
  * @example
  * for (const { name, input } of toolCallsOf(message)) console.log(name, input);
@@ -145,7 +160,7 @@ export function toolCallsOf(message: Message): readonly ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === 'tool-call' && !part.providerExecuted);
 }
 
-/** The text parts of a content, joined. */
+/** Returns the text parts of a content, joined without a separator. */
 export function contentText(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');

@@ -1,7 +1,7 @@
 import type { JsonSchema, JsonValue } from '../internal/json.js';
 import type { AssistantPart, Message, ProviderMetadata } from './message.js';
 
-/** What a model is told of a tool. */
+/** The description of a tool for a model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -9,7 +9,7 @@ export interface ToolSpec {
   readonly inputSchema: JsonSchema;
 }
 
-/** How a model should answer. What a provider has no such setting for is left out. */
+/** Settings of a model call. Each provider ignores the settings that it does not support. */
 export interface ModelSettings {
   readonly temperature?: number | undefined;
   readonly topP?: number | undefined;
@@ -19,35 +19,41 @@ export interface ModelSettings {
   readonly presencePenalty?: number | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | undefined;
-  /** Passed to the provider's request as it is, keyed by provider. */
+  /** Fields passed unchanged into the provider's request, keyed by provider. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 
-/** Whether the model may (`auto`), must (`required`) or must not (`none`) call a tool, or which one it must call. */
+/**
+ * The model may call a tool (`auto`), must call one (`required`), must not call one (`none`), or must call the named
+ * tool.
+ */
 export type ToolChoice = 'auto' | 'required' | 'none' | { readonly tool: string };
 
-/** A piece of a streamed answer. Provisional: the response is what counts. */
+/** A delta of a streamed response. Provisional: only the resolved response is final. */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  /** A piece of the arguments of a call, as JSON text. */
+  /** A piece of a tool call's arguments, as part of a JSON string. */
   | { readonly type: 'tool-input-delta'; readonly id: string; readonly name: string; readonly text: string };
 
-/** One call of a model. */
+/** The input of one model call. */
 export interface ModelRequest {
-  /** The whole conversation, instructions first. Belongs to the run: read it, do not keep or change it. */
+  /** All messages, instructions first. Belongs to the run: do not mutate or retain the array. */
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice | undefined;
-  /** The JSON Schema that the answer's text must match, where the run has one. */
+  /** The JSON Schema that the response's text must match, if the run has an output schema. */
   readonly output?: { readonly schema: JsonSchema } | undefined;
   readonly settings?: ModelSettings | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Set where somebody listens: parts go here in order, before the response resolves. */
+  /** Set if the run has a stream listener. Call it with each delta in order, before the response resolves. */
   readonly onPart?: ((part: ModelPart) => void) | undefined;
 }
 
-/** Tokens of one call, or the sum of several. Cached and reasoning tokens are parts of input and output, not added to them. */
+/**
+ * Token counts of one model call, or a sum. Cached tokens are included in input tokens, and reasoning tokens in output
+ * tokens.
+ */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -56,32 +62,34 @@ export interface Usage {
   readonly reasoningTokens?: number | undefined;
 }
 
-/** Why the model stopped. */
+/** The reason why the model stopped. */
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'error' | 'other';
 
-/** Notes on an answer by name, such as an extension's id. */
+/** Notes on a response, keyed by a name such as an extension's id. */
 export type Annotations = Readonly<Record<string, JsonValue>>;
 
-/** One whole answer of a model. */
+/** A complete response of a model. */
 export interface ModelResponse {
   readonly content: readonly AssistantPart[];
   readonly finishReason: FinishReason;
   readonly usage: Usage;
   readonly providerMetadata?: ProviderMetadata | undefined;
-  /** What parts noted about the answer: never sent to a model, on the run's result where the answer is its last. */
+  /**
+   * Notes of lifecycles on the response. Never sent to a model. Part of the run's result if this is its last response.
+   */
   readonly annotations?: Annotations | undefined;
 }
 
 /**
- * A language model. An object with this one method is a model.
+ * A language model: any object with an `id` and a `generate` method.
  *
- * `generate` rejects where the call failed; it never resolves with half an answer. A rejection that carries a numeric
- * `status` and a `retryAfterMs` keeps them on the ModelError that the run makes of it.
+ * `generate` rejects if the call failed, and never resolves with a partial response. The run wraps the rejection in a
+ * ModelError, which keeps a numeric `status` and `retryAfterMs`.
  */
 export interface Model {
   /** The model's name at its provider, such as `gpt-5-mini`. */
   readonly id: string;
   readonly provider?: string | undefined;
-  /** Answers one request. Rejects where it cannot; never resolves with half an answer. */
+  /** Makes one model call. Rejects if the call failed; never resolves with a partial response. */
   generate(request: ModelRequest): Promise<ModelResponse>;
 }

@@ -2,22 +2,22 @@ import { describeError, KeelsonError } from '../errors.js';
 import type { Message } from './message.js';
 import type { Usage } from './model.js';
 
-/** What a run had done when it failed. Every tool call in `messages` has its result. */
+/** The state of a run when it failed. Every tool call in `messages` has its result. */
 export interface RunErrorState {
-  /** The messages that the run added, the user's first. */
+  /** The messages that the run added, the user message first. */
   readonly messages: readonly Message[];
-  /** The working list at the end: what a new run can go on from. */
+  /** All messages at the end, from which a new run can continue. */
   readonly history: readonly Message[];
   readonly usage: Usage;
 }
 
-/** A failure that ended a run. Carries what was done until then, so that nothing is lost. */
+/** An error that ended a run. Contains the run's messages and usage until the failure. */
 export abstract class RunError extends KeelsonError implements RunErrorState {
   messages: readonly Message[] = [];
   history: readonly Message[] = [];
   usage: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
-  /** Called by the run as it ends, once its messages are whole. */
+  /** Sets the state of the run. The run calls it at its end, when every tool call has a result. */
   attach(state: RunErrorState): this {
     this.messages = state.messages;
     this.history = state.history;
@@ -26,16 +26,16 @@ export abstract class RunError extends KeelsonError implements RunErrorState {
   }
 }
 
-/** The model call failed, or gave something that is no response. `cause` is what the model threw. */
+/** The model call failed, or resolved with an invalid response. `cause` is the error that the model threw. */
 export class ModelError extends RunError {
   readonly code = 'ERR_MODEL_FAILED';
   /** The model's id. */
   readonly model: string;
-  /** The HTTP status, where there was one. */
+  /** The HTTP status code, if the model's error had a numeric `status`. */
   readonly status: number | undefined;
-  /** Whether the same call may succeed later: 408, 409, 429, 5xx, a lost connection, a time-out. */
+  /** True if the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection or a timeout. */
   readonly retryable: boolean;
-  /** How long the provider asked to wait, in milliseconds. */
+  /** The delay that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(model: string, cause: unknown) {
@@ -48,22 +48,22 @@ export class ModelError extends RunError {
   }
 }
 
-/** What a thrown value may carry for {@link ModelError} to keep. */
+/** Properties of a thrown error that {@link ModelError} keeps. */
 export interface ModelFailureHints {
   readonly status?: number | undefined;
   readonly retryable?: boolean | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The model resolved with something that is no response. Becomes the cause of a {@link ModelError}. */
+/** The model resolved with an invalid response. Becomes the cause of a {@link ModelError}. */
 export class ResponseInvalidError extends KeelsonError {
   readonly code = 'ERR_RESPONSE_INVALID';
   readonly retryable = false;
-  /** What the model resolved with. */
+  /** The value that the model resolved with. */
   readonly response: unknown;
 
   constructor(problem: string, response: unknown) {
-    super(`The response is not valid: ${problem}`);
+    super(`The response is invalid: ${problem}`);
     this.response = response;
   }
 }

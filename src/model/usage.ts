@@ -2,10 +2,10 @@ import type { Usage } from './model.js';
 
 const MOST_TOKENS = Number.MAX_SAFE_INTEGER;
 
-/** A running sum of tokens: plain data, changed in place. */
+/** A running sum of token counts, mutated in place. */
 export type UsageSum = { -readonly [Key in keyof Usage]: Usage[Key] };
 
-/** Adds to a sum. Counts that are missing, or no numbers that a count can be, add nothing. */
+/** Adds a usage to a sum. Missing, negative, non-finite and too large counts add nothing. */
 export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   if (usage === undefined || usage === null) return;
   const input = count(usage.inputTokens);
@@ -16,7 +16,7 @@ export function addUsage(sum: UsageSum, usage: Usage | undefined): void {
   if (usage.cachedInputTokens !== undefined || usage.reasoningTokens !== undefined) addDetails(sum, usage);
 }
 
-// A function of its own: what is short stays part of the loop's own code.
+// A separate function, so that the engine can inline the short caller into the run loop.
 function addDetails(sum: UsageSum, usage: Usage): void {
   if (usage.cachedInputTokens !== undefined) {
     sum.cachedInputTokens = (sum.cachedInputTokens ?? 0) + count(usage.cachedInputTokens);

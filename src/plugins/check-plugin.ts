@@ -7,10 +7,18 @@ import { isPlainObject } from '../internal/plain-data.js';
 import { PluginInvalidError } from './error.js';
 import type { Plugin } from './plugin.js';
 
-const HOOKS = ['onInit', 'onShutdown', 'beforeMessage', 'afterResponse', 'beforeToolExecute', 'afterToolExecute'];
+/** The names of the hooks of a plugin. */
+export const HOOKS = [
+  'onInit',
+  'onShutdown',
+  'beforeMessage',
+  'afterResponse',
+  'beforeToolExecute',
+  'afterToolExecute',
+];
 
-/** Names of hooks in other libraries. */
-const NAMES = {
+/** The hooks, and their names in other libraries. */
+export const HOOK_NAMES = {
   hooks: HOOKS,
   foreign: [
     ['beforeToolExecute', /^((before|wrap)tool(call|use)?|ontool(call|use|start))$/],
@@ -19,6 +27,17 @@ const NAMES = {
     ['afterResponse', /^(after(agent|model|run)|on(agent|run)?end)$/],
   ],
 } as const;
+
+/**
+ * Makes a plugin of an object of a class that has the hooks as its methods. Every other value is returned as it is: the
+ * check of plugins says what is wrong with it.
+ */
+export function pluginFromObject(value: unknown): unknown {
+  if (!isObject(value) || isPlainObject(value) || value.hooks !== undefined) return value;
+  const { name, version, description, tools } = value;
+  const members = { name, version, description, tools, hooks: value };
+  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
+}
 
 /** Throws a PluginInvalidError with everything that is wrong with a plugin. */
 export function validatePlugin(value: unknown): asserts value is Plugin {
@@ -52,8 +71,8 @@ function problemsOfPlugin(value: unknown): string[] {
 
 /** An object of a class may have members of its own; in a literal, an unknown one is most likely a misspelt hook. */
 function unknownHooks(hooks: object): string[] {
-  if (!isPlainObject(hooks)) return misspeltHooks(hooks, NAMES);
+  if (!isPlainObject(hooks)) return misspeltHooks(hooks, HOOK_NAMES);
   return Object.keys(hooks)
     .filter((key) => !HOOKS.includes(key))
-    .map((key) => misspeltHook(key, NAMES) ?? unknownName('member', key, HOOKS));
+    .map((key) => misspeltHook(key, HOOK_NAMES) ?? unknownName('member', key, HOOKS));
 }

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describeError } from '../errors.js';
 import { callable, fullText, object, timerMs, withMethods } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import { pathOf } from './entry.js';
 import { PluginConfigError } from './error.js';
 import { callInTime } from './hooks/call.js';
@@ -90,6 +91,7 @@ export async function readPluginConfig(options: PluginConfigOptions): Promise<Lo
 }
 
 async function findFile(folder: string, appName: string): Promise<string | undefined> {
+  if (workspaceRoots(folder).length === 0) return undefined;
   for (const end of ENDS) {
     const path = join(folder, `${appName}.plugins${end}`);
     if ((await stat(path).catch(() => undefined)) !== undefined) return path;

@@ -1,13 +1,20 @@
 import { describeError, KeelsonError } from '../errors.js';
 
+/** A module, as errors name it: by its package, if it has one, and by its path. */
+interface NamedModule {
+  readonly path: string;
+  readonly packageName?: string | undefined;
+}
+
 /** A plugin module was refused. Nothing of it is in use. */
 export class PluginLoadError extends KeelsonError {
   readonly code = 'ERR_PLUGIN_LOAD';
   /** The module's file. */
   readonly path: string;
 
-  constructor(path: string, problem: string, cause?: unknown) {
-    super(`Plugin ${path} is refused: ${problem}`, { cause });
+  constructor(module: string | NamedModule, problem: string, cause?: unknown) {
+    const { path, packageName }: NamedModule = typeof module === 'string' ? { path: module } : module;
+    super(`Plugin ${packageName === undefined ? path : `${packageName} (${path})`} is refused: ${problem}`, { cause });
     this.path = path;
   }
 }

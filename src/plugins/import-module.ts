@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lossText, readJson } from '../internal/read-json.js';
@@ -39,9 +40,23 @@ const MISPLACED =
  * Imports a file: by the runtime itself, and what it does not take, such as TypeScript, through `jiti` where that is installed.
  * A second import gives the same module, also where the file has changed.
  */
-async function importModule(path: string): Promise<unknown> {
+function importModule(path: string): Promise<unknown> {
+  return importAs(path, pathToFileURL(path).href);
+}
+
+let imports = 0;
+
+/** Imports a file as it is now, also if it was imported before. The modules that it imports stay as they were. */
+export function importAnew(path: string): Promise<unknown> {
+  imports += 1;
+  // A CommonJS module is kept by its path, an ES module by its URL.
+  delete createRequire(path).cache[path];
+  return importAs(path, `${pathToFileURL(path).href}?reload=${imports}`);
+}
+
+async function importAs(path: string, url: string): Promise<unknown> {
   try {
-    return await importNatively(pathToFileURL(path).href);
+    return await importNatively(url);
   } catch (error) {
     const { code = '', message = '', name } = (error ?? {}) as NodeJS.ErrnoException;
     const isRefused = REFUSED.includes(code);
@@ -50,7 +65,8 @@ async function importModule(path: string): Promise<unknown> {
     if (!isMisplaced && !(isHelpless && /\.[cm]?tsx?\b/.test(`${path} ${message}`))) throw error;
     const jiti = await import('jiti').catch(() => undefined);
     // No cache on disk: whoever can write there would choose what is run.
-    if (jiti !== undefined) return jiti.createJiti(path, { fsCache: false }).import(path);
+    if (jiti !== undefined)
+      return jiti.createJiti(path, { fsCache: false, moduleCache: !url.includes('?reload=') }).import(path);
     if (isMisplaced) throw new ModuleFormatError(path, error);
     throw isRefused ? new TypeScriptUnsupportedError(path, error) : error;
   }

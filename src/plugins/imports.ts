@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readBytes } from '../process/files/file-bytes.js';
+import { isInside } from '../process/files/location.js';
 import { PluginUntrustedError } from './error.js';
 import { codeIn, folderOf, isCode, MOST_FILES } from './plugin-folder.js';
 
@@ -14,16 +15,22 @@ interface PluginStart {
   readonly workspaceDir: string;
   /** The files and folders that its entry names, absolute. */
   readonly named: readonly string[];
+  /** The directory of its package. */
+  readonly folder?: string | undefined;
 }
 
 /**
- * The files that a plugin consists of: its own, what it imports by literal relative paths, and what `named` names. A file
- * whose imports cannot all be told adds the code of its folder. Throws PluginUntrustedError where that is the workspace.
+ * The files that a plugin consists of: its own, what it imports by literal relative paths, what `named` names, and the
+ * code of its package. A file whose imports cannot all be told adds the code of its folder. Throws PluginUntrustedError
+ * where that is the workspace.
  */
-export async function filesOf({ path, workspaceDir, named }: PluginStart): Promise<string[]> {
+export async function filesOf({ path, workspaceDir, named, folder: own }: PluginStart): Promise<string[]> {
   const fail = (problem: string) => new PluginUntrustedError(path, problem);
-  const found = new Set([path, ...(await filesNamed(named, { workspaceDir, fail }))]);
+  const ofPackage = own === undefined ? [] : await codeIn(own);
+  const found = new Set([path, ...(await filesNamed(named, { workspaceDir, fail })), ...ofPackage]);
   const root = await realpath(workspaceDir);
+  const realOf = async (file: string) => resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
+  const covered = own === undefined ? [] : [own, await realOf(own)];
   const folders = new Set<string>();
   let [names, bytes] = [0, 0];
   for (const file of found) {
@@ -36,10 +43,9 @@ export async function filesOf({ path, workspaceDir, named }: PluginStart): Promi
     names += paths.length;
     if (names > MOST_NAMES) throw fail(`it names more than ${MOST_NAMES} files`);
     // Some resolve from the folder of a link, others from where it leads. Both are given as paths of the workspace.
-    const real = resolve(workspaceDir, relative(root, await realpath(file).catch(() => file)));
-    for (const each of new Set([file, real])) {
+    for (const each of new Set([file, await realOf(file)])) {
       for (const name of paths) for (const it of await filesAt(name, dirname(each))) found.add(it);
-      if (isComplete) continue;
+      if (isComplete || covered.some((directory) => isInside(each, directory))) continue;
       const folder = await folderOf(each, workspaceDir);
       if (folder === undefined && named.length === 0) throw fail(uncovered(file));
       if (folder === undefined || folders.has(folder)) continue;
@@ -52,7 +58,7 @@ export async function filesOf({ path, workspaceDir, named }: PluginStart): Promi
 
 function uncovered(file: string): string {
   return (
-    `the imports of ${file} cannot all be told (it uses \`require\`, computes an import, or is no valid module), and its ` +
+    `the imports of ${file} cannot all be told (it uses \`require\` or an import such as \`#name\`, computes an import, or is no valid module), and its ` +
     'folder is the workspace itself or lies outside of it. Write each import as a literal, or move the file into a folder ' +
     'of its own. A plugin may also name what it loads in the `files` of its entry.'
   );
@@ -99,7 +105,10 @@ async function importsIn(source: string): Promise<Imports> {
       it.type === 'import-meta' ? urlBefore(text, it.start) : [it.specifier ?? ''],
     );
     const isComputed = imports.some((it) => it.type === 'dynamic' && (it.specifier === undefined || it.glob));
-    return { paths: paths.filter((path) => PATH.test(path)), isComplete: !isComputed && !REQUIRE.test(text) };
+    // A package.json says which file an import such as `#rules` means.
+    const isMapped = paths.some((path) => path.startsWith('#'));
+    const isComplete = !isComputed && !isMapped && !REQUIRE.test(text);
+    return { paths: paths.filter((path) => PATH.test(path)), isComplete };
   } catch {
     // It is JSX, CommonJS that is no module, or not valid.
     return { paths: [], isComplete: false };

@@ -1,11 +1,11 @@
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describeError, type KeelsonError } from '../errors.js';
 import { logFailure } from '../internal/logger.js';
 import { object, texts } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { isInside } from '../process/files/location.js';
 import { configRules, type LoadedPluginConfig } from './config.js';
-import { pathOf, problemsOfEntry } from './entry.js';
+import { problemsOfEntry } from './entry.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
 import { callInTime, type PluginCalling, withoutLimit } from './hooks/call.js';
 import {
@@ -17,6 +17,7 @@ import {
 } from './hooks/hook-manager.js';
 import { partOf } from './hooks/part.js';
 import { type ImportModule, readExports } from './import-module.js';
+import { locatePlugin, type PluginPlace } from './locate/locate-plugin.js';
 import { pluginsOf } from './module.js';
 import type { Plugin, PluginEntry } from './plugin.js';
 import { authorizeImport, type PluginGate } from './trust.js';
@@ -64,6 +65,8 @@ export interface LoadedPlugins {
 
 /** A plugin as the loader goes on with it. */
 export interface LoadedPart extends LoadedPlugin, Member {
+  readonly packageName: string | undefined;
+  readonly options: PluginEntry['options'];
   readonly required: boolean;
 }
 
@@ -129,15 +132,15 @@ class PluginLoading {
     this.calling.signal?.throwIfAborted();
     let made: readonly Member[] = [];
     let loading: Promise<readonly Member[]> | undefined;
-    let { path } = entry;
+    let place: PluginPlace = { path: entry.path };
     const before = this.plugins.length;
     try {
-      path = pathOf(entry, folder);
-      await withoutLimit(() => this.authorize(entry, path), this.calling);
-      const members = this.load(entry, path);
+      place = await locatePlugin(entry, folder);
+      await withoutLimit(() => this.authorize(entry, place), this.calling);
+      const members = this.load(entry, place);
       loading = members;
-      made = await callInTime(`import of ${path}`, () => members, this.calling);
-      for (const member of made) this.plugins.push(this.check(member, entry, path));
+      made = await callInTime(`import of ${place.path}`, () => members, this.calling);
+      for (const member of made) this.plugins.push(this.check(member, entry, place));
     } catch (error) {
       this.plugins.length = before;
       if (made.length > 0) await this.end(made);
@@ -145,7 +148,7 @@ class PluginLoading {
       else loading?.then((late) => this.end(late)).catch(() => {});
       this.calling.signal?.throwIfAborted();
       const isOurs = error instanceof PluginLoadError || error instanceof PluginUntrustedError;
-      this.refuse(entry, isOurs ? error : new PluginLoadError(path, describeError(error), error));
+      this.refuse(entry, isOurs ? error : new PluginLoadError(place, describeError(error), error));
     }
   }
 
@@ -155,26 +158,27 @@ class PluginLoading {
     return new PluginHookManager(this.calling, begun).onShutdown();
   }
 
-  private async authorize(entry: PluginEntry, path: string): Promise<void> {
+  private async authorize(entry: PluginEntry, { path, folder, packageName, isInstalled }: PluginPlace): Promise<void> {
     const { options, workspaceDir, loaded } = this;
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isDirectory()) throw new PluginLoadError(path, 'it is a folder: name the file of the module');
-    if (found?.isFile() !== true) throw new PluginLoadError(path, 'there is no such file');
-    if (loaded.isTrusted) return;
-    const details = { options: entry.options, format: entry.format };
     const { gate } = options;
+    // A host that names a package means its own: one of the same name may lie in a workspace that is not the host's.
+    const isForeign = isInstalled && loaded.path === undefined && gate !== undefined && isInside(path, workspaceDir);
+    if (loaded.isTrusted && !isForeign) return;
+    const details = { options: entry.options, format: entry.format, package: packageName };
     const files = (entry.files ?? []).map((file) => resolve(loaded.folder, file));
-    await authorizeImport({ path, source: loaded.path ?? path, files, details }, { gate, workspaceDir });
+    const own = folder === workspaceDir ? undefined : folder;
+    const source = loaded.path ?? path;
+    await authorizeImport({ path, source, files, folder: own, details }, { gate, workspaceDir });
   }
 
-  private async load(entry: PluginEntry, path: string): Promise<Member[]> {
+  private async load(entry: PluginEntry, { path, packageName }: PluginPlace): Promise<Member[]> {
     const { options, workspaceDir, calling } = this;
     const exports = await readExports(path, options.importModule);
     const host = { workspaceDir, logger: calling.logger, client: options.opencodeClient };
-    const owners = new Map(this.plugins.map((other) => [other.plugin.name, other.path]));
-    const plugins = await pluginsOf(exports, { path, entry, host, owners });
+    const owners = new Map(this.plugins.map((other) => [other.part.name, other.path]));
+    const plugins = await pluginsOf(exports, { path, packageName, entry, host, owners });
     try {
-      return plugins.map((plugin) => ({ plugin, part: partOf(plugin) }));
+      return plugins.map((plugin) => ({ plugin, part: partOf(plugin, packageName) }));
     } catch (error) {
       // One of its tools cannot be used.
       await this.end(plugins.map(({ name, hooks }) => ({ plugin: { name, hooks }, part: partOf({ name, hooks }) })));
@@ -183,20 +187,23 @@ class PluginLoading {
   }
 
   /** Throws if the plugin has the name of another, or a tool with a name that is taken. */
-  private check({ plugin, part }: Member, entry: PluginEntry, path: string): LoadedPart {
-    const twin = this.plugins.find((other) => other.plugin.name === plugin.name);
-    if (twin !== undefined) throw new PluginLoadError(path, `its name "${plugin.name}" is that of ${twin.path}`);
+  private check({ plugin, part }: Member, entry: PluginEntry, place: PluginPlace): LoadedPart {
+    const { path, packageName } = place;
+    const twin = this.plugins.find((other) => other.plugin.name === plugin.name || other.part.name === part.name);
+    if (twin !== undefined) throw new PluginLoadError(place, `its name "${part.name}" is that of ${twin.path}`);
     const taken = new Set(this.options.taken);
     const mayReplace = entry.replace === true && this.loaded.isTrusted;
     const names = part.tools.map(({ name }) => name);
     for (const [at, name] of names.entries()) {
       const other = this.plugins.find((it) => it.part.tools.some((tool) => tool.name === name));
-      const own = names.indexOf(name) < at ? plugin.name : undefined;
-      const owner = other ? `${other.plugin.name} (${other.path})` : (own ?? 'the agent');
+      const own = names.indexOf(name) < at ? part.name : undefined;
+      const owner = other ? `${other.part.name} (${other.path})` : (own ?? 'the agent');
       if (other === undefined && own === undefined && (mayReplace || !taken.has(name))) continue;
-      throw new PluginLoadError(path, `its tool "${name}" of plugin "${plugin.name}" has the name of one of ${owner}`);
+      throw new PluginLoadError(place, `its tool "${name}" of plugin "${part.name}" has the name of one of ${owner}`);
     }
-    return { plugin, part, path, replaced: names.filter((name) => taken.has(name)), required: entry.required === true };
+    const replaced = names.filter((name) => taken.has(name));
+    const { options, required = false } = entry;
+    return { plugin, part, path, packageName, options, replaced, required };
   }
 
   private refuse(entry: PluginEntry, error: KeelsonError): void {

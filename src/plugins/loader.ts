@@ -1,14 +1,15 @@
 import { describeError } from '../errors.js';
-import { boolean, fullText } from '../internal/options/rules.js';
+import { boolean, fullText, object } from '../internal/options/rules.js';
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { cloneData } from '../internal/plain-data.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import { configRules, type LoadedPluginConfig, type PluginConfigOptions, readPluginConfig } from './config.js';
 import { PluginLoadError, PluginUntrustedError } from './error.js';
+import { AgentTools } from './hooks/agent-tools.js';
 import { type PluginCalling, withoutLimit } from './hooks/call.js';
 import { PluginHookManager, resolveCalling } from './hooks/hook-manager.js';
 import { pluginLifecycles } from './hooks/lifecycles.js';
-import { shownTool } from './hooks/tool.js';
+import type { PluginPart } from './hooks/part.js';
 import { type LoadedPart, type LoadPluginsOptions, loadParts, loadRules } from './load-plugins.js';
 import type { PluginContext } from './plugin.js';
 
@@ -16,6 +17,8 @@ import type { PluginContext } from './plugin.js';
 export interface PluginsOptions extends PluginConfigOptions, Omit<LoadPluginsOptions, 'taken' | 'logger' | 'clock'> {
   /** Shown in `status()`; default `plugins`. */
   readonly name?: string | undefined;
+  /** Handed to each plugin as `context.hostConfig`: what the host application has to tell its plugins. */
+  readonly hostConfig?: Readonly<Record<string, unknown>> | undefined;
   /** A configuration that cannot be used is logged, and the agent runs without plugins. */
   readonly optional?: boolean | undefined;
 }
@@ -25,6 +28,7 @@ export interface PluginsStatus {
   /** The configuration file. */
   readonly config: string | undefined;
   readonly plugins: readonly {
+    /** The name of its package, if the entry names one; else its own. */
     readonly name: string;
     readonly version: string | undefined;
     readonly description: string | undefined;
@@ -37,6 +41,7 @@ export interface PluginsStatus {
 const rules = {
   ...configRules,
   opencodeClient: loadRules.opencodeClient,
+  hostConfig: object,
   name: fullText,
   optional: boolean,
 } satisfies OptionTable<PluginsOptions>;
@@ -85,12 +90,14 @@ class Load {
     const { plugins: found, failures } = await loadParts(loaded, { ...this.options, logger, taken, signal });
     this.failures.push(...failures.map(({ message }) => message));
     const manager = new PluginHookManager(this.calling, found);
+    const tools = new AgentTools(this.host, manager);
     try {
-      await this.initialise(manager, found, loaded);
+      await this.initialise(found, loaded, { manager, tools });
       const ready = found.filter(({ part }) => manager.parts.includes(part));
       this.use(ready);
       return { config: loaded.path, plugins: ready.map(statusOf), failures: this.failures };
     } catch (error) {
+      tools.clear();
       await manager.onShutdown();
       throw error;
     }
@@ -109,26 +116,26 @@ class Load {
 
   /** Takes out the plugins whose `onInit` fails. Each of them sees the tools of all. */
   private async initialise(
-    manager: PluginHookManager,
     found: readonly LoadedPart[],
     { config }: LoadedPluginConfig,
+    { manager, tools }: { readonly manager: PluginHookManager; readonly tools: AgentTools },
   ): Promise<void> {
-    const { host } = this;
-    const tools = () => [...host.tools(), ...manager.parts.flatMap((part) => part.tools)];
-    const context: PluginContext = {
+    const { host, options } = this;
+    const contextOf = (part: PluginPart): PluginContext => ({
       get config() {
         return cloneData(config);
       },
-      toolRegistry: {
-        list: () => [...new Set(tools().map((tool) => tool.name))],
-        get: (name) => shownTool(tools().findLast((tool) => tool.name === name)),
-      },
-    };
-    const failed = await manager.onInit(context);
+      options: cloneData(found.find((it) => it.part === part)?.options),
+      hostConfig: options.hostConfig,
+      toolRegistry: tools.registryOf(part),
+    });
+    const failed = await manager.initialiseEach(contextOf);
     host.signal?.throwIfAborted();
     for (const { plugin, error } of failed) {
-      const { path = plugin.name, required } = found.find((it) => it.plugin === plugin) ?? {};
-      const refusal = new PluginLoadError(path, `its onInit failed: ${describeError(error)}`, error);
+      const loaded = found.find((it) => it.plugin === plugin);
+      const { required, ...place } = loaded ?? { path: plugin.name };
+      if (loaded) tools.clear(loaded.part);
+      const refusal = new PluginLoadError(place, `its onInit failed: ${describeError(error)}`, error);
       if (required) throw refusal;
       this.failures.push(refusal.message);
     }
@@ -142,7 +149,7 @@ class Load {
   }
 }
 
-function statusOf({ plugin, path }: LoadedPart): PluginsStatus['plugins'][number] {
-  const { name, version, description } = plugin;
-  return { name, version, description, path };
+function statusOf({ plugin, part, path }: LoadedPart): PluginsStatus['plugins'][number] {
+  const { version, description } = plugin;
+  return { name: part.name, version, description, path };
 }

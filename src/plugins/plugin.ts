@@ -17,18 +17,32 @@ export interface ToolExecutionResult {
   readonly isError?: boolean | undefined;
 }
 
-/** The tools of the agent as they are when it is asked. */
+/** Tools by name. In an agent these are all tools that the agent has at the moment of the call. */
 export interface PluginToolRegistry {
   /** Their names. */
   list(): string[];
   /** What the model is told of one; a copy. */
   get(name: string): Pick<AgentTool, 'name' | 'description' | 'inputSchema'> | undefined;
+  /**
+   * Adds a tool. An agent offers it from the next run on, until it is closed. Throws ToolInvalidError if the tool cannot
+   * be used, PluginConflictError if its name is taken, and AgentClosedError after the agent was closed.
+   */
+  register(tool: AgentTool): void;
+  /**
+   * Runs a tool outside of any run, with checked arguments and past the tool hooks of the plugins. Other lifecycles of an
+   * agent, such as an approval, do not see the call. Whatever goes wrong is an error result; it never rejects.
+   */
+  execute(name: string, input: Record<string, unknown>): Promise<ToolExecutionResult>;
 }
 
 /** What `onInit` is given. */
 export interface PluginContext {
   /** The configuration as it was loaded; a copy. */
   readonly config: PluginConfig;
+  /** The options of the plugin's own entry; a copy. */
+  readonly options?: Record<string, unknown> | undefined;
+  /** The `hostConfig` that the host application gave. */
+  readonly hostConfig?: Readonly<Record<string, unknown>> | undefined;
   readonly toolRegistry: PluginToolRegistry;
 }
 
@@ -61,7 +75,10 @@ export interface PluginHooks {
   ): Awaitable<ToolExecutionResult>;
 }
 
-/** What a plugin module exports as its default, or makes by a factory. */
+/**
+ * What a plugin module exports as its default, or makes by a factory. A class serves as well: it is constructed with the
+ * options of its entry, and may have the hooks as its methods.
+ */
 export interface Plugin {
   /** 1–128 characters, and no other plugin's. Named in errors. */
   readonly name: string;
@@ -77,9 +94,12 @@ export type PluginFactory = (options?: Record<string, unknown>) => Awaitable<Plu
 
 /** One plugin of a configuration. */
 export interface PluginEntry {
-  /** Of the module, relative to the folder of the configuration file. */
+  /**
+   * A file or directory, relative to the directory of the configuration file; or, if there is none, the name of a package
+   * in the `node_modules` of that directory or of one above it, such as `my-plugin` or `@acme/plugins/guard`.
+   */
   readonly path: string;
-  /** Handed to the factory. */
+  /** Handed to the factory or to the constructor of the class, and in the context of `onInit`. */
   readonly options?: Record<string, unknown> | undefined;
   /** Default true. With false the module is not even imported. */
   readonly enabled?: boolean | undefined;

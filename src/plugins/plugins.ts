@@ -16,7 +16,7 @@ export {
   type HookManager,
   type HookManagerOptions,
 } from './hooks/hook-manager.js';
-export { createToolRegistry, type ToolRegistry } from './hooks/tool-registry.js';
+export { createToolRegistry } from './hooks/tool-registry.js';
 export type { ImportModule } from './import-module.js';
 export { type LoadedPlugin, type LoadedPlugins, type LoadPluginsOptions, loadPlugins } from './load-plugins.js';
 export { type PluginsOptions, type PluginsStatus, plugins } from './loader.js';

@@ -45,6 +45,8 @@ export interface UntrustedFile {
   readonly source: string;
   /** More files and folders that it consists of, absolute. */
   readonly files?: readonly string[];
+  /** The directory of its package. The approval covers all code in there. */
+  readonly folder?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
@@ -53,12 +55,12 @@ export interface UntrustedFile {
  * PluginUntrustedError when the gate says no, when there is no gate, and when those files cannot be told.
  */
 export async function authorizeImport(file: UntrustedFile, { gate, workspaceDir }: PluginTrust): Promise<void> {
-  const { path, source, files: named = [], details = {} } = file;
+  const { path, source, files: named = [], folder, details = {} } = file;
   if (gate === undefined) {
     throw new PluginUntrustedError(path, 'there is no gate to ask. Name the file in `config`, or give a `gate`.');
   }
   const name = relative(workspaceDir, path).replaceAll(sep, '/');
-  const found = await filesOf({ path, workspaceDir, named });
+  const found = await filesOf({ path, workspaceDir, named, folder });
   const files = found.map((it) => relative(workspaceDir, it).replaceAll(sep, '/'));
   const decision = await gate.authorize({
     ...({ kind: 'plugin', scope: 'workspace' } as const),

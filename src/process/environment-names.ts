@@ -1,20 +1,25 @@
-/** What a program from the workspace gets of this process's environment. A `*` at the end stands for any rest. */
+/**
+ * Variables of this process that a program inherits if the workspace configures it. A trailing `*` matches any ending.
+ */
 export const INHERITED_NAMES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TZ', 'TMPDIR'],
-  // What programs on Windows do not start without.
+  // Windows programs fail to start without these.
   ...['PATHEXT', 'SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'TEMP', 'TMP', 'USERPROFILE', 'USERNAME'],
   ...['HOMEDRIVE', 'HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'ProgramData', 'ProgramFiles', 'ProgramFiles(x86)'],
   ...['NUMBER_OF_PROCESSORS', 'PROCESSOR_ARCHITECTURE', 'OS'],
 ];
 
-/** Variables that make another program run, or the same one run something else: no item may set them. */
+/**
+ * Variables that can make a process run different code. No configuration may set them. A trailing `*` matches any
+ * ending.
+ */
 export const REFUSED_NAMES: readonly string[] = [
   ...['PATH', 'PATHEXT', 'ComSpec', 'IFS'],
-  // The dynamic linker and the C library.
+  // Read by the dynamic linker and the C library.
   ...['LD_*', 'DYLD_*', 'GCONV_PATH', 'GLIBC_TUNABLES', 'LOCPATH', 'NLSPATH', 'HOSTALIASES', 'RESOLV_HOST_CONF'],
-  // Shells.
+  // Read by shells.
   ...['BASH_ENV', 'BASH_FUNC_*', 'BASHOPTS', 'SHELLOPTS', 'ENV', 'ZDOTDIR', 'FPATH', 'PROMPT_COMMAND', 'PS4', 'CDPATH'],
-  // Interpreters.
+  // Read by language interpreters.
   ...['NODE_OPTIONS', 'NODE_PATH', 'NODE_REPL_EXTERNAL_MODULE', 'BUN_*', 'DENO_*', 'NPM_CONFIG_*'],
   ...['PYTHONPATH', 'PYTHONSTARTUP', 'PYTHONHOME', 'PYTHONINSPECT', 'PYTHONUSERBASE', 'PYTHONBREAKPOINT'],
   ...['PYTHONWARNINGS', 'PYTHONEXECUTABLE', 'PYTHONPLATLIBDIR', 'PYTHONPYCACHEPREFIX'],
@@ -22,21 +27,21 @@ export const REFUSED_NAMES: readonly string[] = [
   ...['LUA_INIT*', 'LUA_PATH*', 'LUA_CPATH*', 'JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS', 'JDK_JAVA_OPTIONS', 'CLASSPATH'],
   ...['DOTNET_STARTUP_HOOKS', 'DOTNET_ROOT*', 'DOTNET_ADDITIONAL_DEPS', 'DOTNET_SHARED_STORE', 'CORECLR_*', 'COR_*'],
   ...['R_PROFILE*', 'R_ENVIRON*', 'JULIA_*', 'ERL_*', 'GUILE_*', 'TCLLIBPATH', 'CARGO_*', 'RUSTC*', 'GOFLAGS'],
-  // Programs that start what a variable names, or load it.
+  // Read by programs that run or load the file that the variable names.
   ...['GIT_*', 'SSH_ASKPASS*', 'SUDO_ASKPASS', 'EDITOR', 'VISUAL', 'PAGER', 'LESSOPEN', 'LESSCLOSE', 'BROWSER'],
   ...['OPENSSL_CONF', 'OPENSSL_MODULES', 'OPENSSL_ENGINES', 'MAKEFLAGS', 'MAKEFILES', 'GNUMAKEFLAGS', 'TAR_OPTIONS'],
   ...['SHELL', 'MANPAGER', 'SYSTEMD_PAGER', 'RSYNC_RSH', 'SVN_SSH', 'HGRCPATH', 'KUBECONFIG', 'NODE_COMPILE_CACHE'],
   ...['RIPGREP_CONFIG_PATH', 'WGETRC', 'CURL_HOME', 'VIMINIT', 'EXINIT', 'AWKPATH', 'AWKLIBPATH'],
-  // What stands in the place of an interpreter and chooses it, and where packages to be run come from.
+  // Read by version managers to choose an interpreter, and by package managers to choose a package source.
   ...['PYENV_*', 'RBENV_*', 'NODENV_*', 'ASDF_*', 'MISE_*', 'VOLTA_*', 'JAVA_HOME', 'CLOUDSDK_PYTHON*', 'COREPACK_*'],
   ...['YARN_*', 'PIP_*', 'UV_INDEX*', 'UV_DEFAULT_INDEX', 'UV_EXTRA_INDEX_URL', 'UV_FIND_LINKS', 'UV_CONFIG_FILE'],
   ...['UV_PYTHON*', 'PYTHON_PRESITE', 'PSModulePath', 'SystemRoot', 'windir', 'LESS', 'MAVEN_OPTS', 'GRADLE_OPTS'],
   ...['BASH_LOADABLES_PATH', 'PYTEST_ADDOPTS', 'PYTEST_PLUGINS', 'TS_NODE_*'],
-  // Where shells, git and many others look for a configuration that names programs.
+  // Directories where shells, git and other programs look for a configuration file that can name programs.
   ...['HOME', 'USERPROFILE', 'XDG_CONFIG_HOME', 'XDG_CONFIG_DIRS', 'XDG_DATA_HOME', 'XDG_DATA_DIRS'],
 ];
 
-/** What providers of models take as a credential: no program gets them unless the user says so. */
+/** API keys of model providers. No program inherits them unless the user's configuration allows it. */
 export const CREDENTIAL_NAMES: readonly string[] = [
   ...['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
   ...['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_APPLICATION_CREDENTIALS'],

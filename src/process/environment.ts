@@ -5,36 +5,42 @@ const INHERITED = listOf(INHERITED_NAMES);
 const REFUSED = listOf(REFUSED_NAMES);
 const CREDENTIALS = listOf(CREDENTIAL_NAMES);
 
-/** An environment as a process gets it. */
+/** Environment variables of a process, by name. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** From what the environment of a program is made. */
+/** Inputs for the environment of a child process. */
 export interface EnvironmentSource {
   /** The environment of this process. */
   readonly parent: NodeJS.ProcessEnv;
-  /** What the program gets in any case, such as declared settings; wins over what is inherited. */
+  /** Variables to add, for example those that a hook declares. They win over inherited variables. */
   readonly additions?: Environment | undefined;
-  /** Folders that the PATH of the program may not lead into, such as the workspace. */
+  /** Directories that no PATH entry of the child process may lie in, for example the workspace. */
   readonly exclude: readonly string[];
 }
 
-/** The environment of a program from the workspace: a short list of names, and what it was given. */
+/**
+ * Returns the environment of a program that the workspace configures: the variables in `INHERITED_NAMES`, and
+ * `additions`.
+ */
 export function workspaceEnvironment(source: EnvironmentSource): Environment {
   return compose(source, (name) => isListed(name, INHERITED));
 }
 
-/** The environment of a program of the user's: everything but the credentials of model providers, and `withheld`. */
+/**
+ * Returns the environment of a program that the user configures.
+ * Inherits every variable except API keys of model providers and the names in `withheld`; adds `additions`.
+ */
 export function userEnvironment(source: EnvironmentSource, withheld: readonly string[] = []): Environment {
   const secret = withheld.length === 0 ? CREDENTIALS : listOf([...CREDENTIAL_NAMES, ...withheld]);
   return compose(source, (name) => !isListed(name, secret));
 }
 
-/** Whether a variable can make another program run than the one that was meant: no item may set it. */
+/** True if the variable can make a process run different code, so that configuration must not set it. */
 export function isRefusedName(name: string): boolean {
   return isListed(name, REFUSED);
 }
 
-/** Whether a variable can have this name at all. */
+/** True if the operating system accepts the string as the name of a variable. */
 export function isVariableName(name: string): boolean {
   return name !== '' && !name.includes('=') && !name.includes('\0');
 }
@@ -53,12 +59,12 @@ function compose(
   return Object.freeze(Object.fromEntries(env));
 }
 
-/** Upper and lower case are the same: on Windows they are, and elsewhere some programs read either. */
+/** Compares names without case: Windows does so, and some Unix programs read a variable in either case. */
 function fold(name: string): string {
   return name.toUpperCase();
 }
 
-/** Upper-case names, and the starts of names that ended with a `*`. */
+/** Variable names in upper case: full names, and prefixes that had a trailing `*`. */
 interface NameList {
   readonly whole: ReadonlySet<string>;
   readonly starts: readonly string[];
@@ -77,7 +83,7 @@ function listOf(names: readonly string[]): NameList {
   };
 }
 
-/** The name of an application as the start of names of variables. */
+/** Returns the application name as a prefix of variable names: upper case, every other character replaced by `_`. */
 export function variablePrefix(appName: string): string {
   return appName.toUpperCase().replace(/[^A-Z0-9]/g, '_');
 }

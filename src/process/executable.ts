@@ -3,35 +3,43 @@ import { delimiter, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { isInside, realLocation } from './files/location.js';
 import { explainSpawnError, failure, findBadExecutable, type SpawnFailure } from './spawn-failure.js';
 
-/** Where a program is looked for. */
+/** A command to find, and the directories to search. */
 export interface ExecutableSearch {
-  /** An absolute path, a path relative to `base`, or a bare name, which is looked up in `path`. */
+  /** An absolute path, a path relative to `base`, or a bare name, which is searched for in `path`. */
   readonly command: string;
   readonly base: string;
-  /** The text of a PATH variable. */
+  /** The value of a PATH variable. */
   readonly path: string | undefined;
-  /** Folders that no bare name may lead into, such as the workspace. */
+  /** Directories that a bare name must not resolve into, for example the workspace. */
   readonly exclude: readonly string[];
-  /** Whether a program that is given by its path is only located, since whoever starts it looks at it. Default false. */
+  /** If true, a command given as a path is resolved but not checked for being executable. Default false. */
   readonly unseen?: boolean | undefined;
 }
 
 /** A program that was found. */
 export interface Executable {
-  /** What it was found as. Programs that look at their own name want it as `argv0`. */
+  /** The path before links are followed. Pass it as `argv0` to programs that read their own name. */
   readonly path: string;
-  /** The same with every link followed: this is what is to be spawned. */
+  /** The path with every link followed. Spawn this one. */
   readonly realPath: string;
 }
 
 /**
- * Finds the program that a command names, or says why there is none. A bare name is looked up in the absolute entries of
- * PATH that lie outside of `exclude`, by their text and with links followed, and so must the program itself.
+ * Finds the program that a command names, or returns the reason for the failure.
+ *
+ * A bare name is searched for in the absolute entries of PATH. Entries and programs inside `exclude` are skipped, both
+ * as written and with links followed.
  */
 export function resolveExecutable(search: ExecutableSearch): Executable | { failure: SpawnFailure } {
   const { command, base } = search;
   if (command === '' || command.includes('\0')) {
-    return { failure: failure('bad-argument', 'The command is empty or holds a NUL', 'Name a program.') };
+    return {
+      failure: failure(
+        'bad-argument',
+        'The command must be a string without NUL that is not empty',
+        'Name a program, or give its path.',
+      ),
+    };
   }
   if (isAbsolute(command) || command.includes('/') || command.includes(sep)) {
     const path = resolve(base, command);
@@ -64,17 +72,17 @@ function searchPath({ command, path, exclude }: ExecutableSearch) {
     }
   }
   const hint = /\s/.test(command)
-    ? 'Give its arguments as a list of their own.'
-    : 'Install it, or give its absolute path; PATH entries that are relative or in the workspace do not count.';
-  return { failure: unfit ?? failure('not-found', `"${command}" is in no folder of PATH`, hint) };
+    ? 'Pass the arguments as a separate list.'
+    : 'Install it, or give its absolute path; relative PATH entries and those in the workspace are ignored.';
+  return { failure: unfit ?? failure('not-found', `"${command}" was not found in PATH`, hint) };
 }
 
-/** A batch file needs a shell, so it is none of them. */
+/** Leaves out batch files on Windows, because they need a shell. */
 function candidateNames(command: string): string[] {
   return process.platform === 'win32' && extname(command) === '' ? [`${command}.exe`, `${command}.com`] : [command];
 }
 
-/** A PATH without the entries that are empty, relative, or in one of the folders. */
+/** Returns a PATH value without the entries that are empty, relative or inside an excluded directory. */
 export function safePath(path: string | undefined, exclude: readonly string[]): string {
   return safePathEntries(path, exclude).join(delimiter);
 }
@@ -83,8 +91,8 @@ const MANY_PATHS = 100;
 const knownEntries = new Map<string, readonly string[]>();
 
 /**
- * Looked up once for each PATH: whoever could make an entry or a folder lead elsewhere later could as well put a program
- * into it, and where the program itself lies is looked at each time.
+ * Cached per PATH value. A cached entry is safe: somebody who can redirect a PATH entry later could also put a program
+ * into it. The location of the program itself is checked on every call.
  */
 function safePathEntries(path = '', exclude: readonly string[]): readonly string[] {
   const key = [path, ...exclude].join('\0');

@@ -4,8 +4,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 const live = new Set<Kill>();
 
 /**
- * Has `kill` called where this process ends before the returned function was called. There is one listener an event,
- * however many groups live, and none while none does.
+ * Calls `kill` when this process ends, unless the returned function was called before. All registered callbacks share
+ * one listener per event, which is removed with the last callback.
  */
 export function killAtHostExit(kill: Kill): () => void {
   if (live.size === 0) listen();
@@ -15,14 +15,14 @@ export function killAtHostExit(kill: Kill): () => void {
   };
 }
 
-/** Whether the host has a handler of its own for a signal: another one than `ours`. */
+/** True if the host application has its own handler for the signal, other than `ours`. */
 export function isHandled(signal: NodeJS.Signals, ours?: NodeJS.SignalsListener): boolean {
   return process.listeners(signal).some((listener) => listener !== onSignal && listener !== ours);
 }
 
 function listen(): void {
   process.on('exit', onExit);
-  // First in line: a `once` handler of the host's is off the list by the time that it runs.
+  // Prepended, so that `isHandled` still sees a `once` handler of the host: Node removes it before it runs.
   for (const signal of SIGNALS) process.prependListener(signal, onSignal);
 }
 
@@ -36,9 +36,10 @@ function onExit(): void {
 }
 
 /**
- * A listener takes the place of what a signal does by default. Where it is ours alone, everything is killed and the
- * signal raised again. Where the host has its own, the groups are asked to end, and ours is off the list while the
- * others run: some end the process only where they find themselves alone.
+ * Replaces the default action of a signal, because a listener disables that action.
+ *
+ * If the host has no handler, kills every group and raises the signal again. If it has one, sends SIGTERM to every
+ * group. This listener is removed while the host's handlers run, since some exit only if no other listener exists.
  */
 function onSignal(signal: NodeJS.Signals): void {
   process.off(signal, onSignal);

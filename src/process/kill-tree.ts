@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 
-/** What killing needs of the machine. */
+/** The system calls that killing needs. Tests replace them. */
 export interface KillHost {
   readonly platform: NodeJS.Platform;
   readonly kill: (pid: number, signal: NodeJS.Signals) => void;
@@ -18,18 +18,19 @@ const thisHost: KillHost = {
 };
 
 /**
- * Sends a signal to every process of the group that `pid` leads. One that is gone is no failure.
+ * Sends a signal to every process in the group that `pid` leads. A group that has ended is ignored.
  *
- * Windows has no groups and no signals: there the tree is ended at once, whatever the signal. No test ran there.
+ * Windows has no process groups or signals: there the process tree is ended with `taskkill`, for every signal. This was
+ * never tested on Windows.
  */
 export function killTree(pid: number, signal: NodeJS.Signals, host: KillHost = thisHost): void {
-  // 0 would be our own group, 1 everything that we may signal.
+  // 0 would signal our own group, and 1 every process that we may signal.
   if (!(pid > 1)) return;
   if (host.platform === 'win32') return killOnWindows(pid, host);
   try {
     host.kill(-pid, signal);
   } catch {
-    // ESRCH: nobody is left. EPERM: macOS says so of a group whose members are zombies.
+    // ESRCH: the group has ended. EPERM: macOS reports it for a group of zombies.
   }
 }
 

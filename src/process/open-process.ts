@@ -3,26 +3,26 @@ import { systemClock } from '../internal/clock.js';
 import { GRACE_MS, type GroupEnd, type GroupOptions, ProcessGroup } from './process-group.js';
 import { explainSpawnError, findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
-/** A program that lives until it is stopped. */
+/** Options of a program that runs until it is stopped. */
 export interface OpenProcessOptions extends GroupOptions {
-  /** Ends the group when it aborts, without waiting for the end of its input to be noticed. */
+  /** Terminates the process group at once when aborted, unlike `stop`, which first ends the input. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A running program with its pipes. Somebody has to read `stdout`. */
+/** A running program and its pipes. The caller must read `stdout`, or the program blocks when the pipe is full. */
 export interface OpenProcess {
   readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
-  /** The last of what it wrote to its standard error. */
+  /** Returns the last output on standard error, up to `stderrBytes`. */
   stderr(): string;
-  /** Resolves when it has ended, by itself or not. */
+  /** Resolves when the program has ended, for any reason. */
   readonly ended: Promise<GroupEnd>;
-  /** Ends its input, after two seconds asks the group to end, and after two more kills it. */
+  /** Ends the input, sends SIGTERM after two seconds, and SIGKILL after two more. */
   stop(): Promise<GroupEnd>;
 }
 
-/** Starts a program, and resolves once it runs, or with the reason why it does not. */
+/** Starts a program. Resolves when it runs, or with the failure if it cannot be started. */
 export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess | { failure: SpawnFailure }> {
   const found = findSpawnFailure(options);
   if (found) return { failure: found };

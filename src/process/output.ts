@@ -1,15 +1,15 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A piece of output as bytes: a stream that an injected `spawn` gives may hand out texts. */
+/** Returns a chunk of output as bytes. Streams of an injected `spawn` may emit strings. */
 export function bytesOf(chunk: Buffer | string): Buffer {
   return typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
 }
 
-/** The first bytes of a stream, up to a limit. */
+/** Keeps the first bytes of a stream, up to a limit. */
 export class OutputHead {
   private readonly chunks: Buffer[] = [];
   private size = 0;
-  /** Whether there was more than the limit. */
+  /** True if the stream was longer than the limit. */
   truncated = false;
 
   constructor(private readonly limit: number) {}
@@ -22,7 +22,7 @@ export class OutputHead {
     this.size += Math.min(chunk.length, room);
   }
 
-  /** The bytes as UTF-8, decoded as a whole; a character that the limit cut in two is left out. */
+  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
   text(): string {
     if (this.size === 0) return '';
     const bytes = Buffer.concat(this.chunks);
@@ -32,11 +32,13 @@ export class OutputHead {
 
 const MANY_CHUNKS = 256;
 
-/** The last bytes of a stream, up to a limit. Takes at most about twice its limit, however long the stream is. */
+/**
+ * Keeps the last bytes of a stream, up to a limit. Uses about twice that much memory at most, for any length of stream.
+ */
 export class OutputTail {
   private chunks: Buffer[] = [];
   private size = 0;
-  /** Whether there was more than the limit. */
+  /** True if the stream was longer than the limit. */
   truncated = false;
 
   constructor(private readonly limit: number) {}
@@ -48,7 +50,7 @@ export class OutputTail {
     if (this.size > 2 * this.limit || this.chunks.length > MANY_CHUNKS) this.compact();
   }
 
-  /** The bytes as UTF-8; a character that the limit cut in two is left out. */
+  /** Returns the bytes decoded as UTF-8. Leaves out a character that the limit cut in two. */
   text(): string {
     if (this.size === 0) return '';
     this.compact();
@@ -56,7 +58,7 @@ export class OutputTail {
     return bytes.subarray(this.truncated ? firstWhole(bytes) : 0).toString('utf8');
   }
 
-  /** A copy, so that a few bytes do not keep the large block alive that they were read into. */
+  /** Copies the bytes, because a slice of a large read buffer would keep the whole buffer in memory. */
   private compact(): void {
     const bytes = Buffer.concat(this.chunks);
     const kept = Buffer.from(bytes.subarray(Math.max(0, bytes.length - this.limit)));
@@ -65,10 +67,10 @@ export class OutputTail {
   }
 }
 
-/** Where the first character begins that is whole. */
+/** Returns the index of the first complete UTF-8 character. */
 function firstWhole(bytes: Buffer): number {
   const head = bytes.subarray(0, 4);
   const at = head.findIndex((byte) => (byte & 0xc0) !== 0x80);
-  // Four such bytes in a row are no text in any case.
+  // Four continuation bytes in a row are invalid UTF-8, so nothing is skipped.
   return at < 0 && head.length < 4 ? head.length : Math.max(0, at);
 }

@@ -7,44 +7,52 @@ import { killTree } from './kill-tree.js';
 import { bytesOf, OutputTail } from './output.js';
 import { explainStart, type SpawnFailure, type SpawnTarget } from './spawn-failure.js';
 
-/** As `spawn` of node:child_process. What comes of another class is ended by its `kill`, which stands for all it started. */
+/**
+ * The signature of `spawn` in node:child_process.
+ * If it returns an object that is not a `ChildProcess`, its `kill` method is called and must end every process it
+ * started.
+ */
 export type Spawn = (command: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
-/** What a group is started with. Its environment is exactly `env`: nothing is inherited. */
+/** Options of a process group. The environment is exactly `env`: nothing is inherited. */
 export interface GroupOptions extends SpawnTarget {
-  /** What the program is told that it was called as; default: `command`. */
+  /** The program's own name as it sees it (`argv[0]`). Default: `command`. */
   readonly argv0?: string | undefined;
   readonly stderrBytes?: number | undefined;
+  /** Called with each chunk of the standard error, as it is read. */
+  readonly onStderr?: ((chunk: Buffer) => void) | undefined;
   readonly spawn?: Spawn | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** How a group ended. */
+/** The result of a process group that has ended. */
 export interface GroupEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly failure: SpawnFailure | undefined;
-  /** Whether a process that had left the group still held the output: it was let go, and may live on. */
+  /** True if a process outside the group still held the output open. That process was not killed. */
   readonly detachedChild: boolean;
 }
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 export const GRACE_MS = 2_000;
-/** How long what is left of a group may keep the output open after its leader's exit. */
+/** Time that other processes of the group may hold the output open after the first process has exited. */
 const DRAIN_MS = 500;
-/** How long the end may take after SIGKILL. */
+/** Time that the group may take to end after SIGKILL. */
 const FORCE_MS = 300;
 const STDERR_BYTES = 65_536;
 
 /**
- * A child process and all that it starts, as one process group, which ends with its leader: what is left of it is
- * killed then. Only what opened a session or a group of its own (`setsid`, `set -m` of a shell) gets away.
+ * A child process and every process it starts, as one process group. When the child process exits, the others in the
+ * group are killed.
+ *
+ * A process that creates its own session or group (`setsid`, `set -m` in a shell) is not killed.
  */
 export class ProcessGroup {
   readonly stderr: OutputTail;
-  /** Whether it was told to end because this process was. */
+  /** True if the group was signalled because this process is ending. */
   toldByHost = false;
-  /** Resolves once, whatever happens: at the latest so long after `terminate` as its grace and a moment. */
+  /** Resolves once and never rejects. After `terminate` it resolves within the grace time plus 300 milliseconds. */
   readonly ended: Promise<GroupEnd>;
   private readonly clock: Clock;
   private readonly timers: unknown[] = [];
@@ -69,14 +77,14 @@ export class ProcessGroup {
     this.listen();
   }
 
-  /** Starts the group. A failure that shows only later is in `ended`. */
+  /** Starts the process. A failure that the system reports later is in the result of `ended`. */
   static start(options: GroupOptions): ProcessGroup | SpawnFailure {
     const { command, args = [], cwd, env, argv0 } = options;
     try {
       const child = (options.spawn ?? spawn)(command, [...args], {
         ...(cwd !== undefined && { cwd }),
         ...(argv0 !== undefined && { argv0 }),
-        // Node may add to it.
+        // Copied, because Node may add variables to the object.
         env: { ...env },
         detached: process.platform !== 'win32',
         stdio: 'pipe',
@@ -88,12 +96,12 @@ export class ProcessGroup {
     }
   }
 
-  /** Whether the leader has exited. */
+  /** True if the first process of the group has exited. */
   get exited(): boolean {
     return this.exit !== undefined;
   }
 
-  /** SIGTERM to the group, SIGKILL after the grace, then the pipes are destroyed. A second call changes nothing. */
+  /** Sends SIGTERM to the group, sends SIGKILL after `graceMs`, then destroys the pipes. Later calls have no effect. */
   terminate(graceMs: number = GRACE_MS): Promise<GroupEnd> {
     if (this.state === 'running') {
       this.state = 'ending';
@@ -105,20 +113,24 @@ export class ProcessGroup {
 
   private listen(): void {
     const { child } = this;
-    // One that ends without reading its input breaks the pipe.
+    // A program that exits without reading its input makes writes fail with EPIPE.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {});
-    child.stderr?.on('data', (chunk: Buffer | string) => this.stderr.push(bytesOf(chunk)));
+    child.stderr?.on('data', (chunk: Buffer | string) => {
+      const bytes = bytesOf(chunk);
+      this.stderr.push(bytes);
+      this.options.onStderr?.(bytes);
+    });
     child.on('error', (error) => {
       if (child.pid === undefined) this.settle(explainStart(error, this.options));
     });
     child.on('exit', (exitCode, signal) => {
       this.exit = { exitCode, signal };
-      // Most often all has been read by then.
+      // The pipes are usually closed by now.
       if (child.stdout?.closed && child.stderr?.closed) this.settle();
       else this.killAfter(DRAIN_MS);
     });
     child.on('close', (exitCode, signal) => {
-      // What an injected `spawn` gives may say only this.
+      // An object from an injected `spawn` may emit only `close`.
       this.exit ??= { exitCode, signal };
       this.settle();
     });
@@ -126,7 +138,7 @@ export class ProcessGroup {
 
   private kill(signal: NodeJS.Signals): void {
     const { child } = this;
-    // The pid of what an injected `spawn` made up may be anybody's.
+    // The pid of an object from an injected `spawn` may belong to an unrelated process.
     if (!(child instanceof ChildProcess)) this.exited || (child as Partial<ChildProcess>).kill?.(signal);
     else if (child.pid !== undefined) killTree(child.pid, signal);
   }
@@ -156,7 +168,7 @@ export class ProcessGroup {
   }
 }
 
-/** Whether a pipe is open although there is nothing left to read: somebody else has its other end. */
+/** True if the pipe is open and empty: another process still holds its write end. */
 function isHeld(pipe: Readable | null | undefined): boolean {
   return pipe?.destroyed === false && pipe.readableLength === 0;
 }

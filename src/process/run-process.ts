@@ -5,29 +5,35 @@ import { bytesOf, OutputHead } from './output.js';
 import { type GroupOptions, ProcessGroup } from './process-group.js';
 import { findSpawnFailure, type SpawnFailure } from './spawn-failure.js';
 
-/** One run of a program. */
+/** Options of one run of a program. */
 export interface RunProcessOptions extends Omit<GroupOptions, 'stderrBytes'> {
-  /** All that the program gets on its standard input, which then ends. A function is called while it starts. */
+  /**
+   * The complete standard input. A function is called when the process starts; what it throws is thrown to the caller.
+   */
   readonly stdin?: string | Uint8Array | (() => string) | undefined;
-  /** When the group is ended; the result is there within three seconds more. */
+  /**
+   * Time limit in milliseconds, after which the process group is terminated. The result follows within three seconds.
+   */
   readonly timeoutMs: number;
-  /** How long it may take to end once it is told to. Default 2,000, which is the most. */
+  /** Time between SIGTERM and SIGKILL. Default 2,000; longer times are not supported. */
   readonly graceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly limits?: ProcessLimits | undefined;
 }
 
-/** How much output is kept. */
+/** Limits for the captured output. */
 interface ProcessLimits {
-  /** A program that writes more is ended: what it wrote is of no use cut. Default 1 MiB. */
+  /** Size limit of standard output. A program that exceeds it is terminated. Default 1 MiB. */
   readonly stdoutBytes?: number | undefined;
-  /** Of a longer text the end is kept. Default 64 KiB. */
+  /** Size limit of standard error. If there is more, the last bytes are kept. Default 64 KiB. */
   readonly stderrBytes?: number | undefined;
 }
 
-/** What came of one run of a program. */
+/** The result of one run of a program. */
 export interface ProcessResult {
-  /** What ended it. With `output-limit` it wrote too much; only `exited` says that it came to its own end. */
+  /**
+   * The reason why the program ended. `exited` is the only normal end; `output-limit` means too much standard output.
+   */
   readonly outcome: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'output-limit' | 'spawn-failed';
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -35,11 +41,11 @@ export interface ProcessResult {
   readonly stdoutTruncated: boolean;
   readonly stderr: string;
   readonly stderrTruncated: boolean;
-  /** Why it could not be started, with `spawn-failed`. */
+  /** The reason why the program could not be started. Set only with `spawn-failed`. */
   readonly failure: SpawnFailure | undefined;
-  /** Whether a process that had left the group still held the output: it may live on. */
+  /** True if a process outside the group still held the output open. That process was not killed. */
   readonly detachedChild: boolean;
-  /** Whether it was told to end, by a signal, because this process was. */
+  /** True if the program was signalled because this process is ending. */
   readonly toldByHost: boolean;
   readonly durationMs: number;
 }
@@ -49,10 +55,11 @@ type Cause = 'timed-out' | 'aborted' | 'output-limit';
 const STDOUT_BYTES = 1_048_576;
 
 /**
- * Runs a program to its end, and settles within `timeoutMs` and three seconds, whatever the program does. Whatever goes
- * wrong with it is in the result; it rejects only where an option has a value that it cannot have, or `stdin` throws.
+ * Runs a program until it ends. Settles within `timeoutMs` plus three seconds, whatever the program does.
  *
- * The program gets a process group of its own and no terminal. What it leaves running in that group is killed.
+ * The result describes every failure of the program. Rejects only if an option is invalid or `stdin` throws.
+ *
+ * The program has its own process group and no terminal. Processes that it leaves in that group are killed.
  */
 export async function runProcess(options: RunProcessOptions): Promise<ProcessResult> {
   validateOption('timeoutMs', options.timeoutMs, required(timerMs));
@@ -101,11 +108,11 @@ function notRun(outcome: 'aborted' | 'spawn-failed', failure?: SpawnFailure): Pr
   return { ...end, outcome, stdout: '', stdoutTruncated: false, stderr: '', stderrTruncated: false };
 }
 
-/** Calls `stop` when the time is up and when the signal aborts, until the returned function is called. */
+/** Calls `stop` when the time limit is over or the signal aborts. The returned function cancels both. */
 function stopAt({ timeoutMs, signal, clock = systemClock }: RunProcessOptions, stop: (why: Cause) => void): () => void {
   const timer = clock.setTimeout(() => stop('timed-out'), timeoutMs);
   const onAbort = () => stop('aborted');
-  // While it was started, or its input made.
+  // The signal may have aborted while the process started or `stdin` was called.
   if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return () => {

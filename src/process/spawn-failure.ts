@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, readSync, type Stats, statSync } from '
 import { isAbsolute } from 'node:path';
 import { describeError } from '../errors.js';
 
-/** Why a process could not be started. */
+/** The kinds of failures to start a process. */
 export type SpawnFailureCode =
   | 'not-found'
   | 'not-executable'
@@ -14,14 +14,14 @@ export type SpawnFailureCode =
   | 'no-resources'
   | 'other';
 
-/** A process that could not be started, and what to do about it. */
+/** The reason why a process could not be started, and what to do about it. */
 export interface SpawnFailure {
   readonly code: SpawnFailureCode;
   readonly message: string;
   readonly hint: string;
 }
 
-/** What is to be started. */
+/** The program to start, with its arguments and environment. */
 export interface SpawnTarget {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
@@ -29,40 +29,44 @@ export interface SpawnTarget {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What Linux looks at of a first line; the last of them is not taken. */
+/** Linux reads this many bytes of the first line of a script, and ignores the last of them. */
 const HEAD_BYTES = 256;
 const isWindows = process.platform === 'win32';
-/** From where on a name holds no `=`: Windows has variables such as `=C:`. */
+/** The index from which a name must not contain `=`. Windows has hidden variables such as `=C:`. */
 const NAME_START = isWindows ? 1 : 0;
 
 /**
- * What is wrong with a target that a look at it can tell, so that nothing is started in its place. It looks at nothing
- * that a start would not wait for as well, and at once: in between nothing can change.
+ * Returns the reason why a target cannot be started, if a check of its strings and its file shows one.
+ *
+ * Synchronous, so that little time passes between the check and the start.
  */
 export function findSpawnFailure(target: SpawnTarget): SpawnFailure | undefined {
   return findBadText(target) ?? findBadExecutable(target.command);
 }
 
 function findBadText({ command, args = [], cwd = '', env }: SpawnTarget): SpawnFailure | undefined {
-  const bad = (what: string, hint: string) => failure('bad-argument', what, hint);
-  if (!isAbsolute(command)) return bad(`"${command}" is no absolute path`, 'Resolve it with `resolveExecutable`.');
+  const bad = (message: string, hint: string) => failure('bad-argument', message, hint);
+  if (!isAbsolute(command))
+    return bad(`The command must be an absolute path, got "${command}"`, 'Resolve it with `resolveExecutable`.');
   const names = Object.keys(env);
-  for (const text of [command, cwd, ...args, ...names, ...Object.values(env)]) {
-    if (typeof text !== 'string') return bad('Something of it is no string', 'Give strings only.');
-    if (text.includes('\0')) return bad('It holds a NUL character', 'Leave the NUL out.');
+  for (const value of [command, cwd, ...args, ...names, ...Object.values(env)]) {
+    if (typeof value !== 'string')
+      return bad('The command, its arguments and its variables must be strings', 'Pass strings only.');
+    if (value.includes('\0'))
+      return bad('The command, its arguments and its variables must not contain a NUL character', 'Remove the NUL.');
   }
   if (names.some((name) => name === '' || name.includes('=', NAME_START))) {
-    return bad('A variable has no name, or one with = in it', 'It would be another variable: rename it.');
+    return bad('The name of a variable must not be empty or contain "="', 'Rename the variable.');
   }
   return undefined;
 }
 
-/** Whether a path is a folder, with links followed. */
+/** True if the path is a directory. Follows links. */
 export function isFolder(path: string): boolean {
   return look(path)?.isDirectory() === true;
 }
 
-/** Undefined where nothing can be seen there. */
+/** Returns undefined if the path is missing or cannot be read. */
 function look(path: string | Buffer): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -71,40 +75,41 @@ function look(path: string | Buffer): Stats | undefined {
   }
 }
 
-/** What is wrong with a file that is to be executed. */
+/** Returns the reason why a file cannot be executed, if there is one. */
 export function findBadExecutable(path: string): SpawnFailure | undefined {
   try {
     const found = statSync(path);
-    if (found.isDirectory()) return failure('is-directory', `${path} is a folder`, 'Name the program in it.');
+    if (found.isDirectory()) return failure('is-directory', `${path} is a directory`, 'Give the path of a program.');
     if (isWindows) return undefined;
-    if ((found.mode & 0o111) === 0) return failure('not-executable', `${path} is not executable`, `chmod +x ${path}`);
+    if ((found.mode & 0o111) === 0)
+      return failure('not-executable', `${path} is not executable`, `Run: chmod +x ${path}`);
     return findBadFormat(path);
   } catch (error) {
     return explainSpawnError(error, path);
   }
 }
 
-/** `execvp` hands a text without `#!` to a shell. Nothing here runs in a shell unless somebody asked for it. */
+/** Refuses a script without `#!`, because `execvp` would run it in a shell that nobody asked for. */
 function findBadFormat(path: string): SpawnFailure | undefined {
   const line = readFirstLine(path)?.toString('latin1');
-  // By the rule of shells: a text has no NUL in its first line.
+  // Shells use the same rule: a file with a NUL in its first line is binary.
   if (line === undefined || line.includes('\0')) return undefined;
   const interpreter = /^#![ \t]*([^ \t\n]+)/.exec(line)?.[1];
   if (interpreter === undefined) {
-    return failure('bad-format', `${path} is no program`, 'A script begins with a line such as #!/bin/sh.');
+    return failure('bad-format', `${path} is not a program`, 'Add a first line such as #!/bin/sh.');
   }
   const wanted = Buffer.from(interpreter, 'latin1');
   if (look(wanted)?.isFile()) return undefined;
-  const message = `${path} asks for ${JSON.stringify(wanted.toString())}`;
-  return failure('bad-interpreter', message, 'Mend its first line, or install that program.');
+  const message = `${path} needs the interpreter ${JSON.stringify(wanted.toString())}, which is missing`;
+  return failure('bad-interpreter', message, 'Correct the first line, or install the interpreter.');
 }
 
-/** Only ever filled and read at once. */
+/** One shared buffer. Safe because each read is used before the next one. */
 const head = Buffer.alloc(HEAD_BYTES);
 
 /**
- * The first line of a file with its end, or as far as a system looks at it, until the next is read. Undefined where it
- * may be executed but not read.
+ * Returns the first line of a file with its line break, or its first 256 bytes if the line is longer. The buffer is
+ * valid until the next call. Returns undefined if the file cannot be read.
  */
 export function readFirstLine(path: string): Buffer | undefined {
   let file: number | undefined;
@@ -120,31 +125,33 @@ export function readFirstLine(path: string): Buffer | undefined {
 }
 
 const EXPLANATIONS: Readonly<Record<string, readonly [SpawnFailureCode, string]>> = {
-  ENOENT: ['not-found', 'Install it, or mend the path.'],
-  ENOTDIR: ['not-found', 'Install it, or mend the path.'],
-  EACCES: ['not-executable', 'Look at the permissions of the file and of its folders.'],
-  EPERM: ['not-executable', 'Look at the permissions of the file and of its folders.'],
-  ENOEXEC: ['bad-format', 'It is no program for this machine.'],
+  ENOENT: ['not-found', 'Install the program, or correct the path.'],
+  ENOTDIR: ['not-found', 'Install the program, or correct the path.'],
+  EACCES: ['not-executable', 'Check the permissions of the file and its directories.'],
+  EPERM: ['not-executable', 'Check the permissions of the file and its directories.'],
+  ENOEXEC: ['bad-format', 'Use a program built for this machine.'],
   E2BIG: ['bad-argument', 'Pass long values through stdin.'],
   EAGAIN: ['no-resources', 'Too many processes: try again later.'],
-  EMFILE: ['no-resources', 'Too many open files: try again later, or raise the limit.'],
-  ENFILE: ['no-resources', 'Too many open files: try again later, or raise the limit.'],
+  EMFILE: ['no-resources', 'Too many open files: try again later, or raise the limit of the system.'],
+  ENFILE: ['no-resources', 'Too many open files: try again later, or raise the limit of the system.'],
   ENOMEM: ['no-resources', 'No memory is left: try again later.'],
 };
 
-/** What a thrown or emitted error of a spawn says. */
+/** Describes an error that a spawn threw or emitted. */
 export function explainSpawnError(error: unknown, command: string): SpawnFailure {
-  const [code, hint] = EXPLANATIONS[(error as NodeJS.ErrnoException)?.code ?? ''] ?? ['other', 'Read the message.'];
+  const [code, hint] = EXPLANATIONS[(error as NodeJS.ErrnoException)?.code ?? ''] ?? ['other', 'See the message.'];
   return failure(code, `${command} could not be started: ${describeError(error)}`, hint);
 }
 
-/** What an error of the start of a target says: the system does not tell a folder that is missing from a program. */
+/**
+ * Describes an error of starting a target. Checks the directory, because the system reports the same code for a missing
+ * directory and a missing program.
+ */
 export function explainStart(error: unknown, { command, cwd }: Pick<SpawnTarget, 'command' | 'cwd'>): SpawnFailure {
   if (cwd === undefined || isFolder(cwd)) return explainSpawnError(error, command);
-  return failure('cwd-missing', `There is no folder ${cwd}`, 'Run it in one that exists.');
+  return failure('cwd-missing', `The working directory ${cwd} is missing`, 'Create the directory, or use another one.');
 }
 
-/** A failure as plain data. */
 export function failure(code: SpawnFailureCode, message: string, hint: string): SpawnFailure {
   return { code, message, hint };
 }

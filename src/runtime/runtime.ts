@@ -1,68 +1,33 @@
-import { isObject } from '../internal/json.js';
+import { joinChanges } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
-import { boolean, fullText, object, sessionStore } from '../internal/options/rules.js';
-import { type OptionTable, validateOptions } from '../internal/options/validate.js';
+import { createDeferred } from '../internal/promise.js';
 import type { LifecycleLoader } from '../lifecycle/lifecycle.js';
-import { type ManifestOptions, type Manifests, type ManifestsStatus, manifests } from '../manifest/manifest.js';
-import { resolveManifestOptions, sharedRules } from '../manifest/options.js';
-import { type McpServerStatus, type McpServers, type McpServersOptions, mcpServers } from '../mcp/mcp.js';
-import { type PluginsOptions, plugins } from '../plugins/plugins.js';
+import { type Manifests, type ManifestsStatus, manifests } from '../manifest/manifest.js';
+import { resolveManifestOptions } from '../manifest/options.js';
+import { type McpServerStatus, type McpServers, mcpServers } from '../mcp/mcp.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import { isHandled } from '../process/host-exit.js';
-import {
-  type ShellHooks,
-  type ShellHooksOptions,
-  type ShellHooksStatus,
-  shellHooks,
-} from '../shell-hooks/shell-hooks.js';
+import { type ShellHooks, type ShellHooksStatus, shellHooks } from '../shell-hooks/shell-hooks.js';
 import type { SessionStore } from '../state/session-store.js';
 import { FileSessionStore } from '../stores/file/file.js';
-import type { Approver } from '../trust/decision.js';
 import { createTrustGate, type TrustGate } from '../trust/gate.js';
+import { AgentPlugins } from './agent-plugins.js';
+import { RuntimeClosedError } from './error.js';
+import { formatsIn, hookSourcesOf, type RuntimeOptions, validateRuntimeOptions } from './options.js';
 import { RelayHost } from './relay-host.js';
+import {
+  JoinedWork,
+  pluginChanges,
+  type RuntimeDiagnostic,
+  type RuntimeReload,
+  serverChanges,
+  serverDiagnostics,
+} from './reload.js';
 
-/** What `loadRuntime` takes. All of it is optional. */
-export interface RuntimeOptions {
-  /** Names the folders, files and variables of the application. Default `keelson`. */
-  readonly appName?: string | undefined;
-  /**
-   * The folder that is worked in. Default: the current one. Nothing in it is trusted by itself, so the user's folder may
-   * not lie in there.
-   */
-  readonly cwd?: string | undefined;
-  /** Asks the user about what comes from that folder. Without it nothing of it is used that was not approved before. */
-  readonly approve?: Approver | undefined;
-  /** How long a question stands, in milliseconds; then the answer is no. Default five minutes. */
-  readonly approveTimeoutMs?: number | undefined;
-  /** Digests that are allowed without a question, for where there is nobody to ask. */
-  readonly allow?: readonly string[] | undefined;
-  /** The user's folder, absolute. Default `~/.<appName>`. */
-  readonly userDir?: string | undefined;
-  /** Other programs whose extensions and hooks are read as they are. Default: none. */
-  readonly compat?: ManifestOptions['compat'];
-  /** The application's own configuration: `hooks` (with `timeout`), `mcpServers`, and `extensions` with settings. */
-  readonly config?: RuntimeConfig | undefined;
-  /** More of each part; `false` leaves plugins out. */
-  readonly manifests?: Omit<ManifestOptions, Shared | 'userDir' | 'config' | 'compat' | 'logger' | 'mcp'> | undefined;
-  readonly hooks?: Omit<ShellHooksOptions, Shared | 'redact' | 'userDir'> | undefined;
-  readonly mcp?: Omit<McpServersOptions, Shared | 'servers'> | undefined;
-  readonly plugins?: Omit<PluginsOptions, Shared> | false | undefined;
-  /** Where sessions live. Default: files in `sessions` of the user's folder. */
-  readonly store?: SessionStore | undefined;
-  /** Whether SIGINT and SIGTERM close the runtime and its agents before they end the process. Default false. */
-  readonly closeOnSignals?: boolean | undefined;
-  readonly logger?: Logger | undefined;
-}
-
-/** What all parts of a runtime have in common. */
-type Shared = 'workspaceDir' | 'appName' | 'gate' | 'approve' | 'approveTimeoutMs' | 'allow' | 'hooks';
-
-/** The configuration of an application, as far as a runtime reads it. */
-export interface RuntimeConfig {
-  readonly hooks?: ShellHooksOptions['hooks'];
-  readonly mcpServers?: McpServersOptions['servers'];
-  readonly extensions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
-  readonly [key: string]: unknown;
-}
+export type { Changes } from '../internal/changes.js';
+export { RuntimeClosedError } from './error.js';
+export type { RuntimeConfig, RuntimeOptions } from './options.js';
+export type { RuntimeDiagnostic, RuntimeReload } from './reload.js';
 
 /** Everything that a runtime has, as it stands. */
 export interface RuntimeStatus {
@@ -91,6 +56,13 @@ export interface Runtime {
   };
   /** Starts nothing, contacts nobody and asks nobody. */
   status(): RuntimeStatus;
+  /**
+   * Reads hooks, `.mcp.json`, extensions and plugins again, asks about what has changed, and returns the changes. What has
+   * not changed is neither started again nor asked about. Tool calls that are under way get their results before their
+   * server ends, and runs keep the plugins that they began with. A call during a reload shares one more reload after it
+   * with all such calls. Rejects with a RuntimeClosedError once the runtime is closed.
+   */
+  reload(): Promise<RuntimeReload>;
   /** Ends every process and connection. Agents that live on have nothing of it any more. */
   close(): Promise<void>;
   /** As `close`. */
@@ -113,17 +85,6 @@ export async function loadRuntime(options: RuntimeOptions = {}): Promise<Runtime
   return runtime;
 }
 
-const rules = {
-  ...sharedRules,
-  cwd: fullText,
-  config: object,
-  manifests: object,
-  hooks: object,
-  mcp: object,
-  plugins: { expected: 'an object or false', accepts: (value) => value === false || isObject(value) },
-  store: sessionStore,
-  closeOnSignals: boolean,
-} satisfies OptionTable<RuntimeOptions>;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The runtimes of this process that a signal closes. */
 const following = new Set<LoadedRuntime>();
@@ -137,31 +98,39 @@ class LoadedRuntime implements Runtime {
   private readonly host: RelayHost;
   private readonly logger: Logger;
   private readonly place: { readonly appName: string; readonly workspaceDir: string };
-  private latestPlugins: LifecycleLoader | undefined = undefined;
+  /** Of the agents that were made, but for those that are closed. */
+  private readonly plugins = new Set<AgentPlugins>();
+  private latestPlugins: AgentPlugins | undefined = undefined;
+  private readonly reloads = new JoinedWork(() => this.reloadAll());
   private closing: Promise<void> | undefined = undefined;
+  private readonly closed = createDeferred<never>();
 
   constructor(private readonly options: RuntimeOptions) {
-    validateOptions(options, rules);
-    const { cwd = process.cwd(), config = {}, compat = [], approve, approveTimeoutMs, allow } = options;
-    const given = { appName: options.appName, userDir: options.userDir, compat };
+    validateRuntimeOptions(options);
+    const { cwd = process.cwd(), config = {}, compat = [], approve, approveTimeoutMs, allow, limits } = options;
+    const given = { appName: options.appName, userDir: options.userDir };
     const { appName, userDir, workspaceDir } = resolveManifestOptions({ ...given, workspaceDir: cwd });
     this.place = { appName, workspaceDir };
     this.logger = options.logger ?? consoleLogger;
-    const asking = { approve, approveTimeoutMs, allow, logger: this.logger };
-    this.gate = createTrustGate({ ...this.place, ...asking, stateDir: userDir });
+    const asking = { approve, approveTimeoutMs, allow, limits, logger: this.logger };
+    this.gate = options.gate ?? createTrustGate({ ...this.place, ...asking, stateDir: userDir });
     const shared = { ...this.place, gate: this.gate };
-    const redact = (text: string): string => this.extensions.redactValues(text);
-    const ownHooks = config.hooks && { hooks: config.hooks };
-    const found = { discover: ['native', ...compat] as const, ...options.hooks };
-    this.hooks = shellHooks({ ...found, ...ownHooks, ...shared, userDir, redact });
+    this.hooks = shellHooks({ ...hookSourcesOf(options), ...shared, userDir, redact: (text) => this.redact(text) });
     this.mcp = mcpServers({ ...options.mcp, workspaceDir, gate: this.gate, servers: config.mcpServers ?? {} });
-    const parts = { hooks: this.hooks, mcp: this.mcp, config, userDir, logger: this.logger };
-    this.extensions = manifests({ ...options.manifests, ...shared, ...parts, compat });
+    const hooks = options.hooks === false ? (false as const) : this.hooks;
+    const parts = { hooks, mcp: this.mcp, config, userDir, logger: this.logger };
+    this.extensions = manifests({ ...options.manifests, ...shared, ...parts, compat: formatsIn(compat) });
     this.store = options.store ?? new FileSessionStore({ folder: `${userDir}/sessions` });
     this.host = new RelayHost(this.extensions.redactingLogger(this.logger));
   }
 
   async load(): Promise<void> {
+    const { workspaceDir } = this.place;
+    if (workspaceRoots(workspaceDir).length === 0) {
+      this.logger.warn(
+        `${workspaceDir} is the home folder or holds it, so it is no workspace: only the user's own items load.`,
+      );
+    }
     try {
       await this.extensions.load(this.host);
     } catch (error) {
@@ -172,10 +141,13 @@ class LoadedRuntime implements Runtime {
   }
 
   agentOptions() {
-    const loaders = [this.host.loader(() => this.status())];
+    const loaders: LifecycleLoader[] = [this.host.loader(() => this.status())];
     if (this.options.plugins !== false) {
-      this.latestPlugins = plugins({ optional: true, ...this.options.plugins, ...this.place, gate: this.gate });
-      loaders.push(this.latestPlugins);
+      const taken = { optional: true, ...this.options.plugins, ...this.place, gate: this.gate };
+      const own: AgentPlugins = new AgentPlugins(taken, () => this.plugins.delete(own));
+      this.latestPlugins = own;
+      this.plugins.add(own);
+      loaders.push(own);
     }
     return { loaders, store: this.store, logger: this.host.logger };
   }
@@ -185,8 +157,14 @@ class LoadedRuntime implements Runtime {
       extensions: this.extensions.status(),
       hooks: this.hooks.status(),
       servers: this.mcp.status(),
-      plugins: this.latestPlugins?.status?.(),
+      plugins: this.latestPlugins?.status(),
     });
+  }
+
+  async reload(): Promise<RuntimeReload> {
+    if (this.closing !== undefined) throw new RuntimeClosedError();
+    // Somebody may be asked for long, and nobody waits for that after the end.
+    return Promise.race([this.reloads.run(), this.closed.promise]);
   }
 
   close(): Promise<void> {
@@ -200,8 +178,37 @@ class LoadedRuntime implements Runtime {
 
   private async end(): Promise<void> {
     unfollow(this);
+    this.closed.promise.catch(() => {});
+    this.closed.reject(new RuntimeClosedError());
     this.host.close();
     await this.extensions.close?.();
+  }
+
+  private redact(text: string): string {
+    return this.extensions.redactValues(text);
+  }
+
+  /** Hooks first: what they guard comes after them. */
+  private async reloadAll(): Promise<RuntimeReload> {
+    const { extensions, mcp } = this;
+    const known = new Set(this.hooks.status().diagnostics);
+    const hooks = this.options.hooks === false ? [] : [await this.hooks.reload()];
+    const servers = await mcp.reload();
+    const packages = await extensions.reload();
+    const plugins = await Promise.all([...this.plugins].map((own) => own.reload()));
+    const problems = new Set(plugins.flatMap((reloaded) => reloaded.problems));
+    return extensions.redactValues({
+      extensions: packages.extensions,
+      hooks: joinChanges([...hooks, packages.hooks]),
+      servers: serverChanges(servers, packages.servers),
+      plugins: pluginChanges(plugins),
+      diagnostics: [
+        ...this.hooks.status().diagnostics.flatMap((one) => (known.has(one) ? [] : diagnosticOf('hooks', one))),
+        ...extensions.status().diagnostics.map((one) => diagnosticOf('extensions', one)),
+        ...serverDiagnostics(servers.problems, mcp.status()),
+        ...[...problems].map((message) => diagnosticOf('plugins', { level: 'error', message })),
+      ],
+    });
   }
 
   /** Closes the agents, and then the runtime. */
@@ -213,6 +220,13 @@ class LoadedRuntime implements Runtime {
       this.logger.error('The runtime failed to close.', error);
     }
   }
+}
+
+function diagnosticOf(
+  kind: RuntimeDiagnostic['kind'],
+  { level, message }: Omit<RuntimeDiagnostic, 'kind'>,
+): RuntimeDiagnostic {
+  return { kind, level, message };
 }
 
 function follow(runtime: LoadedRuntime): void {

@@ -1,4 +1,5 @@
 import { describeError, OptionInvalidError } from '../errors.js';
+import { type Changes, changesBetween } from '../internal/changes.js';
 import { consoleLogger, type Logger } from '../internal/logger.js';
 import type { LifecycleLoader, LoaderHost } from '../lifecycle/lifecycle.js';
 import type { Approval } from '../trust/approvals/approval.js';
@@ -12,10 +13,13 @@ import { PendingMessages } from './events/pending-messages.js';
 import { RunStates } from './events/run-state.js';
 import { Diagnostics, type HookDiagnostic } from './files/diagnostic.js';
 import { type HookFile, readHookFile, standardFiles } from './files/hook-file.js';
+import type { HookContent } from './files/source.js';
 import type { HookRegistration, ShellHook } from './hook/definition.js';
 import type { HookDialect } from './hook/event.js';
 import { HOOK_EVENTS, type HookEvent } from './hook/event.js';
+import { comparedHook } from './hook/hook-content.js';
 import { HookRegistry } from './hook/registry.js';
+import { resolveHook } from './hook/resolve-hook.js';
 import { resolveShellHooksOptions, type ShellHooksOptions, type ShellHooksSettings } from './options.js';
 import { HookRunner } from './run/runner.js';
 
@@ -51,8 +55,11 @@ export interface ShellHooks extends LifecycleLoader {
   approvals(): Promise<readonly Approval[]>;
   /** Takes approvals back, by digest. Returns how many there were. */
   revoke(digest: string): Promise<number>;
-  /** Reads the files again. What changed in them since has no effect before that. */
-  reload(): Promise<void>;
+  /**
+   * Reads the files again and returns the changes by the names of hooks. A hook that has not changed stays registered.
+   * A file that cannot be read keeps its hooks. What changed in a file has no effect before a reload.
+   */
+  reload(): Promise<Changes>;
 }
 
 /**
@@ -76,6 +83,8 @@ class ShellHooksLoader implements ShellHooks {
   private logger: Logger;
   private fileTimeout: number | undefined = undefined;
   private fileHooks: readonly string[] = [];
+  /** By path: the last content of each file that could be read. */
+  private readonly contents = new Map<string, HookContent>();
   /** The files whose matchers were spoken of. */
   private readonly explained = new Set<string | undefined>();
   private isLoaded = false;
@@ -129,7 +138,7 @@ class ShellHooksLoader implements ShellHooks {
     this.unfollow = this.registry.onChange(follow);
   }
 
-  async reload(): Promise<void> {
+  async reload(): Promise<Changes> {
     const { discover, files, workspaceDir } = this.settings;
     const found = (await Promise.all(discover.map((dialect) => standardFiles(dialect, this.settings)))).flat();
     const contents = [];
@@ -139,11 +148,12 @@ class ShellHooksLoader implements ShellHooks {
     }
     for (const file of files)
       contents.push(await readHookFile(file, { workspaceDir, report: this.diagnostics.report }));
-    const before = this.fileHooks;
-    // The new ones first: a run that is going on is never without its guards.
-    this.fileHooks = contents.flatMap(({ hooks }) => hooks.flatMap((hook) => this.register(hook)));
-    for (const id of before) this.registry.unregister(id);
+    const before = this.registry.list().filter(({ id }) => this.fileHooks.includes(id));
+    const wanted = contents.flatMap(({ hooks }) => hooks).filter((hook) => this.isUsable(hook));
+    const after = this.registry.replace(this.fileHooks, wanted);
+    this.fileHooks = after.map(({ id }) => id);
     this.fileTimeout = contents.findLast(({ timeout }) => timeout !== undefined)?.timeout;
+    return changesBetween(before.map(comparedHook), after.map(comparedHook));
   }
 
   close(): void {
@@ -202,21 +212,24 @@ class ShellHooksLoader implements ShellHooks {
     };
   }
 
-  /** A file that nobody named may be broken: that is said, and the others are read. */
+  /** Reports a file that nobody named and that cannot be read; such a file keeps what it had. */
   private async readLeniently(file: HookFile): ReturnType<typeof readHookFile> {
     const { report } = this.diagnostics;
     try {
-      return await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
+      const content = await readHookFile(file, { workspaceDir: this.settings.workspaceDir, report });
+      this.contents.set(file.path, content);
+      return content;
     } catch (error) {
       report({ level: 'error', code: 'file-unreadable', message: describeError(error), source: file.path });
-      return { hooks: [] };
+      return this.contents.get(file.path) ?? { hooks: [] };
     }
   }
 
   /** One bad hook does not void its file. */
-  private register(hook: HookRegistration): string[] {
+  private isUsable(hook: HookRegistration): boolean {
     try {
-      return [this.registry.register(hook).id];
+      resolveHook(hook, 'unregistered');
+      return true;
     } catch (error) {
       const { name, source } = hook;
       this.diagnostics.report({
@@ -226,7 +239,7 @@ class ShellHooksLoader implements ShellHooks {
         hook: name,
         source,
       });
-      return [];
+      return false;
     }
   }
 }

@@ -1,6 +1,6 @@
 import { KeelsonError } from '../errors.js';
 
-/** No skill goes by that name, or several do. `candidates` lists what may have been meant. */
+/** Thrown if no skill has the name, or if several do. `candidates` lists the ids of possible skills. */
 export class SkillUnknownError extends KeelsonError {
   readonly code = 'ERR_SKILL_UNKNOWN';
   readonly skill: string;
@@ -10,28 +10,28 @@ export class SkillUnknownError extends KeelsonError {
     const names = candidates.join(', ');
     super(
       isAmbiguous
-        ? `Several skills are named "${skill}": say which of ${names}.`
-        : `There is no skill "${skill}".${candidates.length === 0 ? ' There are none.' : ` There are ${names}.`}`,
+        ? `Several skills are named "${skill}": use one of the ids ${names}.`
+        : `Unknown skill "${skill}". ${candidates.length === 0 ? 'No skills are loaded.' : `Known skills: ${names}.`}`,
     );
     this.skill = skill;
     this.candidates = candidates;
   }
 }
 
-/** A skill was invoked with parameters that it cannot take. `problems` lists everything that is wrong. */
+/** Thrown if a skill is invoked with invalid parameters. `problems` lists every invalid parameter. */
 export class SkillParametersError extends KeelsonError {
   readonly code = 'ERR_SKILL_PARAMETERS';
   readonly skill: string;
   readonly problems: readonly string[];
 
   constructor(skill: string, problems: readonly string[]) {
-    super(`Skill "${skill}" cannot be used so: ${problems.join('; ')}.`);
+    super(`Invalid parameters for skill "${skill}": ${problems.join('; ')}.`);
     this.skill = skill;
     this.problems = problems;
   }
 }
 
-/** A skill, or a file of it, may not be used or cannot be read. */
+/** Thrown if a skill or one of its files is not approved or cannot be read. */
 export class SkillUnavailableError extends KeelsonError {
   readonly code = 'ERR_SKILL_UNAVAILABLE';
   readonly skill: string;

@@ -5,7 +5,7 @@ import { safeText } from '../internal/safe-text.js';
 import { type FrontMatterValue, type ReadFrontMatter, readFrontMatter } from './front-matter.js';
 import { SKILL_NAME } from './skill.js';
 
-/** A SKILL.md that was read. */
+/** The parsed content of a SKILL.md. */
 export interface SkillFile {
   readonly name: string;
   readonly description: string;
@@ -13,38 +13,41 @@ export interface SkillFile {
   readonly license?: string | undefined;
   readonly compatibility?: string | undefined;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What the skill asks for. Nothing is granted by it. */
+  /** The tools that the skill asks for. The library never grants them. */
   readonly allowedTools: readonly string[];
-  /** Whether it says that the model is not to use it by itself. */
+  /** True if only the user may invoke the skill, not the model (`disable-model-invocation`). */
   readonly userOnly: boolean;
 }
 
-/** The file of a skill, in its folder. */
+/** The file in a skill's directory that defines the skill. */
 export const SKILL_FILE = 'SKILL.md';
 
-/** Letters of any script that are no capitals, digits and single hyphens. */
+/** The standard's rule: letters that are not upper case, digits and single hyphens. */
 const NAME = /^[\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}]+(-[\p{Ll}\p{Lm}\p{Lo}\p{M}\p{N}]+)*$/u;
 const MAX_NAME = 64;
-/** A longer one is no name, but a text in the wrong place. */
+/** A name longer than this is rejected. Names over `MAX_NAME` only cause a warning. */
 const MAX_READ_NAME = 256;
 const MAX_DESCRIPTION = 1_024;
 const MAX_COMPATIBILITY = 500;
-/** What other programs make of a skill, and nobody does here. */
+/** Keys that other programs support and this library ignores. */
 const UNREAD = ['agent', 'arguments', 'context', 'disallowed-tools', 'effort', 'hooks', 'model', 'paths', 'shell'];
 
-/** What was read of a skill, and what is odd about it; or all that is wrong. */
+/** A parsed skill with its warnings. Without `skill`, the problems are errors. */
 interface SkillReading {
   readonly skill?: SkillFile;
   readonly problems: readonly ManifestProblem[];
 }
 
-/** Reads a SKILL.md as the Agent Skills standard has it; what is merely odd is a warning. */
+/** Parses a SKILL.md by the Agent Skills standard. Deviations that do no harm are warnings. */
 export async function readSkillFile(text: string, folderName: string): Promise<SkillReading> {
   const read = await readFrontMatter(text);
   return 'problem' in read ? { problems: [{ path: '', message: read.problem }] } : skillOf(read, folderName);
 }
 
-/** Reads a command of Claude Code: its file names it, and without a description its first line of words stands for one. */
+/**
+ * Parses a command file of Claude Code. The skill is named after the file. If the description is missing, the first
+ * line of text is used.
+ */
 export async function readCommandFile(text: string, name: string): Promise<SkillReading> {
   const read = await readFrontMatter(/^\s*---[ \t]*[\r\n]/.test(text) ? text : `---\n---\n${text}`);
   if ('problem' in read) return { problems: [{ path: '', message: read.problem }] };
@@ -56,17 +59,17 @@ export async function readCommandFile(text: string, name: string): Promise<Skill
 
 function skillOf(read: ReadFrontMatter, folderName: string): SkillReading {
   const { fields, body } = read;
-  // A colon would pass for the one behind the name of an extension.
+  // Replaces colons, because a colon separates the extension name from the skill name.
   const name = (textIn(fields.get('name')) || folderName).normalize('NFKC').replaceAll(':', '-');
   if (!SKILL_NAME.test(name) || name.length > MAX_READ_NAME) {
     return {
-      problems: [{ path: 'name', message: `it has more than ${MAX_READ_NAME} characters, or control characters` }],
+      problems: [{ path: 'name', message: `must have at most ${MAX_READ_NAME} characters and no control characters` }],
     };
   }
-  const said = textIn(fields.get('description'));
-  if (said === '') return { problems: [{ path: 'description', message: 'it is missing' }] };
-  // Claude Code has the model read the two as one.
-  const description = [said, textIn(fields.get('when_to_use'))].join(' ').trim();
+  const described = textIn(fields.get('description'));
+  if (described === '') return { problems: [{ path: 'description', message: 'required, but missing' }] };
+  // Claude Code shows both fields to the model as one.
+  const description = [described, textIn(fields.get('when_to_use'))].join(' ').trim();
   const compatibility = textIn(fields.get('compatibility'));
   const skill: SkillFile = {
     ...{ name, body: body || description, description: clip(description, MAX_DESCRIPTION) },
@@ -85,26 +88,26 @@ function oddities(
   { name, description, compatibility }: Record<'name' | 'description' | 'compatibility', string>,
 ): ManifestProblem[] {
   const found: [boolean, string, string][] = [
-    [!fields.has('name'), 'name', `it is missing: the folder's name is taken`],
-    [name !== folderName, 'name', `it is "${name}", and its folder "${folderName}"`],
-    [!NAME.test(name), 'name', 'it should be made of lower case letters, digits and single hyphens'],
-    [textIn(fields.get('name')).includes(':'), 'name', `a colon ends the name of an extension: the skill is "${name}"`],
-    [name.length > MAX_NAME, 'name', `it has more than ${MAX_NAME} characters`],
-    [description.length > MAX_DESCRIPTION, 'description', `it is cut after ${MAX_DESCRIPTION} characters`],
-    [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `it is cut after ${MAX_COMPATIBILITY} characters`],
-    [fields.has('allowed-tools'), 'allowed-tools', 'it is a wish, and grants nothing'],
+    [!fields.has('name'), 'name', `missing: the name of the directory is used`],
+    [name !== folderName, 'name', `"${name}" should equal the name of the directory "${folderName}"`],
+    [!NAME.test(name), 'name', 'should consist of lower case letters, digits and single hyphens'],
+    [textIn(fields.get('name')).includes(':'), 'name', `must not contain a colon: "${name}" is used`],
+    [name.length > MAX_NAME, 'name', `should have at most ${MAX_NAME} characters`],
+    [description.length > MAX_DESCRIPTION, 'description', `cut after ${MAX_DESCRIPTION} characters`],
+    [compatibility.length > MAX_COMPATIBILITY, 'compatibility', `cut after ${MAX_COMPATIBILITY} characters`],
+    [fields.has('allowed-tools'), 'allowed-tools', 'has no effect: a skill cannot grant tools'],
     [
       textIn(fields.get('user-invocable')).toLowerCase() === 'false',
       'user-invocable',
-      'it is passed over: the user may invoke it as well',
+      'ignored: users can invoke every skill',
     ],
-    [body === '', '', 'there are no instructions after its front matter: the description stands for them'],
-    ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'it is passed over']),
+    [body === '', '', 'no instructions follow the front matter: the description is used instead'],
+    ...UNREAD.map((key): [boolean, string, string] => [fields.has(key), key, 'ignored: not supported']),
   ];
   return found.flatMap(([applies, path, message]) => (applies ? [{ path, message }] : []));
 }
 
-/** A string over several lines that all hold colons is a map in YAML. */
+/** YAML parses a string of several lines that all contain colons as a map. Turns it back into a string. */
 function textIn(value: FrontMatterValue | undefined): string {
   if (typeof value === 'string') return value.trim();
   if (!isObject(value)) return '';
@@ -121,7 +124,7 @@ function clip(text: string, max: number): string {
   return safeText(text.slice(0, max));
 }
 
-/** Its inner maps and lists become JSON. Some write the whole of it as JSON in quotes. */
+/** Turns nested maps and lists into JSON. Also accepts the whole map as a quoted JSON string. */
 function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, string>> {
   const read = typeof value === 'string' ? readJson(value) : { value };
   const map = 'value' in read ? read.value : undefined;
@@ -130,7 +133,7 @@ function mapIn(value: FrontMatterValue | undefined): Readonly<Record<string, str
   return Object.fromEntries(entries.map(([key, inner]) => [key, plainText(inner)]));
 }
 
-/** `Bash(git add:*)` is one tool. */
+/** Splits at blanks and commas, but keeps `Bash(git add:*)` as one tool. */
 function listIn(value: FrontMatterValue | undefined): readonly string[] {
   if (Array.isArray(value)) return value.map(plainText);
   return typeof value === 'string' ? (value.match(/[^\s,(]+(?:\([^)]*\)?)?|\([^)]*\)?/g) ?? []) : [];

@@ -10,40 +10,45 @@ import { readCommandFile, readSkillFile, SKILL_FILE, type SkillFile } from './fi
 import type { GatedFolder, OpenedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
-/** The variable in which a plugin of Claude Code finds its data folder. */
+/** The variable with the data directory of a Claude Code plugin. */
 export const DATA_VARIABLE = 'CLAUDE_PLUGIN_DATA';
 
 const MAX_BYTES = 512 * 1024;
-/** What stands for all that a user writes behind the name of a skill. */
+/** The placeholder for the arguments that a user types after the name of a skill. */
 const ARGUMENTS = /\$ARGUMENTS\b(?!\[)/g;
 
-/** A file that is a skill by itself, and what it goes by. */
+/** A Markdown file that is a skill by itself, and the name of the skill. */
 interface CommandFile {
-  /** Relative to the gated folder. */
+  /** Path relative to the gated directory. */
   readonly file: string;
   readonly name: string;
 }
 
-/** A folder with a SKILL.md, or a command, in a folder that is gated as a whole. */
+/**
+ * The location of a skill: a directory with a SKILL.md, or a command file, inside a directory that is approved as a
+ * whole.
+ */
 export interface SkillPlace {
   readonly gated: GatedFolder;
-  /** The folder of the skill, relative to the gated one; `.` where it is the same. */
+  /** The skill's directory relative to the gated directory. `.` if they are the same. */
   readonly path: string;
-  /** The folder of the skill, absolute. */
+  /** The absolute path of the skill's directory. */
   readonly folder: string;
-  /** The file, where it is a command, which has no folder of its own. */
+  /** Set for a command file, which has no directory of its own. */
   readonly command?: CommandFile | undefined;
   readonly scope: SkillScope;
   readonly extension?: string | undefined;
-  /** The folder for what a plugin of Claude Code keeps. */
+  /** The data directory of a Claude Code plugin. */
   readonly data?: string | undefined;
-  /** Finds the references to settings of its extension in a string. */
+  /** Finds the references to settings of the extension package in a string. */
   readonly findSettings?: ((text: string) => readonly { readonly text: string }[]) | undefined;
 }
 
 /**
- * The folder itself where it holds a SKILL.md, else those in it that do, sorted; also where a link leads out, which whoever
- * reads it refuses. A folder that is missing or cannot be read has none.
+ * Returns the path itself if it holds a SKILL.md, or else its subdirectories that do, sorted. Returns an empty list if
+ * the directory is missing or unreadable.
+ *
+ * Also returns a SKILL.md that links outside of the directory; reading that one fails later.
  */
 export async function findSkillFolders(root: string, path: string): Promise<readonly string[]> {
   const folder = path === '.' ? root : await resolveInside(root, path);
@@ -56,7 +61,10 @@ export async function findSkillFolders(root: string, path: string): Promise<read
   return found.flat().map((name) => (path === '.' ? name : join(path, name)));
 }
 
-/** The file itself, or those in the folder and the folders in there, whose names go before their own; sorted. */
+/**
+ * Returns the command file at the path, or all command files below it, sorted. The name of a subdirectory becomes a
+ * prefix.
+ */
 export async function findCommands(root: string, path: string): Promise<readonly CommandFile[]> {
   const found = await resolveInside(root, path);
   if (found === undefined) return [];
@@ -66,7 +74,7 @@ export async function findCommands(root: string, path: string): Promise<readonly
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(async (entry) => {
       const inside = join(path, entry.name);
-      // No link is taken for a folder: it might lead in a circle.
+      // Links to directories are not followed, because they could form a cycle.
       if (!entry.isDirectory()) return commandsAt(inside);
       return (await findCommands(root, inside)).map((it) => ({ ...it, name: `${entry.name}-${it.name}` }));
     });
@@ -77,7 +85,10 @@ function commandsAt(path: string): readonly CommandFile[] {
   return path.endsWith('.md') ? [{ file: path, name: basename(path, '.md') }] : [];
 }
 
-/** Opens a skill: its catalogue entry now, from a folder that may be open already, and its text when it is used. */
+/**
+ * Loads a skill's catalogue entry now; its instructions are read when the skill is used.
+ * Opens the gated directory unless `folder` is given.
+ */
 export async function loadFolderSkill(
   place: SkillPlace,
   folder?: OpenedFolder,
@@ -95,9 +106,9 @@ export async function loadFolderSkill(
   const { skill: file, problems } = await parse(opened.text, place);
   if (file === undefined) return { diagnostics: [diagnose('error', place, problems)] };
   const settings = new Set(place.findSettings?.(file.body).map(({ text }) => text));
-  const left = [...settings].map((text) => `${text} stays as it is: no setting is put before the model`);
-  const told = [...problems, ...left.map((message) => ({ path: '', message }))];
-  const diagnostics = told.length === 0 ? [] : [diagnose('warning', place, told)];
+  const unreplaced = [...settings].map((text) => `${text} is not replaced: settings are never shown to the model`);
+  const warnings = [...problems, ...unreplaced.map((message) => ({ path: '', message }))];
+  const diagnostics = warnings.length === 0 ? [] : [diagnose('warning', place, warnings)];
   return { entry: { skill: describe(file, place), open: () => activate(place, file.name) }, diagnostics };
 }
 
@@ -114,7 +125,7 @@ async function read(
   const name = command === undefined ? SKILL_FILE : basename(command.file);
   const file = folder === undefined ? undefined : await resolveInside(folder, name);
   if (folder === undefined || file === undefined) {
-    return { problem: `its ${name} is gone, or a link leads out of the folder`, isDenied: false };
+    return { problem: `${name} is missing, or a link leads outside of the directory`, isDenied: false };
   }
   const text = await readText(file, MAX_BYTES);
   return 'problem' in text ? { ...text, isDenied: false } : { ...text, folder, root: opened.root };
@@ -123,7 +134,7 @@ async function read(
 interface SkillText {
   readonly text: string;
   readonly folder: string;
-  /** What it was approved with. */
+  /** The approved directory. */
   readonly root: string;
 }
 
@@ -131,7 +142,7 @@ async function activate(place: SkillPlace, name: string) {
   const opened = await read(place, await place.gated.open());
   if ('problem' in opened) throw new SkillUnavailableError(name, opened.problem);
   const { skill } = await parse(opened.text, place);
-  if (skill === undefined) throw new SkillUnavailableError(name, 'its file is not valid any more');
+  if (skill === undefined) throw new SkillUnavailableError(name, 'the file is no longer valid');
   const { folder, root } = opened;
   const folders = {
     CLAUDE_SKILL_DIR: folder,

@@ -1,44 +1,45 @@
-/** A value in the front matter of a SKILL.md. Numbers, dates and `true` stay strings. */
+/** A front matter value. Numbers, dates and booleans stay strings. */
 export type FrontMatterValue = string | readonly FrontMatterValue[] | { readonly [key: string]: FrontMatterValue };
 
-/** A file with its front matter taken apart. */
+/** A file split into front matter and body. */
 export interface ReadFrontMatter {
   readonly fields: ReadonlyMap<string, FrontMatterValue>;
   readonly body: string;
 }
 
-/** That, or why the file cannot be read. */
+/** The parsed file, or the reason why it is invalid. */
 type FrontMatter = ReadFrontMatter | { readonly problem: string };
 
 type Fields = ReadonlyMap<string, FrontMatterValue>;
 type Yaml = typeof import('yaml');
 
-/** A problem, and the lines that have it, counted from zero. */
+/** A problem and the affected lines, counted from zero. */
 interface Refusal {
   readonly problem: string;
   readonly lines: readonly number[];
 }
 
 const MAX_BYTES = 64 * 1024;
-/** `yaml` composes nested values by recursion: without a limit a file of 64 KiB ends the process. */
+/** `yaml` parses nested values by recursion. Without a limit, a 64 KiB file could overflow the stack. */
 const MAX_NESTING = 32;
-/** Some malformed text takes it a time that grows with the square of this. */
+/** The time for some malformed input grows with the square of the number of tokens. */
 const MAX_TOKENS = 5_000;
 
-/** Reads a file that begins with YAML between two lines of `---`. Never rejects because of what the file holds. */
+/** Parses a file that begins with YAML between two `---` lines. Never rejects because of its content. */
 export async function readFrontMatter(text: string): Promise<FrontMatter> {
-  // `trimStart` takes a byte order mark off as well.
+  // `trimStart` also removes a byte order mark.
   const lines = text.trimStart().split(/\r\n?|\n/);
-  if (lines[0]?.trimEnd() !== '---') return { problem: 'it does not begin with front matter: a line with ---' };
+  if (lines[0]?.trimEnd() !== '---')
+    return { problem: 'the file must begin with front matter: add a first line of ---' };
   const end = lines.findIndex((line, index) => index > 0 && /^(---|\.\.\.)\s*$/.test(line));
-  if (end < 0) return { problem: 'its front matter does not end: a line with --- is missing' };
+  if (end < 0) return { problem: 'the front matter must end with a line of ---' };
   const fields = await readFields(lines.slice(1, end));
-  if ('problem' in fields) return { problem: `its front matter ${fields.problem}` };
+  if ('problem' in fields) return { problem: `the front matter ${fields.problem}` };
   const body = lines.slice(end + 1).join('\n');
   return { fields, body: body.trim() };
 }
 
-/** Reads the lines; those that YAML refuses and that read `key: value` once more in quotes. */
+/** Parses the lines. If YAML rejects some, parses again with the values of those lines in quotes. */
 async function readFields(lines: readonly string[]): Promise<Fields | Refusal> {
   if (Buffer.byteLength(lines.join('\n')) > MAX_BYTES) return refuse(`has more than ${MAX_BYTES / 1024} KiB`);
   const yaml = await import('yaml');
@@ -53,7 +54,7 @@ function parse(yaml: Yaml, source: string): Fields | Refusal {
   if (unsafe === undefined) return refuse(`has more than ${MAX_TOKENS} tokens`);
   return unsafe.length === 0
     ? fieldsOf(yaml, source)
-    : refuse(`may have no anchor, alias or tag, and at most ${MAX_NESTING} levels`, unsafe);
+    : refuse(`must not have anchors, aliases or tags, or more than ${MAX_NESTING} levels`, unsafe);
 }
 
 const OPENING = ['flow-seq-start', 'flow-map-start'];
@@ -61,7 +62,9 @@ const CLOSING = ['flow-seq-end', 'flow-map-end'];
 const INDICATORS = ['seq-item-ind', 'explicit-key-ind', 'map-value-ind'];
 const REFERENCES = ['anchor', 'alias', 'tag'];
 
-/** The lines that must not be composed; undefined when there are too many tokens. Finding tokens takes no recursion. */
+/**
+ * Returns the lines that are unsafe to parse, or undefined if there are too many tokens. The lexer does not recurse.
+ */
 function unsafeLines({ Lexer, CST }: Yaml, source: string): readonly number[] | undefined {
   const unsafe = new Set<number>();
   const at = { line: 0, indent: 0, brackets: 0, tokens: 0, isText: false };
@@ -103,22 +106,24 @@ function fieldsOf({ parseDocument, isMap, LineCounter }: Yaml, source: string): 
 }
 
 const FIELD = /^(\s*[^\s#].*?):[ \t]+(\S.*)$/;
-/** Not YAML, and written all the same. */
+/** Matches `key:value` without a space. This is not valid YAML, but common. */
 const FIELD_WITHOUT_SPACE = /^(\s*[A-Za-z_][\w-]*):(\S.*)$/;
 
-/** The source with the values of these lines in quotes, and with them what is indented below. */
+/**
+ * Returns the source with the values of the given lines in quotes. A quoted value includes the indented lines below it.
+ */
 function quoted(lines: readonly string[], refused: readonly number[]): string {
   const result = [...lines];
   let next = 0;
-  for (const at of [...refused].sort((a, b) => a - b)) {
-    const line = lines[at] ?? '';
+  for (const index of [...refused].sort((a, b) => a - b)) {
+    const line = lines[index] ?? '';
     const [, key, value] = FIELD.exec(line) ?? FIELD_WITHOUT_SPACE.exec(line) ?? [];
-    if (at < next || key === undefined || value === undefined) continue;
+    if (index < next || key === undefined || value === undefined) continue;
     const indent = line.search(/\S/);
-    next = at + 1;
+    next = index + 1;
     while ((lines[next]?.search(/\S/) ?? -1) > indent) next += 1;
-    const text = [value, ...lines.slice(at + 1, next)].join('\n').replaceAll("'", "''");
-    result.splice(at, next - at, ...`${key}: '${text}'`.split('\n'));
+    const text = [value, ...lines.slice(index + 1, next)].join('\n').replaceAll("'", "''");
+    result.splice(index, next - index, ...`${key}: '${text}'`.split('\n'));
   }
   return result.join('\n');
 }

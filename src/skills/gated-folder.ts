@@ -1,12 +1,12 @@
 import type { TrustGate } from '../trust/gate.js';
 import type { TrustItem } from '../trust/item.js';
 
-/** A folder that may be read from now, or why not. */
+/** A directory that may be read now, or the reason why it must not be read. */
 export type OpenedFolder = { readonly root: string } | { readonly problem: string; readonly isDenied: true };
 
 /**
- * A folder whose content counts only as it was approved. What lies in the user's own folder needs no approval, and is not
- * put to the gate, which would note each of perhaps a thousand in its file.
+ * A directory whose content is used only as it was approved. A directory of the user needs no approval, and does not go
+ * through the gate, which would record each skill in the approval file.
  */
 export class GatedFolder {
   constructor(
@@ -14,7 +14,10 @@ export class GatedFolder {
     private readonly item: TrustItem & { readonly root: string },
   ) {}
 
-  /** Asks where that is needed, and says where the approved content lies: with the workspace, in a copy. */
+  /**
+   * Asks for approval if necessary. Returns the directory with the approved content, which is a copy if it is from the
+   * workspace.
+   */
   async open(): Promise<OpenedFolder> {
     if (this.item.scope === 'user') return { root: this.item.root };
     const decision = await this.gate.authorize(this.item);

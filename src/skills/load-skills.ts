@@ -1,33 +1,35 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ManifestDiagnostic } from '../internal/problem.js';
-import { isInside, realLocation } from '../process/files/location.js';
+import { isInside } from '../process/files/location.js';
 import { isThere, resolveInside } from '../process/files/relative-path.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import type { TrustGate } from '../trust/gate.js';
 import { SKILL_FILE } from './file.js';
 import { loadFolderSkill } from './folder.js';
 import { GatedFolder } from './gated-folder.js';
 import type { SkillEntry, SkillScope } from './skill.js';
 
-/** Where skills that belong to no extension package are looked for. */
+/** Options for loading skills that belong to no extension package. */
 export interface LoadSkillsOptions {
-  /** Asks the user about the folders of the workspace. */
+  /** Decides whether skills from the workspace may be used. */
   readonly gate: TrustGate;
   readonly workspaceDir: string;
-  /** Folders that hold folders with a SKILL.md, the user's first. */
+  /** Directories whose subdirectories hold a SKILL.md. List the user's directories first. */
   readonly roots: readonly { readonly scope: SkillScope; readonly folder: string }[];
 }
 
-/** The skills of the folders, and what is wrong with others. */
+/** The loaded skills, and the problems with other skills. */
 export interface LoadedSkills {
   readonly entries: readonly SkillEntry[];
-  /** Folders of skills that are not approved. */
+  /** Directories of skills that are not approved. */
   readonly denied: readonly string[];
   readonly diagnostics: readonly ManifestDiagnostic[];
 }
 
 /**
- * Loads the skills of the user and of the workspace. If two have one name, that of the workspace is taken, else the first.
+ * Loads the skills of the user and of the workspace. If two skills have the same name, the one of the workspace is
+ * used; within one scope the first is used.
  *
  * @example
  * const workspaceDir = process.cwd();
@@ -50,8 +52,8 @@ export async function loadSkills(options: LoadSkillsOptions): Promise<LoadedSkil
       root: folder,
     } as const;
     const gated = new GatedFolder(options.gate, item);
-    const { entry, isDenied, diagnostics: told } = await loadFolderSkill({ gated, path: '.', folder, scope });
-    diagnostics.push(...told);
+    const { entry, isDenied, diagnostics: found } = await loadFolderSkill({ gated, path: '.', folder, scope });
+    diagnostics.push(...found);
     if (isDenied) denied.push(folder);
     if (entry === undefined) continue;
     const { id } = entry.skill;
@@ -68,9 +70,11 @@ interface Folder {
   readonly scope: SkillScope;
 }
 
-/** Each folder once, by where it really is. A link of the workspace may lead to another place in there, and no further. */
+/**
+ * Returns each skill directory once, by its path without links. A link in the workspace must not lead outside of it.
+ */
 async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
-  const workspace = realLocation(workspaceDir);
+  const workspace = workspaceRoots(workspaceDir);
   const found = new Map<string, Folder>();
   const diagnostics: ManifestDiagnostic[] = [];
   for (const { scope, folder } of roots) {
@@ -78,11 +82,11 @@ async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
     for (const name of names.sort()) {
       const path = await realpath(join(folder, name)).catch(() => undefined);
       if (path === undefined || found.has(path) || !(await isThere(join(path, SKILL_FILE)))) continue;
-      const isOfWorkspace = isInside(path, workspace);
+      const isOfWorkspace = workspace.some((root) => isInside(path, root));
       if (scope === 'workspace' && !isOfWorkspace) {
-        diagnostics.push(leftOut(join(folder, name), `it leads out of the workspace, to ${path}`));
+        diagnostics.push(leftOut(join(folder, name), `a link leads outside of the workspace, to ${path}`));
       } else if ((await resolveInside(path, SKILL_FILE)) === undefined) {
-        diagnostics.push(leftOut(join(folder, name), `its ${SKILL_FILE} leads out of it`));
+        diagnostics.push(leftOut(join(folder, name), `${SKILL_FILE} is a link that leads outside of the directory`));
       } else {
         found.set(path, { folder: path, scope: isOfWorkspace ? 'workspace' : scope });
       }
@@ -92,11 +96,16 @@ async function findFolders({ roots, workspaceDir }: LoadSkillsOptions) {
 }
 
 function leftOut(source: string, problem: string): ManifestDiagnostic {
-  const message = `The skill in ${source} is left out: ${problem}`;
+  const message = `The skill in ${source} is ignored: ${problem}`;
   return { level: 'error', message, source, problems: [{ path: '', message: problem }] };
 }
 
 function shadowed({ skill: left }: SkillEntry, { skill: taken }: SkillEntry): ManifestDiagnostic {
-  const message = `The skill "${left.id}" is there twice: ${taken.source} is taken, and ${left.source} is not.`;
-  return { level: 'warning', message, source: left.source, problems: [{ path: 'name', message: 'it is taken' }] };
+  const message = `Two skills are named "${left.id}": ${taken.source} is used, ${left.source} is ignored.`;
+  return {
+    level: 'warning',
+    message,
+    source: left.source,
+    problems: [{ path: 'name', message: 'another skill has the same name' }],
+  };
 }

@@ -1,10 +1,10 @@
 import { SkillParametersError } from './error.js';
 import type { SettingValue, SkillParameter } from './skill.js';
 
-/** The values that a skill is invoked with, by parameter. */
+/** Parameter values for invoking a skill, by parameter name. */
 export type SkillArguments = Readonly<Record<string, SettingValue>>;
 
-/** What a prompt is made from. */
+/** A prompt template and its parameters. */
 export interface SkillPrompt {
   readonly name: string;
   readonly prompt: string;
@@ -12,12 +12,14 @@ export interface SkillPrompt {
 }
 
 /**
- * Puts the values of its parameters into a prompt, in one pass: what a value holds is not looked at again. Throws a
- * SkillParametersError where a required one is missing, or one is given that there is not.
+ * Replaces the `{{name}}` placeholders in a prompt with parameter values. Placeholders inside a value are not replaced.
+ *
+ * Throws a SkillParametersError if a required parameter is missing, a parameter is unknown, or a value has the wrong
+ * type.
  */
 export function fillPrompt({ name, prompt, parameters }: SkillPrompt, given: SkillArguments = {}): string {
   if (typeof given !== 'object' || given === null) {
-    throw new SkillParametersError(name, ['its parameters are no object']);
+    throw new SkillParametersError(name, ['the parameters must be an object']);
   }
   const values = new Map(parameters.map((parameter) => [parameter.name, valueFor(parameter, given)] as const));
   const problems = [
@@ -39,9 +41,11 @@ function valueFor({ name, default: fallback }: SkillParameter, given: SkillArgum
 function problemsOf(key: string, value: unknown, known: ReadonlyMap<string, unknown>): string[] {
   if (!known.has(key)) {
     const names = [...known.keys()].map((name) => `"${name}"`).join(', ');
-    return [`there is no parameter "${key}"; there ${names === '' ? 'are none' : `are ${names}`}`];
+    return [
+      `unknown parameter "${key}"; ${names === '' ? 'the skill has no parameters' : `known parameters are ${names}`}`,
+    ];
   }
   return ['string', 'number', 'boolean', 'undefined'].includes(typeof value)
     ? []
-    : [`"${key}" is no text, number or boolean`];
+    : [`"${key}" must be a string, number or boolean`];
 }

@@ -6,14 +6,15 @@ import type { Skill, SkillBody, SkillEntry } from './skill.js';
 
 /** The skills that can be used now. */
 export interface Skills {
-  /** All of them; those of extensions first, in the order of loading. */
+  /** Returns all skills. Skills of extension packages come first, in the order of loading. */
   list(): readonly Skill[];
-  /** The skill of this id, or of this bare name where only one has it. Throws a SkillUnknownError otherwise. */
+  /** Returns the skill with this id, or with this name if only one has it. Throws a SkillUnknownError otherwise. */
   get(nameOrId: string): Skill;
   /**
-   * The message to run with: the skill's text with the values of its parameters. Rejects with a SkillUnknownError that
-   * lists candidates where several skills have the name, with a SkillParametersError where a required parameter is
-   * missing, and with a SkillUnavailableError where it may not be used any more.
+   * Returns a user message with the skill's instructions, with its parameters filled in. Pass it to `run`.
+   *
+   * Rejects with a SkillUnknownError if the name is unknown or ambiguous. Rejects with a SkillParametersError if a
+   * parameter is invalid or missing. Rejects with a SkillUnavailableError if the skill is not approved or unreadable.
    *
    * @example
    * const extensions = manifests({ workspaceDir: process.cwd() });
@@ -24,7 +25,7 @@ export interface Skills {
 }
 
 /**
- * Holds skills, those of extension packages and others.
+ * A registry of skills, from extension packages or elsewhere.
  *
  * @example
  * const review = { id: 'review', name: 'review', description: 'Reviews a file.', parameters: [{ name: 'file' }] };
@@ -39,7 +40,7 @@ export interface Skills {
  */
 export class SkillRegistry implements Skills {
   private entries: ReadonlyMap<string, SkillEntry> = new Map();
-  /** Changes with the list. */
+  /** Changes whenever the list of skills is replaced. */
   revision = 0;
 
   list(): readonly Skill[] {
@@ -57,23 +58,23 @@ export class SkillRegistry implements Skills {
     return { role: 'user', content: `${text}\n\nFiles of this skill, in ${body.folder}:\n${files.join('\n')}` };
   }
 
-  /** The text of a skill with its parameters filled in. */
+  /** Returns the instructions of a skill, with its parameters filled in. */
   async read(nameOrId: string, parameters: SkillArguments): Promise<{ skill: Skill; text: string; body: SkillBody }> {
     const entry = this.find(nameOrId);
     const { skill } = entry;
-    // Before anything is read or asked: what is wrong with the call is wrong anyway.
+    // Checks the parameters first, so that a wrong call neither reads a file nor asks for approval.
     fillPrompt({ name: skill.id, prompt: '', parameters: skill.parameters }, parameters);
     const body = await entry.open();
     const text = fillPrompt({ name: skill.id, prompt: body.prompt, parameters: skill.parameters }, parameters);
     return { skill, text, body };
   }
 
-  /** The folder and text of a skill, for its files. */
+  /** Returns the instructions and the directory of a skill. */
   open(nameOrId: string): Promise<SkillBody> {
     return this.find(nameOrId).open();
   }
 
-  /** Puts a list in the place of the one before. Of two with one id the first stays. */
+  /** Replaces all skills. If two entries have the same id, the first is used. */
   replace(entries: readonly SkillEntry[]): void {
     const byId = new Map<string, SkillEntry>();
     for (const entry of entries) if (!byId.has(entry.skill.id)) byId.set(entry.skill.id, entry);

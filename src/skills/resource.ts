@@ -7,19 +7,22 @@ import { SKILL_FILE } from './file.js';
 const MAX_BYTES = 256 * 1024;
 const MAX_FILES = 200;
 const MAX_DEPTH = 4;
-/** Folders that are no part of what an author wrote. */
+/** Directories that tools create, not the author of a skill. */
 const TOOLING = ['.git', 'node_modules', '__pycache__'];
 
-/** A file of a skill as text, or why it is not read. No link and no `..` leads out of the folder. */
+/**
+ * Returns the content of a file of a skill, or the reason why it cannot be read. Links and `..` cannot leave the
+ * directory.
+ */
 export async function readSkillResource(folder: string, path: string): Promise<{ text: string } | { problem: string }> {
   const problem = problemOfRelativePath(path);
   if (problem !== undefined) return { problem };
   const found = await resolveInside(folder, path);
-  if (found === undefined) return { problem: 'there is no such file in the folder of the skill' };
+  if (found === undefined) return { problem: 'the file must exist in the directory of the skill' };
   return readText(found, MAX_BYTES);
 }
 
-/** The files of a skill beside its SKILL.md, sorted, 200 at most. */
+/** Returns the paths of the files in a skill's directory except SKILL.md, sorted, at most 200. */
 export async function listSkillFiles(folder: string): Promise<readonly string[]> {
   const found: string[] = [];
   const visit = async (path: string, depth: number): Promise<void> => {

@@ -1,10 +1,10 @@
-/** Who brings a skill along: the user, or the workspace, by where its folder lies with links followed. */
+/** The origin of a skill. A directory inside the workspace, with links followed, has scope `workspace`. */
 export type SkillScope = 'user' | 'workspace';
 
-/** A value of a setting. */
+/** The value of a setting or parameter. */
 export type SettingValue = string | number | boolean;
 
-/** A parameter of a skill, `{{name}}` in its prompt. */
+/** A parameter of a skill. The prompt uses it as `{{name}}`. */
 export interface SkillParameter {
   readonly name: string;
   readonly description?: string | undefined;
@@ -12,41 +12,47 @@ export interface SkillParameter {
   readonly default?: SettingValue | undefined;
 }
 
-/** What a skill may be named: nothing that could pass for another line or another name in a list. */
+/**
+ * Valid skill names: no control or invisible characters and no colon, so that a name cannot imitate another entry of a
+ * list.
+ */
 export const SKILL_NAME = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}:]+$/u;
 
-/** A skill as it is listed: what is known of it before it is used. */
+/** The catalogue entry of a skill: everything known before the skill is used. */
 export interface Skill {
-  /** What it goes by without doubt: `extension:name`, or the bare name of a skill that belongs to no extension. */
+  /** The unique id: `extension:name`, or only the name if the skill belongs to no extension package. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** The text of a skill from a manifest. That of a SKILL.md is read when the skill is used. */
+  /** The prompt of a skill in a manifest. Undefined for a SKILL.md, which is read when the skill is used. */
   readonly prompt?: string | undefined;
   readonly parameters: readonly SkillParameter[];
-  /** The extension that brings it along. */
+  /** The extension package that contains the skill. */
   readonly extension?: string | undefined;
   readonly scope: SkillScope;
-  /** The file that it stands in. */
+  /** The file that defines the skill. */
   readonly source: string;
   readonly license?: string | undefined;
   readonly compatibility?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** What it asks for. Nothing is granted by it. */
+  /** The tools that the skill asks for. The library never grants them. */
   readonly allowedTools?: readonly string[] | undefined;
-  /** Whether it is for the user alone (`disable-model-invocation`): the model is not offered it. */
+  /** True if only the user may invoke the skill, not the model (`disable-model-invocation`). */
   readonly userOnly?: boolean | undefined;
 }
 
-/** The text of a skill, and the folder that its files lie in. */
+/** The instructions of a skill, and the directory with its files. */
 export interface SkillBody {
   readonly prompt: string;
   readonly folder?: string | undefined;
 }
 
-/** A skill, and how to get at it. */
+/** A skill's catalogue entry, and a function to read its instructions. */
 export interface SkillEntry {
   readonly skill: Skill;
-  /** Reads the text anew, if it may be used. Rejects with a SkillUnavailableError where it may not. */
+  /**
+   * Reads the instructions again on each call. Rejects with a SkillUnavailableError if the skill is not approved or
+   * unreadable.
+   */
   open(): Promise<SkillBody>;
 }

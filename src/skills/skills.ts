@@ -1,6 +1,6 @@
 /**
- * Skills that belong to no extension package: folders with a `SKILL.md`, a registry of them, and the lifecycle that
- * offers them to the model. `keelson/manifest` does all of this for the skills of extension packages.
+ * Loads skills from directories with a `SKILL.md`, keeps them in a registry, and offers them to the model with a
+ * lifecycle. For skills of extension packages use `keelson/manifest`, which does all of this.
  *
  * @packageDocumentation
  */

@@ -15,8 +15,8 @@ interface SkillCall {
 }
 
 /**
- * Offers skills to the model: one tool that lists them in its description, and returns the text of a skill or a file that
- * lies beside it. An empty registry brings no tool.
+ * Offers skills to the model with one tool. Its description lists the skills; a call returns the instructions of a skill
+ * or one of its files. If the registry is empty, the tool is left out.
  *
  * @example
  * const registry = new SkillRegistry();
@@ -31,7 +31,7 @@ export function skillLifecycle(registry: SkillRegistry, toolName = 'skill'): Age
   };
 }
 
-/** A text that the conversation holds already is not put into it again. */
+/** Returns a short note instead of a result that the conversation already contains. */
 async function once(call: ToolCallRequest<unknown>, next: ToolInvoke): Promise<ToolResult> {
   const result = await next(call);
   const isThere = call.run.messages.some(
@@ -44,7 +44,7 @@ async function once(call: ToolCallRequest<unknown>, next: ToolInvoke): Promise<T
     : result;
 }
 
-/** Read at every turn; made anew when the skills have changed. */
+/** Lists the skill tool on each turn. Rebuilds it when the registry has changed. */
 class SkillToolSet implements LiveToolSet {
   private made: { readonly revision: number; readonly tools: readonly Tool[] } = { revision: -1, tools: [] };
 
@@ -97,7 +97,7 @@ class SkillToolSet implements LiveToolSet {
   }
 }
 
-/** One line, whatever the description holds. */
+/** Describes a skill on one line, even if its description has several. */
 function lineOf({ id, description, parameters }: Skill): string {
   const names = parameters.map(({ name, required }) => (required ? `${name} (required)` : name));
   const takes = names.length === 0 ? '' : ` Parameters: ${names.join(', ')}.`;
@@ -110,7 +110,10 @@ function schemaOf(skills: readonly Skill[]) {
     properties: {
       name: { type: 'string', enum: skills.map(({ id }) => id) },
       parameters: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
-      file: { type: 'string', description: 'A file of the skill, by its path in there, in place of the instructions.' },
+      file: {
+        type: 'string',
+        description: 'The path of a file of the skill, to get the file instead of the instructions.',
+      },
     },
     required: ['name'],
     additionalProperties: false,

@@ -2,7 +2,7 @@ import type { Message } from '../model/message.js';
 import { checkKeep, type SessionChange, type SessionStore, type StoredSession } from './session-store.js';
 
 /**
- * Sessions in this process's memory, gone with it.
+ * Stores sessions in the memory of this process. They are lost when the process ends.
  *
  * @example
  * const store = new MemorySessionStore();

@@ -4,17 +4,18 @@ import { checkStateKey } from './state-key.js';
 import { checkStatePolicy } from './state-policy.js';
 import type { StateChange, StateEntry, StatePolicy, StateScope, StateStats, StateStore } from './state-store.js';
 
-/** How many sessions each call looks at for what has expired: more than it can add, so that dead ones do not pile up. */
+/** Number of sessions that each call checks for expired values. One call adds fewer, so expired sessions do not accumulate. */
 const SWEPT_PER_CALL = 2;
 
-/** What a MemoryStateStore is given. */
+/** Options of a MemoryStateStore. */
 export interface MemoryStateStoreOptions {
-  /** Default: the clock of the machine. */
+  /** The clock that decides when values expire. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
 /**
- * State in this process's memory, gone with it. Has no timer: what expired is freed bit by bit, by the calls that follow.
+ * Stores the state of extensions in the memory of this process. Uses no timer: later calls free expired values a few at a
+ * time.
  *
  * @example
  * const state = new MemoryStateStore();
@@ -80,7 +81,7 @@ export class MemoryStateStore implements StateStore {
     return count;
   }
 
-  /** What a session holds now, or nothing. */
+  /** Returns the state of a session without expired values, or undefined if nothing is left. */
   private purged(session: string, now: number): SessionState | undefined {
     const state = this.sessions.get(session);
     state?.purge(now);
@@ -89,7 +90,7 @@ export class MemoryStateStore implements StateStore {
     return undefined;
   }
 
-  /** Frees what expired in the next few sessions. Returns the time. */
+  /** Removes expired values of the next few sessions. Returns the current time. */
   private sweep(): number {
     const now = this.clock.now();
     for (let count = 0; count < SWEPT_PER_CALL; count += 1) {

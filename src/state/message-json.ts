@@ -1,23 +1,23 @@
 import type { Message } from '../model/message.js';
 
-/** Where bytes stand in a message: the places in its lists of parts, from the outside in. */
+/** The position of bytes in a message: the indexes of nested parts, from the outermost to the innermost. */
 type Path = readonly number[];
 type Part = Record<string, unknown>;
 
-/** A message whose bytes were put as base64 text. */
+/** A message whose bytes were replaced by base64 strings. */
 interface PackedMessage {
   readonly packed: Message;
   readonly bytes: readonly Path[];
 }
 
-/** The message as JSON from which `messageFromJson` makes it again, pictures and files that are bytes included. */
+/** Converts a message to JSON for `messageFromJson`. Images and files that are bytes are included. */
 export function messageToJson(message: Message): string {
   const bytes: Path[] = [];
   const packed = pack(message as unknown as Part, [], bytes);
   return JSON.stringify(bytes.length === 0 && !('packed' in message) ? message : { packed, bytes });
 }
 
-/** The message that `messageToJson` was given. */
+/** Restores a message from the JSON of `messageToJson`. */
 export function messageFromJson(json: string): Message {
   const data: Message | PackedMessage = JSON.parse(json);
   if (!('packed' in data)) return data;
@@ -25,7 +25,7 @@ export function messageFromJson(json: string): Message {
   return data.packed;
 }
 
-/** A copy with text for bytes, where there are any; notes where they were. */
+/** Returns a copy with base64 strings instead of bytes, and adds the position of each to `found`. */
 function pack(part: Part, path: Path, found: Path[]): Part {
   const field = byteField(part);
   if (field !== undefined) {
@@ -33,12 +33,12 @@ function pack(part: Part, path: Path, found: Path[]): Part {
     return { ...part, [field]: toBase64(part[field] as Uint8Array) };
   }
   if (!Array.isArray(part.content)) return part;
-  return { ...part, content: part.content.map((inner: Part, at) => pack(inner, [...path, at], found)) };
+  return { ...part, content: part.content.map((inner: Part, index) => pack(inner, [...path, index], found)) };
 }
 
 function unpack(message: Part, path: Path): void {
   let part = message;
-  for (const at of path) part = (part.content as readonly Part[])[at] ?? {};
+  for (const index of path) part = (part.content as readonly Part[])[index] ?? {};
   const field = part.type === 'image' ? 'image' : 'data';
   part[field] = fromBase64(String(part[field]));
 }

@@ -1,16 +1,16 @@
 import type { EvictedState } from './state-store.js';
 
-/** A stored text, and when it was last used. */
+/** A stored value, with the time of its last use. */
 export interface StateValue {
   readonly key: string;
   readonly text: string;
   readonly bytes: number;
   readonly usedAt: number;
-  /** How long it lives from then on; Infinity where its session decides. */
+  /** Lifetime in milliseconds after the last use; Infinity if the value expires with its session. */
   readonly ttlMs: number;
 }
 
-/** How much of a scope may stay. */
+/** The maximum size of a scope. */
 export interface ScopeRoom {
   readonly bytes: number;
   readonly keys: number;
@@ -19,9 +19,9 @@ export interface ScopeRoom {
 /** The values of one extension in one session. */
 export class ScopeState {
   bytes = 0;
-  /** Nothing expires before it. */
+  /** No value expires before this time. */
   dueAt = Number.POSITIVE_INFINITY;
-  /** Longest unused first. */
+  /** The least recently used value is first. */
   private readonly values: Map<string, StateValue> = new Map();
 
   get size(): number {
@@ -32,7 +32,7 @@ export class ScopeState {
     return this.values.get(key);
   }
 
-  /** Puts a value last in the order, and replaces the one under its key. */
+  /** Adds a value as the most recently used one. Replaces the value with the same key. */
   put(value: StateValue): void {
     this.remove(value.key);
     this.values.set(value.key, value);
@@ -45,7 +45,7 @@ export class ScopeState {
     this.values.delete(key);
   }
 
-  /** Removes what has expired. */
+  /** Removes expired values. */
   purge(now: number): void {
     if (now < this.dueAt) return;
     this.dueAt = Number.POSITIVE_INFINITY;
@@ -55,7 +55,7 @@ export class ScopeState {
     }
   }
 
-  /** Removes values, longest unused first, until the rest has room. */
+  /** Removes the least recently used values until the scope fits into `room`. */
   shrink(room: ScopeRoom): EvictedState[] {
     const evicted: EvictedState[] = [];
     for (const { key, bytes } of this.values.values()) {
@@ -66,7 +66,7 @@ export class ScopeState {
     return evicted;
   }
 
-  /** Longest unused first. */
+  /** Returns all values, the least recently used first. */
   list(): Iterable<StateValue> {
     return this.values.values();
   }

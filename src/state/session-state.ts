@@ -2,17 +2,17 @@ import { ScopeState, type StateValue } from './scope-state.js';
 import { MAX_SCOPE_KEYS, utf8Bytes } from './state-key.js';
 import type { StateChange, StateEntry, StatePolicy, StateStats } from './state-store.js';
 
-/** The moment of a use, and the policy that it is under. */
+/** The time of a use, and the policy that applies to it. */
 export interface StateUse {
   readonly now: number;
   readonly policy: StatePolicy;
 }
 
-/** The state of all extensions in one session, and the rules for it. Knows no clock: what has a moment is given it. */
+/** The state of all extensions in one session. Has no clock: methods that need the time receive it. */
 export class SessionState {
-  /** When all of it expires. */
+  /** The time at which the whole state expires. */
   end = Number.POSITIVE_INFINITY;
-  /** Nothing expires before it, but for the end of the session. */
+  /** No value expires before this time, unless the session ends. */
   private dueAt = Number.POSITIVE_INFINITY;
   private readonly scopes: Map<string, ScopeState> = new Map();
 
@@ -46,12 +46,12 @@ export class SessionState {
     return { stored: true, evicted, bytesBefore: before, bytesAfter: this.bytes };
   }
 
-  /** The session was active. */
+  /** Restarts the lifetime of the session. */
   touch({ now, policy }: StateUse): void {
     this.end = now + policy.sessionTtlMs;
   }
 
-  /** Removes one value, those of an extension, or all. Returns how many there were. */
+  /** Removes one value, all values of an extension, or all values. Returns the number of removed values. */
   clear(extension?: string, key?: string): number {
     const before = this.size;
     if (extension === undefined) this.scopes.clear();
@@ -60,7 +60,7 @@ export class SessionState {
     return before - this.size;
   }
 
-  /** Removes what has expired. */
+  /** Removes expired values. */
   purge(now: number): void {
     if (now >= this.end) this.scopes.clear();
     if (now < this.dueAt) return;
@@ -77,18 +77,18 @@ export class SessionState {
     return { bytes: this.bytes, extensions: Object.fromEntries(extensions) };
   }
 
-  /** Puts a value last in the order of its extension, without a look at any limit. */
+  /** Adds a value as the most recently used one of its extension, without checking limits. */
   put(extension: string, value: StateValue): void {
     this.scopeOf(extension).put(value);
     this.dueAt = Math.min(this.dueAt, value.usedAt + value.ttlMs);
   }
 
-  /** The value as it is, without using it. */
+  /** Returns a value without counting as a use. */
   peek(extension: string, key: string): StateValue | undefined {
     return this.scopes.get(extension)?.get(key);
   }
 
-  /** Every value with its extension; those of one extension longest unused first. */
+  /** Returns every value with its extension. Within an extension, the least recently used value is first. */
   *list(): Generator<readonly [extension: string, value: StateValue]> {
     for (const [extension, scope] of this.scopes) for (const value of scope.list()) yield [extension, value];
   }

@@ -2,35 +2,35 @@ import { invalidOption } from '../internal/options/validate.js';
 import type { Awaitable } from '../internal/promise.js';
 import type { Message } from '../model/message.js';
 
-/** A session as a store keeps it. */
+/** A session as a store returns it. */
 export interface StoredSession {
   readonly messages: readonly Message[];
   /** Grows by one with every save. */
   readonly revision: number;
 }
 
-/** A change of a stored session: what stays from the start of the list, and what follows it. */
+/** A change of a stored session: keeps messages from the start, and appends messages. */
 export interface SessionChange {
-  /** How many of the stored messages stay, from the first on. */
+  /** Number of stored messages to keep, counted from the first. */
   readonly keep: number;
-  /** What comes after them. */
+  /** Messages to append after the kept ones. */
   readonly append: readonly Message[];
 }
 
-/** Where sessions live. `save` compares and sets, so that of two writers one learns that it was second. */
+/** Stores sessions. `save` compares revisions, so that the second of two concurrent writers is refused. */
 export interface SessionStore {
-  /** What is stored, or undefined. */
+  /** Returns the stored session, or undefined if there is none. */
   load(id: string): Awaitable<StoredSession | undefined>;
   /**
-   * Makes the change if the stored revision is `expected` (0 where nothing is stored), and returns the new revision.
-   * Otherwise changes nothing and returns undefined. Changes nothing and fails where more is to stay than there is.
+   * Makes the change if the stored revision is `expected`, and returns the new revision. The revision is 0 if nothing is
+   * stored. Otherwise changes nothing and returns undefined. Fails without a change if `keep` exceeds the stored messages.
    */
   save(id: string, change: SessionChange, expected: number): Awaitable<number | undefined>;
-  /** Forgets the session; nothing happens where there is none. */
+  /** Deletes the session. Does nothing if there is none. */
   delete(id: string): Awaitable<void>;
 }
 
-/** Throws an OptionInvalidError unless so many of the stored messages can stay. */
+/** Throws an OptionInvalidError unless `keep` is a number from 0 to the number of stored messages. */
 export function checkKeep(keep: number, stored: number): void {
   if (Number.isInteger(keep) && keep >= 0 && keep <= stored) return;
   throw invalidOption('keep', `a whole number from 0 to ${stored}, the stored messages`, keep);

@@ -12,7 +12,7 @@ const defaults: StatePolicy = {
   sessionBytes: 64 * 1024 * 1024,
 };
 
-/** What may be said of a StatePolicy; the rest is the default. */
+/** A StatePolicy in which every field is optional. */
 export type StatePolicyOptions = { readonly [Name in keyof StatePolicy]?: StatePolicy[Name] | undefined };
 
 const rules = {
@@ -22,7 +22,10 @@ const rules = {
   sessionBytes: whole(1),
 } satisfies OptionTable<StatePolicyOptions>;
 
-/** The policy with its defaults: a value lives 1 hour, a session 24, an extension has 10 MB in a session, and all together 64 MiB. */
+/**
+ * Fills in the defaults of a policy. A value lives 1 hour, and a session 24 hours. One extension may store 10 MB in a
+ * session, and all extensions together 64 MiB.
+ */
 export function resolveStatePolicy(options: StatePolicyOptions = {}): StatePolicy {
   validateOptions(options, rules);
   return withDefaults(defaults, options);
@@ -37,7 +40,7 @@ const policyRules = {
   sessionBytes: size,
 } satisfies OptionTable<StatePolicy>;
 
-/** Throws an OptionInvalidError for what no store can hold a session to. */
+/** Throws an OptionInvalidError if a field of the policy is missing or invalid. */
 export function checkStatePolicy(policy: StatePolicy): void {
   validateOption('policy', policy, required(having('a StatePolicy', policyRules)));
 }

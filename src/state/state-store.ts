@@ -1,76 +1,77 @@
 import type { Awaitable } from '../internal/promise.js';
 
-/** The owner of a state: one extension in one session. Both ids may be arbitrary strings. */
+/** The scope of a value: one extension in one session. Both ids may be arbitrary strings. */
 export interface StateScope {
   readonly extension: string;
   readonly session: string;
 }
 
-/** A value under its key. */
+/** A key and its value. */
 export interface StateEntry {
   readonly key: string;
   readonly value: string;
 }
 
-/** What a store holds the state of a session to. Sizes are bytes of the stored text in UTF-8, keys not counted. */
+/** The limits of the state of a session. Sizes are bytes of the values in UTF-8, without keys. */
 export interface StatePolicy {
-  /** How long a value lives after it was last read or written, in milliseconds. */
+  /** Lifetime of a value in milliseconds after its last read or write. */
   readonly ttlMs: number;
-  /** How long a session lives after it was last active, in milliseconds. No value outlives its session. */
+  /** Lifetime of a session in milliseconds after its last activity. No value outlives its session. */
   readonly sessionTtlMs: number;
-  /** The most that one extension may keep in one session: what was used longest ago makes room. */
+  /** Maximum size of one extension in one session. The least recently used values are evicted to make room. */
   readonly extensionBytes: number;
-  /** The most that all extensions together may keep in one session. */
+  /** Maximum size of all extensions together in one session. */
   readonly sessionBytes: number;
 }
 
-/** A value that made room for another. */
+/** A value that was removed to make room for a new value. */
 export interface EvictedState {
   readonly key: string;
   readonly bytes: number;
 }
 
-/** What a write did. */
+/** The result of a write. */
 export interface StateChange {
-  /** False where the value does not fit, even with everything else of its extension gone: then nothing changed. */
+  /** False if the value would not fit even without the other values of its extension. Nothing was changed then. */
   readonly stored: boolean;
-  /** What had to go, longest unused first; always of the same extension and session. */
+  /** Evicted values, the least recently used first. All are of the same extension and session. */
   readonly evicted: readonly EvictedState[];
-  /** Bytes of the session before the write, and after it. */
+  /** Size of the session in bytes before the write. */
   readonly bytesBefore: number;
+  /** Size of the session in bytes after the write. */
   readonly bytesAfter: number;
 }
 
-/** What a session takes. */
+/** The size of the state of a session. */
 export interface StateStats {
   readonly bytes: number;
-  /** Bytes by extension id; an extension without state is absent. */
+  /** Bytes by extension id. An extension without state is left out. */
   readonly extensions: Readonly<Record<string, number>>;
 }
 
 /**
- * Where the state of extensions lives, as text under keys. Each call is one atomic step, also beside other processes on
- * the same store: limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`, by the
- * policy of that use; where `ttlMs` is at least `sessionTtlMs`, it lives exactly as long as its session. What expired is
- * gone from every figure. A session without values is not remembered.
+ * Stores the state of extensions as strings under keys. Each call is one atomic step, also if several processes share the
+ * store, so the limits hold at every moment. A value expires at `min(last use + ttlMs, end of its session)`, by the policy
+ * of that use. If `ttlMs` is at least `sessionTtlMs`, the value expires exactly with its session. Expired values do not
+ * count in any size. A session without values is removed.
  *
- * A key has 1 to 512 characters, else a StateKeyError is thrown. Times of a policy are 1 or more, sizes 0 or more, else it is an
- * OptionInvalidError. A scope holds at most 10,000 keys. Ids and keys are any
- * text, values any text that UTF-8 can hold.
+ * Throws a StateKeyError unless a key has 1 to 512 characters. Throws an OptionInvalidError unless the times of a policy
+ * are at least 1 and its sizes at least 0. A scope holds at most 10,000 keys. Ids and keys are arbitrary strings; values
+ * are strings that UTF-8 can encode.
  */
 export interface StateStore {
-  /** The value, whose time then starts anew, as does that of its session; undefined where there is none, and nothing changes. */
+  /** Returns the value, and restarts its lifetime and that of its session. Returns undefined if there is no value. */
   get(scope: StateScope, key: string, policy: StatePolicy): Awaitable<string | undefined>;
-  /** Stores the value, whose time starts anew, as does that of its session. Within all limits, or not at all. */
+  /** Stores the value within all limits, or not at all. A stored value restarts its lifetime and that of its session. */
   set(scope: StateScope, entry: StateEntry, policy: StatePolicy): Awaitable<StateChange>;
-  /** Removes one value, or all of the scope. Returns how many there were. */
+  /** Removes one value, or all values of the scope. Returns the number of removed values. */
   clear(scope: StateScope, key?: string): Awaitable<number>;
-  /** Removes all state of an extension, in every session, each in a step of its own. Returns how many values there were. */
+  /** Removes the state of an extension in every session, one session per step. Returns the number of removed values. */
   clearExtension(extension: string): Awaitable<number>;
-  /** Removes all state of a session. Returns how many values there were. */
+  /** Removes the state of a session. Returns the number of removed values. */
   clearSession(session: string): Awaitable<number>;
-  /** The session was active: its time starts anew, and with it the time of the values that live as long as it does. */
+  /** Restarts the lifetime of the session, and of the values that expire with it. */
   touch(session: string, policy: StatePolicy): Awaitable<void>;
-  /** What the session takes now. */
+  /** Returns the current size of the session. */
   stats(session: string): Awaitable<StateStats>;
 }

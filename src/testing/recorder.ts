@@ -4,42 +4,44 @@ import type { AgentLifecycle } from '../lifecycle/lifecycle.js';
 import { HOOKS } from '../lifecycle/registered-lifecycle.js';
 import type { HookName } from './hook-name.js';
 
-/** The settings of a recorded lifecycle, and what its hooks do once they are logged; a hook that is absent passes through. */
+/** Settings of a recorded lifecycle, and hooks that run after they are logged. A missing hook passes through. */
 export interface RecordedLifecycle<Context = unknown> extends Omit<AgentLifecycle<Context>, 'name'> {
-  /** The hook points that it takes part in. Default: all of them. */
+  /** The hooks to record. Default: all hooks. */
   readonly only?: readonly HookName[] | undefined;
 }
 
-/** What emits events: an agent. */
+/** An object that emits events, such as an agent. */
 export interface EventSource {
   /** Calls `listener` for every event of this type. */
   on<Type extends AgentEvent['type']>(type: Type, listener: (event: AgentEventOf<Type>) => void): unknown;
 }
 
-/** Writes down what fires, in order. */
+/** Records hooks and events in order. */
 export interface Recorder {
   /**
-   * One line a firing: `audit.beforeModel`; of a wrap two, `audit.wrapModelCall>` on the way in and
-   * `<audit.wrapModelCall` on the way out, with ` threw` after it where it did; of an event its type.
+   * The log, one line per call. A hook gives `audit.beforeModel`. A wrap gives `audit.wrapModelCall>` before and
+   * `<audit.wrapModelCall` after, with ` threw` added if it threw. An event gives its type.
    */
   readonly log: readonly string[];
-  /** The events that `listen` was given. */
+  /** The events passed to `listen`. */
   readonly events: readonly AgentEvent[];
-  /** A lifecycle that logs each hook point under this name and, by itself, changes nothing. */
+  /** Creates a lifecycle that logs its hooks under this name, and otherwise changes nothing. */
   lifecycle<Context = unknown>(name: string, behaviour?: RecordedLifecycle<Context>): AgentLifecycle<Context>;
   /**
-   * Takes an event: `agent.on('model-end', record.listen)`. A stream's events may be given to it too; they come when the
-   * consumer reads them, so they stand behind hooks that fired meanwhile.
+   * Records an event: `agent.on('model-end', record.listen)`. Also accepts the events of a stream, which are recorded
+   * when they are read, after hooks that ran in the meantime.
    */
   readonly listen: (event: AgentEvent) => void;
-  /** Takes every event of an agent, but for deltas unless they are wanted, in exact order with the hooks. */
+  /**
+   * Records every event of an agent in exact order with the hooks. Delta events are left out unless `deltas` is true.
+   */
   listenTo(agent: EventSource, options?: { readonly deltas?: boolean }): void;
   /** Empties `log` and `events`. */
   clear(): void;
 }
 
 /**
- * Makes a recorder, to assert the exact order in which hooks and events fire.
+ * Creates a recorder, to assert the exact order of hooks and events.
  *
  * @example
  * const record = recorder();

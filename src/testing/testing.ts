@@ -1,14 +1,20 @@
 /**
- * A kit for tests of agents and of lifecycles, for any test runner.
+ * Test utilities for agents and lifecycles. They work with any test runner.
  *
  * @packageDocumentation
  */
 export {
   type AssertLifecycleArguments,
   type AssertLifecycleOptions,
+  type AssertProgress,
   assertLifecycle,
 } from './assert/assert-lifecycle.js';
-export { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError } from './assert/lifecycle-fault.js';
+export {
+  LifecycleBudgetError,
+  type LifecycleCheck,
+  type LifecycleFault,
+  LifecycleFaultyError,
+} from './assert/lifecycle-fault.js';
 export type { HookName } from './hook-name.js';
 export { type EventSource, type RecordedLifecycle, type Recorder, recorder } from './recorder.js';
 export { ScriptExhaustedError, ScriptedFailureError, ScriptUnfinishedError } from './script/error.js';

@@ -9,23 +9,23 @@ import type { PlainObject, Tool, ToolAnnotations, ToolContext, ToolOutput } from
 
 /** The definition of a tool, for `defineTool`. */
 export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Schema>> {
-  /** Letters, digits, `_` and `-`, 1–64 of them: what every model provider accepts. */
+  /** 1 to 64 letters, digits, `_` or `-`. All model providers accept these names. */
   readonly name: string;
   /** Tells the model what the tool does and when to call it. */
   readonly description: string;
-  /** The arguments: a Standard Schema of an object (zod 4, arktype, valibot …) or a plain JSON Schema. */
+  /** The schema of the arguments: a Standard Schema of an object (zod 4, arktype, valibot …) or a plain JSON Schema. */
   readonly input: Schema;
-  /** The JSON Schema shown to the model, for a Standard Schema that cannot give its own (valibot). */
+  /** The JSON Schema sent to the model. Required if `input` cannot be converted to JSON Schema (valibot). */
   readonly inputSchema?: JsonSchema | undefined;
-  /** Time for one call, in milliseconds. */
+  /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** Names the source of the tool, such as a server; `status()` shows it. */
+  /** The source of the tool, such as the name of a server. Shown by `agent.status()`. */
   readonly origin?: string | undefined;
   /**
-   * Does the work with checked arguments. Returns a string, parts (text, image, file), data that JSON can hold, or
-   * `toolResult(…)`. A throw becomes an error result with the error's message. `undefined` becomes one too: return
-   * `null` when there is nothing to say.
+   * Runs the tool with the checked arguments. Returns a string, content parts, data that JSON can hold, or
+   * `toolResult(…)`. A throw becomes an error result with the error's message. `undefined` becomes an error result too:
+   * return `null` if there is nothing to return.
    */
   readonly execute: (input: Input, context: ToolContext<Context>) => Awaitable<ToolOutput>;
 }
@@ -33,7 +33,7 @@ export interface ToolDefinition<Schema, Context = unknown, Input = ToolInput<Sch
 /** The input of `execute`: the schema's output type, or `unknown` for a plain JSON Schema. */
 export type ToolInput<Schema> = Schema extends StandardSchema ? InferOutput<Schema> : unknown;
 
-/** A type error with a message when a schema cannot describe the arguments of a tool, such as a schema of a string. */
+/** Makes an `input` that is not a schema of an object a compile error with a message. */
 export type ArgumentsSchema<Schema> =
   Schema extends StandardSchema<infer Input>
     ? unknown extends Input
@@ -66,7 +66,7 @@ const rules = {
 } satisfies OptionTable<ToolDefinition<JsonSchema>>;
 
 /**
- * Makes a tool from a schema and a function. Throws ToolInvalidError when the definition cannot be used.
+ * Makes a tool from a schema and a function. Throws ToolInvalidError if the definition is invalid.
  *
  * @example
  * const add = defineTool({
@@ -80,7 +80,7 @@ export function defineTool<Schema extends StandardSchema, Context = unknown>(
   definition: ToolDefinition<Schema & ArgumentsSchema<Schema>, Context, InferOutput<Schema>>,
 ): Tool<Context>;
 /**
- * A plain JSON Schema says nothing to the compiler: give the parameter of `execute` its type.
+ * With a plain JSON Schema, `input` has type `unknown`: declare the parameter type of `execute` yourself.
  *
  * @example
  * const add = defineTool({
@@ -99,13 +99,13 @@ export function defineTool(definition: ToolDefinition<StandardSchema | JsonSchem
   const { name, description, input, timeoutMs, annotations, origin } = definition;
   const invalid = (what: string) => new ToolInvalidError(name, `${what}; pass one as \`inputSchema\``);
   const inputSchema = definition.inputSchema ?? (isStandardSchema(input) ? jsonSchemaOf(input, invalid) : input);
-  if (inputSchema === undefined) throw invalid('its schema cannot give a JSON Schema');
+  if (inputSchema === undefined) throw invalid('its schema cannot be converted to JSON Schema');
   const tool: { -readonly [Key in keyof Tool]: Tool<never>[Key] } = {
     name,
     description,
     inputSchema: objectSchema(name, inputSchema),
     check: isStandardSchema(input) ? standardChecker(input) : jsonSchemaChecker(input as JsonSchema),
-    // The check stands between: what reaches `execute` is what the schema gave.
+    // The cast is safe: `execute` only gets values that passed `check`.
     execute: definition.execute as Tool<never>['execute'],
   };
   if (timeoutMs !== undefined) tool.timeoutMs = timeoutMs;
@@ -119,7 +119,7 @@ function standardChecker(schema: StandardSchema): Tool['check'] {
   return (input) => standard.validate(input);
 }
 
-/** The arguments of a call are an object, with every provider: the schema of a union, which leaves that to its members, says so too. */
+/** Ensures `type: 'object'`. Providers require it of a tool's schema, also of a union without a `type`. */
 function objectSchema(name: string, inputSchema: JsonSchema): JsonSchema {
   const { type } = inputSchema;
   if (type === undefined) return { ...inputSchema, type: 'object' };

@@ -4,16 +4,16 @@ import type { JsonSchema } from '../internal/json.js';
 import type { StandardIssue, StandardResult } from './standard-schema.js';
 
 const MOST_ISSUES = 20;
-/** Schemas that one check may look into. A few hundred bytes of references to references would keep the thread for ever. */
+/** Limit of schema evaluations in one check. Nested references could otherwise block the thread for ever. */
 const MOST_STEPS = 2_000_000;
 
-/** Keywords whose own line only says that something below is wrong. */
+/** Keywords whose error only says that a nested schema failed. */
 const WRAPPERS = new Set(
   `$ref $recursiveRef allOf if properties patternProperties additionalProperties unevaluatedProperties items prefixItems
   additionalItems unevaluatedItems`.split(/\s+/),
 );
 
-/** Compiles a plain JSON Schema into a check. Throws OptionInvalidError where the schema cannot be used. */
+/** Compiles a plain JSON Schema into a check. Throws OptionInvalidError if the schema is invalid. */
 export function compileJsonSchema(schema: JsonSchema): (input: unknown) => StandardResult<unknown> {
   const draft = draftOf(schema.$schema);
   const { copy, lookup } = resolveReferences(schema);
@@ -33,14 +33,16 @@ export function compileJsonSchema(schema: JsonSchema): (input: unknown) => Stand
   };
 }
 
-/** The first `$ref` that leads to no schema in the schema, or undefined. Throws OptionInvalidError if it cannot be used. */
+/** Returns the first unresolvable `$ref`, or undefined. Throws OptionInvalidError if the schema is invalid. */
 export function lostReference(schema: JsonSchema): string | undefined {
   const { lookup } = resolveReferences(schema);
   const schemas = Object.values(lookup).filter((node) => typeof node === 'object');
   return schemas.find(({ $ref, __absolute_ref__: uri = $ref }) => uri !== undefined && lookup[uri] === undefined)?.$ref;
 }
 
-/** A copy, since the validator writes into its schema and that of the caller may be frozen or shared; and its parts by URI. */
+/**
+ * Copies the schema, because the validator changes it and the caller's may be frozen. Maps each subschema by its URI.
+ */
 function resolveReferences(schema: JsonSchema) {
   try {
     const copy: Schema = JSON.parse(JSON.stringify(schema));
@@ -50,10 +52,10 @@ function resolveReferences(schema: JsonSchema) {
   }
 }
 
-/** There was more to look into than may be. */
+/** Thrown when a check exceeds `MOST_STEPS`. */
 class StepsExceededError extends RangeError {}
 
-/** Counts how often the validator looks into any of the schemas: it reads this keyword of each, once, and first. */
+/** Counts schema evaluations. The validator reads `$ref` of a schema once, at the start of each evaluation. */
 function countSteps(schemas: readonly (Schema | boolean)[]): { left: number } {
   const steps = { left: 0 };
   for (const schema of new Set(schemas)) {
@@ -81,7 +83,7 @@ function unusable(error: unknown): OptionInvalidError {
   return new OptionInvalidError('schema', `\`schema\` must be a JSON Schema, got one that cannot be used: ${problem}`);
 }
 
-/** Everything that is wrong, or undefined where that is more than the stack can hold. */
+/** Returns all errors, or undefined if collecting them exceeds the stack or the step limit. */
 function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
   try {
     return work();
@@ -91,7 +93,7 @@ function allErrors(work: () => OutputUnit[]): OutputUnit[] | undefined {
   }
 }
 
-/** What a throw says of the value. Throws where the schema is at fault, such as by a `$ref` that leads nowhere. */
+/** Describes a value that the validator failed on. Throws if the schema caused the failure, such as a broken `$ref`. */
 function faultOfValue(error: unknown): string {
   if (error instanceof StepsExceededError) return 'It takes too long to be checked.';
   if (error instanceof RangeError) return 'It is nested too deeply to be checked.';

@@ -5,14 +5,14 @@ import type { StandardResult, StandardSchema } from './standard-schema.js';
 const TARGET = { target: 'draft-2020-12' } as const;
 
 /**
- * The JSON Schema of what a Standard Schema takes, or undefined where its library cannot give one. Throws what `invalid`
- * makes of the problem where this schema has none.
+ * Returns the JSON Schema of the input of a Standard Schema, or undefined if the schema's library cannot convert
+ * schemas. Throws the error from `invalid` if the conversion of this schema fails.
  */
 export function jsonSchemaOf(schema: StandardSchema, invalid: (problem: string) => Error): JsonSchema | undefined {
   try {
     const standard = schema['~standard'].jsonSchema;
     if (standard !== undefined) return standard.input(TARGET);
-    // Releases before the Standard JSON Schema extension: some of zod and arktype give it by a method.
+    // Some zod and arktype releases before the Standard JSON Schema extension convert schemas by these methods.
     const own = schema as { toJSONSchema?: (options: object) => JsonSchema; toJsonSchema?: () => JsonSchema };
     return own.toJSONSchema?.({ ...TARGET, io: 'input' }) ?? own.toJsonSchema?.();
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * The part of the Standard Schema specification (https://standardschema.dev) that is read here. zod 4, arktype, valibot
- * and others have it. Declared structurally, so that no package is needed for the type.
+ * The part of the Standard Schema specification (https://standardschema.dev) that Keelson uses. Schemas of zod 4,
+ * arktype and valibot implement it. Declared here so that its types need no extra package.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -9,33 +9,33 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     /** Checks a value. */
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Present where the library can give its JSON Schema (the Standard JSON Schema extension). */
+    /** Present if the schema's library implements the Standard JSON Schema extension. */
     readonly jsonSchema?:
       | {
-          /** The schema of what goes in. */
+          /** Returns the JSON Schema of the input. */
           readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
-          /** The schema of what comes out. */
+          /** Returns the JSON Schema of the output. */
           readonly output: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
         }
       | undefined;
   };
 }
 
-/** The checked value, or what is wrong with it. */
+/** The checked value, or the issues of an invalid value. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] };
 
-/** One thing that is wrong, and where. */
+/** A problem with a value, and the path to it. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema gives after the check. */
+/** The output type of a schema. */
 export type InferOutput<Schema> = Schema extends StandardSchema<unknown, infer Output> ? Output : unknown;
 
-/** Whether a value is a Standard Schema. arktype's are functions. */
+/** True if a value is a Standard Schema. The schemas of arktype are functions. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   const standard = (value as { '~standard'?: { validate?: unknown } | null } | null | undefined)?.['~standard'];
   return typeof standard?.validate === 'function';
@@ -43,11 +43,11 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
 
 const MOST_ISSUES = 20;
 
-/** Each issue as `path: message`, as far as a model can use: a long list has as many of the same kind. */
+/** Describes at most 20 issues as `path: message`, for a model. */
 export function describeIssues(issues: readonly StandardIssue[]): string {
-  const told = issues.slice(0, MOST_ISSUES).map((issue) => `${describePath(issue.path)}${issue.message}`);
-  if (issues.length > MOST_ISSUES) told.push(`and ${issues.length - MOST_ISSUES} more`);
-  return told.join('; ');
+  const lines = issues.slice(0, MOST_ISSUES).map((issue) => `${describePath(issue.path)}${issue.message}`);
+  if (issues.length > MOST_ISSUES) lines.push(`and ${issues.length - MOST_ISSUES} more`);
+  return lines.join('; ');
 }
 
 function describePath(path: StandardIssue['path']): string {

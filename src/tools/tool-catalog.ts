@@ -3,7 +3,7 @@ import type { Logger } from '../internal/logger.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 import { toolsOf } from './tool-set.js';
 
-/** The tools of one turn. Names resolve here alone. */
+/** The tools of one turn. All lookups by tool name happen here. */
 export class ToolSnapshot {
   private byName: Map<string, Tool> | undefined = undefined;
 
@@ -22,7 +22,7 @@ export class ToolSnapshot {
   }
 }
 
-/** Tools from several sources under one set of names, put together anew only when a live source changes. */
+/** Merges the tools of several sources. Merges again only when the revision of a live source changes. */
 export class ToolCatalog {
   private readonly live: readonly LiveToolSet<never>[];
   private revisions: readonly number[];
@@ -37,7 +37,7 @@ export class ToolCatalog {
     this.snapshot = this.collect();
   }
 
-  /** The tools as they are now. */
+  /** Returns the current tools. */
   current(): ToolSnapshot {
     if (this.live.length > 0) this.refresh();
     return this.snapshot;
@@ -49,7 +49,7 @@ export class ToolCatalog {
     this.snapshot = this.collect();
   }
 
-  /** A name that a live source took later does not displace the tool that had it. */
+  /** If two tools have the same name, the first one stays and the other is logged as an error. */
   private collect(): ToolSnapshot {
     const tools = new Map<string, Tool>();
     for (const tool of this.sources.flatMap((source) => this.toolsIn(source))) {
@@ -59,10 +59,10 @@ export class ToolCatalog {
     return new ToolSnapshot([...tools.values()]);
   }
 
-  /** A live source that fails has no tools until it changes again. */
+  /** A live source that throws has no tools until its revision changes. */
   private toolsIn(source: ToolSource<never>): readonly Tool[] {
     try {
-      // A tool's context is the agent's: the compiler has checked that.
+      // The compiler has checked that the tool's `Context` is that of the agent.
       return toolsOf(source) as readonly Tool<never>[] as readonly Tool[];
     } catch (error) {
       this.logger.error(`A live tool set could not be read: ${describeError(error)}`, error);

@@ -3,13 +3,13 @@ import type { JsonValue } from '../internal/json.js';
 import { type ContentPart, isContent, isContentPart } from '../model/message.js';
 import type { ToolResult } from './tool.js';
 
-/** Longest result of one call, in UTF-16 units over text, base64 and JSON. A longer one becomes an error result. */
+/** Limit of one result: UTF-16 units of text, base64 and JSON. A longer result becomes an error result. */
 const MAX_RESULT_LENGTH = 10_000_000;
 
 const WHOLE = Symbol.for('keelson.tool-result');
 
 /**
- * A whole result as `execute` may return it: content, data beside it, or an error that is not thrown.
+ * Makes a complete result for `execute` to return: content, optional structured data, and an optional error flag.
  *
  * @example
  * const find = defineTool({
@@ -23,17 +23,17 @@ export function toolResult(result: ToolResult): ToolResult {
   return { ...result, [WHOLE]: true } as ToolResult;
 }
 
-/** An error as the model gets it. */
+/** Makes an error result. A text that is too long is cut. */
 export function errorResult(text: string): ToolResult {
   return { content: text.slice(0, MAX_RESULT_LENGTH), isError: true };
 }
 
-/** Whether a value can stand as the result of a call. */
+/** True if a value is an object with valid `content`. */
 export function isToolResult(value: unknown): value is ToolResult {
   return isContent((value as { content?: unknown } | null | undefined)?.content);
 }
 
-/** Turns what a tool returned into its result. Throws where it is nothing that a model can be given. */
+/** Converts the return value of a tool to a ToolResult. An invalid value becomes an error result. */
 export function toToolResult(output: unknown): ToolResult {
   if (typeof output === 'string')
     return output.length > MAX_RESULT_LENGTH ? tooLong(output.length) : { content: output };
@@ -48,7 +48,7 @@ export function toToolResult(output: unknown): ToolResult {
   return dataResult(output);
 }
 
-/** A result as the messages hold it: a copy, with nothing in it that JSON cannot hold. */
+/** Copies a result for the messages. `structured` is reduced to what JSON can hold. */
 export function wholeResult({ content, structured, isError }: ToolResult): ToolResult {
   const length = typeof content === 'string' ? content.length : lengthOf(content);
   if (length > MAX_RESULT_LENGTH) return tooLong(length);
@@ -69,31 +69,29 @@ function dataResult(output: unknown): ToolResult {
   try {
     text = JSON.stringify(output);
   } catch (error) {
-    return errorResult(`The tool returned a value that is no JSON: ${describeError(error).split('\n')[0]}`);
+    return errorResult(`The tool returned a value that is not JSON: ${describeError(error).split('\n')[0]}`);
   }
   if (text === undefined) {
     return errorResult(
-      `The tool returned ${typeof output}. It has to return text, parts or data; null where there is nothing.`,
+      `The tool returned ${typeof output}. It must return a string, parts, data, or null if there is nothing.`,
     );
   }
   if (text === '{}' && isOpaque(output as object)) {
-    return errorResult('The tool returned an object of which JSON holds nothing, such as a Map. Return plain data.');
+    return errorResult('The tool returned an object that is empty as JSON, such as a Map. Return plain data.');
   }
   if (text.length > MAX_RESULT_LENGTH) return tooLong(text.length);
-  // Parsed anew: what a message holds must be what its JSON says, and must not change with the tool's own object.
+  // Parsed again, so that the message equals its own JSON and does not change with the tool's object.
   return { content: text, structured: JSON.parse(text) as JsonValue };
 }
 
-/** Whether a value is of a class that has no JSON of its own: `{}` is not all that it holds. */
+/** True for an instance of a class without `toJSON`: its JSON is `{}` although it may hold data. */
 function isOpaque(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) !== null && !('toJSON' in value);
 }
 
 function tooLong(length: number): ToolResult {
-  return errorResult(
-    `The result has ${length} characters, more than the ${MAX_RESULT_LENGTH} that a call may give. Ask for less.`,
-  );
+  return errorResult(`The result has ${length} characters, more than the limit of ${MAX_RESULT_LENGTH}. Ask for less.`);
 }
 
 function lengthOf(parts: readonly ContentPart[]): number {

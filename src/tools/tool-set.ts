@@ -3,16 +3,16 @@ import { isObject } from '../internal/json.js';
 import { invalidOption } from '../internal/options/validate.js';
 import type { LiveToolSet, Tool, ToolSource } from './tool.js';
 
-/** A live tool set that is changed by calls. */
+/** A live tool set with methods that add and remove tools. */
 export interface ToolSet<Context = unknown> extends LiveToolSet<Context> {
-  /** Adds tools; a run sees them from its next turn on. Throws ToolConflictError where a name is taken, and adds none. */
+  /** Adds tools for all later turns. Throws ToolConflictError, and adds no tool, if a name is already in use. */
   readonly add: (...tools: readonly Tool<Context>[]) => void;
-  /** Removes the tool with this name; whether there was one. */
+  /** Removes the tool with this name. Returns false if the name is unknown. */
   remove(name: string): boolean;
 }
 
 /**
- * Makes a tool set that can change while the agent lives.
+ * Makes a tool set whose tools can be added and removed while the agent is in use.
  *
  * @example
  * const set = createToolSet([search]);
@@ -45,13 +45,13 @@ export function createToolSet<Context = unknown>(tools: readonly Tool<Context>[]
 
 const LIST_OF_TOOLS = 'an array of tools, or a live set with `list()` and `revision`';
 
-/** Whether a value has what the loop needs of a tool. */
+/** True if a value has the members that a run needs of a tool. */
 export function isTool(value: unknown): value is Tool {
   const tool = value as Tool | null | undefined;
   return typeof tool?.name === 'string' && typeof tool.execute === 'function' && typeof tool.check === 'function';
 }
 
-/** The tools of a source as they are now. Throws OptionInvalidError where it is none, or holds something else. */
+/** Returns the current tools of a source. Throws OptionInvalidError if the source or one of its tools is invalid. */
 export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Context>[] {
   const list: unknown = Array.isArray(source) ? source : (source as Partial<LiveToolSet> | null)?.list?.();
   if (!Array.isArray(list)) {
@@ -64,7 +64,7 @@ export function toolsOf<Context>(source: ToolSource<Context>): readonly Tool<Con
   return list;
 }
 
-/** Throws where two tools share a name. */
+/** Throws ToolConflictError if two tools have the same name. */
 export function assertDistinct(tools: readonly Tool<never>[]): void {
   const names = new Set<string>();
   for (const { name } of tools) {

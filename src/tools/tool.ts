@@ -5,7 +5,7 @@ import type { ContentPart, Message } from '../model/message.js';
 import type { ToolSpec } from '../model/model.js';
 import type { StandardResult } from './standard-schema.js';
 
-/** What a tool says of its own effects. Hints for lifecycles that ask before a call: nothing here is enforced. */
+/** Hints about the effects of a tool, for lifecycles such as `approval`. Keelson itself does not enforce them. */
 export interface ToolAnnotations {
   readonly title?: string | undefined;
   readonly readOnly?: boolean | undefined;
@@ -15,24 +15,24 @@ export interface ToolAnnotations {
 }
 
 /**
- * Something that a model can call. `defineTool` makes one; a loader may make its own. A tool that reads the run's
- * `context` is a `Tool<Context>`, and only an agent of that context takes it.
+ * A function that a model can call. Made by `defineTool` or by a loader. A tool that reads the run's `context` is a
+ * `Tool<Context>`, and only an agent with that context type accepts it.
  */
 export interface Tool<Context = unknown> extends ToolSpec {
-  /** Checks the arguments. Its `value` is what `execute` gets. */
+  /** Checks the arguments. The resulting `value` is passed to `execute`. */
   check(input: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
-  /** Does the work. A throw becomes an error result for the model. */
+  /** Runs the tool. A throw becomes an error result for the model. */
   readonly execute: (input: unknown, context: ToolContext<Context>) => Awaitable<unknown>;
-  /** Time for one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
+  /** Time limit of one call, in milliseconds. Default: the agent's `timeouts.toolMs`. */
   readonly timeoutMs?: number | undefined;
   readonly annotations?: ToolAnnotations | undefined;
-  /** Where the tool comes from, such as the name of a server. `status()` shows it. */
+  /** The source of the tool, such as the name of a server. Shown by `agent.status()`. */
   readonly origin?: string | undefined;
-  /** What the loader that made it knows of it. The model does not see it. */
+  /** Data that a loader attaches to the tool. Not sent to the model. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What the model gets of a call. */
+/** The result of a tool call, as the model gets it. */
 export interface ToolResult {
   readonly content: string | readonly ContentPart[];
   /** The same result as data. */
@@ -40,12 +40,14 @@ export interface ToolResult {
   readonly isError?: boolean | undefined;
 }
 
-/** What `execute` may return: text, parts, data that JSON can hold, or a whole result made by `toolResult`. */
+/**
+ * The return value of `execute`: a string, content parts, data that JSON can hold, or a result made by `toolResult`.
+ */
 export type ToolOutput = string | readonly ContentPart[] | ToolResult | JsonData;
 
 /**
- * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature counts
- * as an object. Promises, functions, and collections such as `Map` and `Set` do not: JSON holds nothing of them.
+ * Data that JSON can hold: numbers, booleans, `null`, arrays and objects. An interface without an index signature
+ * counts as an object. Promises, functions, and collections such as `Map` and `Set` do not count: their JSON is empty.
  */
 export type JsonData = number | boolean | null | readonly unknown[] | PlainObject;
 
@@ -56,91 +58,91 @@ export type PlainObject = object & {
   readonly [Symbol.hasInstance]?: never;
 };
 
-/** A session as hooks and tools see it. */
+/** A session, as hooks and tools see it. */
 export interface SessionInfo {
   readonly id: string;
-  /** All messages of the session. Instructions are never among them. */
+  /** All messages of the session, without the instructions. */
   readonly messages: readonly Message[];
 }
 
-/** The run ends with a RejectedError; no later hook of the point and no tool runs. */
+/** Ends the run with a RejectedError. Later hooks of the same hook point, and the tools, do not run. */
 export interface RejectAction {
   readonly type: 'reject';
   readonly reason: string;
-  /** Names who decided when that is more exact than the lifecycle's name. */
+  /** The name to record in the decision instead of the lifecycle's name. */
   readonly by?: string | undefined;
 }
 
-/** The run completes with this text; `afterAgent` still runs. */
+/** Ends the run with this text as its answer. `afterAgent` still runs. */
 export interface RespondAction {
   readonly type: 'respond';
   readonly text: string;
-  /** Names who decided when that is more exact than the lifecycle's name. */
+  /** The name to record in the decision instead of the lifecycle's name. */
   readonly by?: string | undefined;
 }
 
-/** A run as its tools see it. Pass it as `parent` to a run inside the tool. Hooks see more of it: {@link RunContext}. */
+/** A run, as its tools see it. Pass it as `parent` to a run inside the tool. Hooks get a {@link RunContext} instead. */
 export interface ToolRun<Context = unknown> {
-  /** Made when it is first read. */
+  /** Created on first access. */
   readonly id: string;
   /** The agent's name. */
   readonly agent: string;
-  /** Model calls begun, 1 in the first turn; 0 before it. */
+  /** The number of the current turn: 1 in the first turn, 0 before the first turn. */
   readonly turn: number;
-  /** The `context` that the caller gave. */
+  /** The `context` option of the run. */
   readonly context: Context;
   readonly session?: SessionInfo | undefined;
-  /** The run that this one was started from. */
+  /** The run that started this run. */
   readonly parent?: ToolRun | undefined;
   /**
-   * Adds a user or system message, or an assistant message without calls. It joins after the results of this turn, and
-   * before the first turn when called in `beforeAgent`; after a final answer it buys another turn, within `maxTurns`.
-   * Throws RunEndedError once `afterAgent` has begun.
+   * Adds a user or system message, or an assistant message without tool calls. The message joins after the tool results
+   * of this turn; a message added in `beforeAgent` joins before the first turn. A message added after a final answer
+   * starts another turn, within `maxTurns`. Throws RunEndedError once `afterAgent` has begun.
    */
   add(message: Message): void;
   /**
-   * Ends the run early. The first call counts. The signals of the running calls are aborted, and each call gets an error
-   * result, the one that called `end` too. The run ends at once when several calls are running or the run has a signal
-   * or a time-out, otherwise once that call has settled.
-   * Throws RunEndedError once `afterAgent` has begun.
+   * Ends the run early; only the first call has an effect. Aborts the running tool calls; each of them gets an error
+   * result, also the call that called `end`. If several calls are running, or if the run has a signal or a time limit,
+   * the run ends at once. Otherwise the run ends when the tool call has settled. Throws RunEndedError once `afterAgent`
+   * has begun.
    */
   end(action: RejectAction | RespondAction): void;
 }
 
-/** Given to `execute` with the arguments. */
+/** The second argument of `execute`. */
 export interface ToolContext<Context = unknown> {
   readonly callId: string;
   readonly toolName: string;
-  /** The run's `context` value. */
+  /** The `context` option of the run. */
   readonly context: Context;
-  /** The run that the call is part of: pass it on as `parent` to a run inside the tool. */
+  /** The run that the call is part of. Pass it as `parent` to a run inside the tool. */
   readonly run: ToolRun<Context>;
-  /** Aborted with the run, with the call's time-out, and when the run ends early. Made when it is first read. */
+  /** Aborted when the run is aborted or ends early, or when the call times out. Created on first access. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** Tells listeners how far the call is, as a `tool-delta` event. Ignored once the call has its result. */
+  /** Emits a `tool-delta` event with this data. Ignored once the call has its result. */
   readonly progress: (data: unknown) => void;
 }
 
-/** Tools that come and go while the agent lives. Read once a turn; a turn that has begun keeps what it saw. */
+/** A set of tools that may change while the agent is in use. Read once per turn. */
 export interface LiveToolSet<Context = unknown> {
-  /** Changes whenever `list()` would return something else. */
+  /** Must change whenever the result of `list()` changes. */
   readonly revision: number;
-  /** The tools as they are now. */
+  /** Returns the current tools. */
   readonly list: () => readonly Tool<Context>[];
 }
 
 /**
- * Tools for one run. The compiler checks their context less strictly than for the tools of an agent, and does not check
- * the context of a live set. Otherwise `Agent` would not be assignable to `Agent<Caller>`.
+ * Tools for one run. The compiler checks their context type less strictly than that of an agent's tools, and not at all
+ * for a live set. A strict check would make `Agent` not assignable to `Agent<Caller>`.
  */
 export type RunToolSource<Context = unknown> = readonly RunTool<Context>[] | LiveToolSet<never>;
 
-/** A tool as one run takes it. Every `Tool<Context>` is one. */
+/** A tool in the `tools` option of a run. Every `Tool<Context>` is assignable to it. */
 export interface RunTool<Context = unknown> extends Omit<Tool, 'execute'> {
-  /** As in {@link Tool}. */
+  /** As {@link Tool}.execute. */
   execute(input: unknown, context: ToolContext<Context>): Awaitable<unknown>;
 }
 
-/** Tools as an array, or as a live set. */
+/** An array of tools, or a live tool set. */
 export type ToolSource<Context = unknown> = readonly Tool<Context>[] | LiveToolSet<Context>;

@@ -1,8 +1,8 @@
 import { nearestName } from '../internal/options/nearest-name.js';
 
 /**
- * Says which names match no tool, each with the nearest one. A tool of an MCP server that has no tools yet may still come,
- * so its name passes.
+ * Returns a message for each name that matches no tool, with the nearest tool name. A name of a tool of an MCP server
+ * passes while that server has no tools, because the server may add them later.
  */
 export function unknownToolNames(names: readonly string[], tools: readonly { readonly name: string }[]): string[] {
   const known = tools.map(({ name }) => name);

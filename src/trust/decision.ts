@@ -5,41 +5,48 @@ import type { Fingerprint } from './fingerprint/fingerprint.js';
 import type { TrustItem, TrustScope } from './item.js';
 import type { TrustedLaunch } from './launch.js';
 
-/** Everything that a person has to see before they say yes. Plain data, complete, nothing shortened. */
+/** Everything that a person must see before approving an item. Plain data, never shortened. */
 export interface ApprovalRequest {
-  /** `changed`: it was approved before, as something else. */
+  /** `changed` means that the item was approved before with other content. */
   readonly why: 'new' | 'changed';
-  /** What is stored and compared: a yes is to exactly this. */
+  /** The fingerprint of the item. An approval is valid for this fingerprint only. */
   readonly digest: string;
-  /** The definition as it was given, texts unexpanded. */
+  /** The definition of the item, with variables not expanded. */
   readonly item: TrustItem;
   readonly workspace: string;
-  /** The program that `command` was found to be, without links. */
+  /** The program that `command` resolves to, with links followed. */
   readonly executable: string | undefined;
-  /** The whole command line: the program as it is named, and each argument. */
+  /** The command line: the command as written, then each argument. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Every file that is bound. */
+  /** Every file whose content is part of the fingerprint. */
   readonly files: readonly BoundFile[];
   /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** The same as they were when it was approved before. */
+  /** The hashes of the scripts when the item was last approved. */
   readonly previousScripts: Readonly<Record<string, string>> | undefined;
-  /** Folders that the command line names: what lies in them may change without another question. */
+  /**
+   * Directories that the command line names. Their content is not part of the fingerprint and may change without a new
+   * prompt.
+   */
   readonly unbound: readonly string[];
-  /** For the user, in words: what the question cannot show. */
+  /** A warning for the user about files that the request cannot list. */
   readonly note: string | undefined;
 }
 
-/** Asks the user. Only `true` is a yes; the signal fires when nobody waits for the answer any more. */
+/** Asks the user about an item. Only `true` approves. The signal aborts when the answer is no longer needed. */
 export type Approver = (request: ApprovalRequest, options: { readonly signal: AbortSignal }) => Awaitable<boolean>;
 
-/** Why an item may be used. */
+/** The reason why an item may be used. */
 export type AllowedReason = 'builtin' | 'user' | 'approved' | 'allow-listed';
 
 /**
- * Why it may not: nobody to ask, a no, a no from earlier on, no answer that counts, content that is not what was
- * approved, something that cannot be read, bound or found, or a store that cannot be used.
+ * The reason why an item is denied.
+ *
+ * `no-approver`: not approved, and no approver is set. `declined`: the user refused. `approver-failed`: no valid
+ * answer. `changed`: the content is not what was approved. `unreadable`, `outside`, `too-large`, `invalid`: no
+ * fingerprint can be computed. `no-executable`: the program is missing. `store-failed`: the approval file cannot be
+ * used.
  */
 export type DeniedReason =
   | 'no-approver'
@@ -53,17 +60,17 @@ export type DeniedReason =
   | 'no-executable'
   | 'store-failed';
 
-/** It may be used, after `verify`. */
+/** The item may be used, after `verify`. */
 export interface AllowedDecision {
   readonly allowed: true;
   readonly reason: AllowedReason;
   readonly scope: TrustScope;
   readonly item: TrustItem;
-  /** What was decided on; absent for what needs no decision. */
+  /** The approved fingerprint. Undefined for items that need no approval. */
   readonly digest: string | undefined;
 }
 
-/** It may not be used. */
+/** The item must not be used. */
 export interface DeniedDecision {
   readonly allowed: false;
   readonly reason: DeniedReason;
@@ -71,31 +78,31 @@ export interface DeniedDecision {
   readonly item: TrustItem;
   readonly digest: string | undefined;
   /**
-   * Whether it was approved once, as something else, or as just this until the approval was lost: a gate that changed is
-   * not a gate that never was.
+   * True if the item was approved before, with this or other content. A changed guard deserves more caution than one
+   * that never ran.
    */
   readonly approvedBefore: boolean;
-  /** The matcher of a hook as it was approved. */
+  /** The tool matcher of the hook when it was approved. */
   readonly approvedMatcher?: string | undefined;
   readonly message: string;
-  /** What is wrong with its program, with `no-executable`. */
+  /** The problem with the program. Set only with `no-executable`. */
   readonly failure: SpawnFailure | undefined;
 }
 
-/** The answer of the gate. */
+/** A decision of the gate. */
 export type TrustDecision = AllowedDecision | DeniedDecision;
 
-/** An item as it may be used now: at once, and once. */
+/** A verified item. Valid for one use, right away. */
 export interface VerifiedItem extends AllowedDecision {
-  /** The folder of its extension; with an approved one of the workspace it is a copy of what was approved. */
+  /** The directory of the extension package. For the workspace, this is a copy of the approved content. */
   readonly root: string | undefined;
-  /** Where it has a command. */
+  /** Set for items with a command. */
   readonly launch: TrustedLaunch | undefined;
 }
 
-const NOT_PLAIN = 'This command line is not plain; the files it runs cannot all be listed.';
+const NOT_PLAIN = 'This command line uses shell syntax, so some files that it runs may not be listed.';
 
-/** The request that a fingerprint is shown by. */
+/** Creates the approval request for a fingerprint. */
 export function requestOf(
   fingerprint: Fingerprint,
   previous: Readonly<Record<string, string>> | undefined,
@@ -105,7 +112,7 @@ export function requestOf(
   const why = previous === undefined ? 'new' : 'changed';
   const note = isPlain ? undefined : NOT_PLAIN;
   const request = { why, digest, item, workspace, cwd, files, scripts, unbound, argv, note } as const;
-  // A copy: what an approver does to it changes nothing of what is decided on.
+  // A copy, so that an approver cannot change what is approved.
   return structuredClone({ ...request, executable: executable?.realPath, previousScripts: previous });
 }
 
@@ -115,7 +122,7 @@ interface Allowance {
   readonly digest?: string;
 }
 
-/** It may be used. */
+/** Creates a decision that allows an item. */
 export function allow(item: TrustItem, { reason, scope, digest }: Allowance): AllowedDecision {
   return { allowed: true, reason, scope, item, digest };
 }
@@ -123,13 +130,13 @@ export function allow(item: TrustItem, { reason, scope, digest }: Allowance): Al
 type Denial = Pick<DeniedDecision, 'approvedBefore'> & Partial<DeniedDecision> & { readonly reason: DeniedReason };
 
 const REFUSALS: Readonly<Partial<Record<DeniedReason, string>>> = {
-  'no-approver': 'it was not approved, and there is nobody to ask',
-  declined: 'the answer was no',
-  'approver-failed': 'the approver failed to answer',
-  changed: 'it is not what was approved',
+  'no-approver': 'it is not approved, and no approver is set',
+  declined: 'the user declined',
+  'approver-failed': 'the approver did not give an answer',
+  changed: 'its content is not what was approved',
 };
 
-/** It may not be used, and why. */
+/** Creates a decision that denies an item, with a message. */
 export function deny(
   of: Pick<Fingerprint, 'item' | 'scope'> & { digest: string | undefined },
   denial: Denial,

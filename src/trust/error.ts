@@ -1,14 +1,14 @@
 import { KeelsonError, type KeelsonErrorOptions } from '../errors.js';
 import type { SpawnFailure } from '../process/spawn-failure.js';
 
-/** Why no decision can be bound to an item. */
+/** The reason why no fingerprint can be computed. */
 export type UnboundProblem = 'invalid' | 'unreadable' | 'outside' | 'too-large' | 'no-executable';
 
-/** No digest can be made of an item, so nothing can be decided about it. */
+/** Thrown if no fingerprint of an item can be computed, so that it cannot be approved. */
 export class ItemUnboundError extends KeelsonError {
   readonly code = 'ERR_TRUST_ITEM_UNBOUND';
   readonly problem: UnboundProblem;
-  /** What is wrong with the program, with `no-executable`. */
+  /** The problem with the program. Set only with `no-executable`. */
   readonly failure: SpawnFailure | undefined;
 
   constructor(
@@ -22,7 +22,7 @@ export class ItemUnboundError extends KeelsonError {
   }
 }
 
-/** The file of approvals could not be read or written. */
+/** Thrown if the approval file cannot be read or written. */
 export class TrustStoreError extends KeelsonError {
   readonly code = 'ERR_TRUST_STORE';
 }

@@ -17,56 +17,59 @@ import {
 import { type OptionTable, validateOptions } from '../internal/options/validate.js';
 import { variablePrefix } from '../process/environment.js';
 import { homeFolder } from '../process/files/home-folder.js';
-import { isInside, realLocation } from '../process/files/location.js';
 import { absolutePath, appName } from '../process/files/path-rules.js';
+import { isInWorkspace } from '../process/files/workspace.js';
 import type { Approver } from './decision.js';
 import type { BindingLimits, TrustPlace } from './item.js';
 
-/** Something of the user's own is not what it was when it last ran. It runs all the same. */
+/** Event: one of the user's own items has changed since its last run. It still runs. */
 export interface UserHooksChange {
   readonly type: 'userHooksChanged';
-  /** The file of definitions, where it is that which changed, or the item in it. */
+  /** The file that changed, or that defines the changed item. */
   readonly source: string | undefined;
   readonly name: string;
-  /** The file of definitions, or the item with all that is bound to it. */
+  /** `file`: the definition file changed. `item`: the item or one of its files changed. */
   readonly what: 'file' | 'item';
 }
 
-/** How a gate judges. */
+/** Options of a trust gate. */
 export interface TrustGateOptions {
-  /** The folder that is being worked in. Nothing in it is trusted by itself. */
+  /**
+   * The folder that is being worked in. Nothing in it is trusted by itself. The home folder, and a folder that holds it, is
+   * no workspace: what a loader takes for the user's stays the user's in there.
+   */
   readonly workspaceDir: string;
-  /** Names the folder of the user's state, `~/.<appName>`. Default `keelson`. */
+  /** Names the state directory of the user, `~/.<appName>`. Default `keelson`. */
   readonly appName?: string | undefined;
-  /** That folder, absolute. Default `~/.<appName>`. */
+  /** The absolute path of the state directory. Default `~/.<appName>`. */
   readonly stateDir?: string | undefined;
-  /** Asks the user. Without it nothing of the workspace is allowed that was not approved before. */
+  /** Asks the user. Without it, items from the workspace are allowed only if they were approved before. */
   readonly approve?: Approver | undefined;
-  /** How long a question stands; then the answer is no. Default five minutes. */
+  /** Time limit for an answer in milliseconds; after it the item is denied. Default five minutes. */
   readonly approveTimeoutMs?: number | undefined;
-  /** Digests that are allowed without a question, for where there is nobody to ask. */
+  /** Digests that are allowed without asking, for example in CI. */
   readonly allow?: readonly string[] | undefined;
-  /** The text of the PATH variable in which programs are looked up. Default: that of this process. */
+  /** The PATH value for finding programs. Default: that of this process. */
   readonly path?: string | undefined;
-  /** How much may be bound to one item. Default 5,000 files and 64 MiB. */
+  /** Limits for the files of one item. Default 5,000 files and 64 MiB. */
   readonly limits?: BindingLimits | undefined;
-  /** Told once of each file or item of the user's own that is not what it was when it last ran. */
+  /** Called once for each of the user's own files or items that has changed since its last run. */
   readonly onUserHooksChanged?: ((change: UserHooksChange) => void) | undefined;
   readonly logger?: Logger | undefined;
   readonly clock?: Clock | undefined;
 }
 
-/** The options with their defaults. */
+/** The options with defaults applied. */
 export interface GateSettings extends Pick<TrustGateOptions, 'approve' | 'onUserHooksChanged' | 'clock'> {
   readonly place: TrustPlace;
-  /** The name of the folder of configuration in the workspace. */
+  /** The name of the configuration directory in the workspace. */
   readonly folder: string;
   readonly allow: ReadonlySet<string>;
   readonly approveTimeoutMs: number;
   readonly logger: Logger;
 }
 
-/** The rules of how approval is asked for, which other parts take too. */
+/** The rules of the approval options. Loaders with the same options share them. */
 export const approvalRules = {
   approve: callable,
   approveTimeoutMs: timerMs,
@@ -76,13 +79,19 @@ export const approvalRules = {
   }),
 } satisfies Partial<OptionTable<TrustGateOptions>>;
 
+/** The rule of the limits of one item. */
+export const bindingLimits = group({
+  files: required(whole(0)),
+  bytes: required(whole(0)),
+} satisfies OptionTable<BindingLimits>);
+
 const rules = {
   ...approvalRules,
   workspaceDir: required(fullText),
   appName,
   stateDir: absolutePath,
   path: text,
-  limits: group({ files: required(whole(0)), bytes: required(whole(0)) } satisfies OptionTable<BindingLimits>),
+  limits: bindingLimits,
   onUserHooksChanged: callable,
   logger,
   clock,
@@ -91,7 +100,7 @@ const rules = {
 const LIMITS: BindingLimits = { files: 5_000, bytes: 64 * 1024 * 1024 };
 const APPROVE_TIMEOUT_MS = 300_000;
 
-/** Checks the options, and refuses a state folder that the workspace could write to. */
+/** Validates the options. Throws an OptionInvalidError if the state directory lies in the workspace. */
 export function resolveGateOptions(options: TrustGateOptions): GateSettings {
   validateOptions(options, rules);
   const { appName = 'keelson', approve, approveTimeoutMs = APPROVE_TIMEOUT_MS, allow = [] } = options;
@@ -106,13 +115,10 @@ export function resolveGateOptions(options: TrustGateOptions): GateSettings {
 function resolvePlace(options: TrustGateOptions, appName: string): TrustPlace {
   const { workspaceDir, stateDir = defaultStateDir(appName), path = process.env.PATH, limits = LIMITS } = options;
   const workspace = resolve(workspaceDir);
-  const isWithin = [stateDir, realLocation(stateDir)].some((place) =>
-    [workspace, realLocation(workspace)].some((root) => isInside(place, root)),
-  );
-  if (isWithin) {
+  if (isInWorkspace(stateDir, workspace)) {
     throw new OptionInvalidError(
       'stateDir',
-      `\`stateDir\` ${stateDir} lies in the workspace ${workspace}, which would judge itself: work in another folder (\`cwd\`), or keep it elsewhere (\`stateDir\`, or \`userDir\` of a runtime)`,
+      `\`stateDir\` ${stateDir} must not lie in the workspace ${workspace}, which would judge itself: use another \`cwd\`, or another \`stateDir\` (\`userDir\` of a runtime)`,
     );
   }
   return { workspaceDir: workspace, stateDir, path, limits, projectVariable: `${variablePrefix(appName)}_PROJECT_DIR` };
@@ -123,6 +129,6 @@ function defaultStateDir(appName: string): string {
   if (home !== undefined) return join(home, `.${appName}`);
   throw new OptionInvalidError(
     'stateDir',
-    '`stateDir` is missing, and the user has no home folder: set HOME, or give a `stateDir`',
+    '`stateDir` must be given if the user has no home directory: set HOME, or pass `stateDir`',
   );
 }

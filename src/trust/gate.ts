@@ -1,5 +1,6 @@
 import { describeError } from '../errors.js';
 import { realLocation } from '../process/files/location.js';
+import { workspaceRoots } from '../process/files/workspace.js';
 import { Approvals } from './approvals/approvals.js';
 import { TrustStore } from './approvals/store.js';
 import { UserWatch } from './approvals/user-watch.js';
@@ -26,27 +27,29 @@ import type { TrustItem } from './item.js';
 import { launchOf } from './launch.js';
 import { createPathGuard } from './protected-path.js';
 
-/** The one place where it is decided whether something may run, be imported, be connected to or be read. */
+/** Decides whether an item may run, be imported, be connected to or be read. */
 export interface TrustGate {
   /**
-   * Decides on an item. The host's own and the user's own are allowed; what comes from the workspace needs a yes to
-   * exactly its content, now or from before. Never rejects: what cannot be decided is denied.
+   * Decides whether an item is allowed. Items of the host and of the user are allowed. Items of the workspace need an
+   * approval of exactly their content.
+   *
+   * Asks the user if necessary. Never rejects: an item that cannot be checked is denied.
    */
   authorize(item: TrustItem): Promise<TrustDecision>;
   /**
-   * Checks that an allowed item is still what was decided on, and says what exactly to start. Call it right before each
-   * use: what it returns holds for that one. Never rejects.
+   * Checks that an allowed item still has the approved content, and returns what to start. Call it right before each
+   * use: the result is valid for one use. Never rejects.
    */
   verify(decision: AllowedDecision): Promise<VerifiedItem | DeniedDecision>;
-  /** Takes an approval back, in all processes. Returns how many there were. */
+  /** Revokes the approvals with this digest for all processes. Returns their number. */
   revoke(digest: string): Promise<number>;
-  /** Whether writing to a path could change what is trusted, also where nothing is there yet. */
+  /** True if writing to the path could change what is trusted. Also true for paths that do not exist yet. */
   isProtectedPath(path: string): boolean;
   readonly store: TrustStore;
 }
 
 /**
- * Makes a gate. Throws an `OptionInvalidError` where its state would lie in the workspace.
+ * Creates a trust gate. Throws an `OptionInvalidError` if its state directory would lie in the workspace.
  *
  * @example
  * const gate = createTrustGate({ appName: 'my-agent', workspaceDir: process.cwd(), approve: terminalApprover() });
@@ -80,7 +83,7 @@ class ContentGate implements TrustGate {
       return allow(item, { reason: 'user', scope: 'user' });
     } catch (error) {
       const denied = await this.denyUnbound(item, error);
-      // The user's own is trusted, also while its program is missing: starting it will say so.
+      // The user's own items are trusted. If the program is missing, starting it reports the problem.
       const isMissing = denied.scope === 'user' && denied.reason === 'no-executable';
       return isMissing ? allow(item, { reason: 'user', scope: 'user' }) : denied;
     }
@@ -114,7 +117,7 @@ class ContentGate implements TrustGate {
     const changed = () => deny(fingerprint, { reason: 'changed', approvedBefore: true });
     if (fingerprint.digest !== digest) return changed();
     const now = await this.approvals.lookUp(fingerprint);
-    // Taken back since it was decided on: nobody is asked at the moment of the start.
+    // Revoked since the decision. Denies without a prompt, because the program is about to start.
     if (now === undefined) return deny(fingerprint, { reason: 'no-approver', approvedBefore: false });
     if (!now.allowed) return now;
     const snapshot = fingerprint.root === undefined ? undefined : await openSnapshot(fingerprint, this.settings.place);
@@ -134,11 +137,10 @@ class ContentGate implements TrustGate {
   private async standingOf(
     item: TrustItem,
   ): Promise<Pick<DeniedDecision, 'scope' | 'approvedBefore' | 'approvedMatcher'>> {
-    const named = this.settings.place.workspaceDir;
-    const real = realLocation(named);
-    const scope = resolveScope(item, { named, real }, undefined);
+    const { workspaceDir } = this.settings.place;
+    const scope = resolveScope(item, workspaceRoots(workspaceDir), undefined);
     const source = item.source === undefined ? undefined : realLocation(item.source);
-    const before = await this.approvals.previous({ item, workspace: real, source });
+    const before = await this.approvals.previous({ item, workspace: realLocation(workspaceDir), source });
     return { scope, approvedBefore: before !== undefined, approvedMatcher: before?.matcher };
   }
 }

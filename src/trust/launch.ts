@@ -3,19 +3,22 @@ import { isInside } from '../process/files/location.js';
 import type { LocatedItem } from './fingerprint/fingerprint.js';
 import { EXTENSION_PATH, EXTENSION_VARIABLE } from './item.js';
 
-/** What exactly is to be spawned. */
+/** The exact command to spawn. */
 export interface TrustedLaunch {
-  /** Absolute, without links. */
+  /** The absolute path of the program, with links resolved. */
   readonly command: string;
-  /** What the program was found as. */
+  /** The path of the program before links were resolved. */
   readonly argv0: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** What the item's definition adds to the environment. */
+  /** Environment variables that the definition of the item adds. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** How an item is started; in the copy of its extension, where there is one. */
+/**
+ * Returns how to start an item. If a copy of its extension package is given, paths in the package are moved to the
+ * copy.
+ */
 export function launchOf(located: LocatedItem, snapshot: string | undefined): TrustedLaunch | undefined {
   const { item, executable } = located;
   if (executable === undefined || item.command === undefined) return undefined;
@@ -30,7 +33,7 @@ export function launchOf(located: LocatedItem, snapshot: string | undefined): Tr
   return { ...base, args: shellArgs, env: root === undefined ? env : { ...env, [EXTENSION_VARIABLE]: root } };
 }
 
-/** The path in the copy, where it is one of the extension. */
+/** Returns the path in the copy, if the original lies in the extension package. */
 function moved(path: string, { item, root }: LocatedItem, snapshot: string | undefined): string {
   if (snapshot === undefined || !isAbsolute(path)) return path;
   const home = [item.root, root].find((folder) => folder !== undefined && isInside(path, folder));

@@ -2,24 +2,29 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { homeFolder } from '../process/files/home-folder.js';
 import { isInside, realLocation } from '../process/files/location.js';
 
-/** Where this library and others read what to run, import or connect to; in the workspace and in the home folder. */
+/**
+ * Files and directories in the workspace and the home directory that can make this library or other tools run
+ * something.
+ */
 const CONFIGURATION: readonly string[] = [
   ...['.mcp.json', 'gemini-extension.json', '.env', '.envrc'],
   ...['.claude', '.claude.json', '.claude-plugin', '.gemini', '.codex', '.cursor', '.agents', '.copilot'],
   ...['.github/hooks', '.github/copilot', '.vscode', '.git/hooks', '.git/config', '.gitmodules'],
 ];
 
-/** What a guard needs to know of the place. */
+/** The directories that a path guard protects. */
 export interface ProtectedPlace {
   readonly workspaceDir: string;
   readonly stateDir: string;
-  /** The name of the folder of configuration in the workspace, such as `.keelson`. */
+  /** The name of the configuration directory in the workspace, such as `.keelson`. */
   readonly folder: string;
 }
 
 /**
- * Tells the paths that decide what runs, whether they exist or not: a tool that writes there changes what is trusted.
- * Links are followed, and upper and lower case are the same, since on some disks they are.
+ * Returns a function that tells if a path is protected: a tool that writes there would change what is trusted. Also
+ * detects paths that are missing.
+ *
+ * Follows links. Ignores case, because some file systems do.
  */
 export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPlace): (path: string) => boolean {
   const places = [workspaceDir, homeFolder()].filter((place) => place !== undefined);
@@ -27,7 +32,7 @@ export function createPathGuard({ workspaceDir, stateDir, folder }: ProtectedPla
   return (path) => {
     const named = resolve(workspaceDir, path);
     const followed = realLocation(isAbsolute(path) ? path : `${workspaceDir}/${path}`);
-    // Looked up anew: what was absent may have become a link.
+    // Resolved on each call, because a missing path may have become a link.
     const forbidden = roots.flatMap((root) => [root, realLocation(root)]).map(fold);
     return [named, followed].map(fold).some((place) => forbidden.some((root) => isInside(place, root)));
   };

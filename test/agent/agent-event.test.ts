@@ -10,7 +10,7 @@ const TYPES = [
   ...(['reasoning-delta', 'model-end', 'tool-start', 'tool-delta', 'tool-end', 'decision'] as const),
 ];
 
-/** Every event of an agent, in order. */
+/** Collects every event of an agent, in order. */
 function listenTo(agent: Agent): AgentEvent[] {
   const events: AgentEvent[] = [];
   for (const type of TYPES) agent.on(type, (event) => void events.push(event));
@@ -68,7 +68,7 @@ describe('the events of a run', () => {
     { type: 'run-end', runId, result },
   ];
 
-  test('come through on() in exactly this order', async () => {
+  test('reach listeners of `on` in exactly this order', async () => {
     const agent = withTool();
     const events = listenTo(agent);
 
@@ -77,7 +77,7 @@ describe('the events of a run', () => {
     expect(events).toEqual(expected(events[0]?.runId as string, result));
   });
 
-  test('come through stream() in exactly the same order', async () => {
+  test('reach the consumer of `stream` in exactly the same order', async () => {
     const events: AgentEvent[] = [];
     const stream = withTool().stream('go');
 
@@ -86,7 +86,7 @@ describe('the events of a run', () => {
     expect(events).toEqual(expected(events[0]?.runId as string, await stream.result));
   });
 
-  test('come through both at once, and a session has the same', async () => {
+  test('reach both at the same time, also in a session', async () => {
     const agent = withTool();
     const heard = listenTo(agent);
     const events: AgentEvent[] = [];
@@ -140,7 +140,7 @@ describe('the events of a run', () => {
   };
 
   test.each(Object.entries(endings))(
-    'pair each start with one end where %s',
+    'have one end for each start if %s',
     async (_title, { script, lifecycle, types }) => {
       const agent = withTool(script);
       if (lifecycle !== undefined) agent.use(lifecycle);
@@ -153,7 +153,7 @@ describe('the events of a run', () => {
     },
   );
 
-  test('of a tool that throws pair as well, and its end carries the error result', async () => {
+  test('of a tool that throws have a start and an end with the error result', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('bad'), 'done']),
       tools: [toolOf('bad', () => Promise.reject(new Error('broken')))],
@@ -168,7 +168,7 @@ describe('the events of a run', () => {
     ]);
   });
 
-  test('of calls that were never begun are none: no start, no end', async () => {
+  test('are not emitted for calls that were not started', async () => {
     const agent = new Agent({
       model: scriptedModel([calls({ name: 'work' }, { name: 'work' })]),
       tools: [working],
@@ -183,7 +183,7 @@ describe('the events of a run', () => {
     expect(seen).toEqual(['tool-start call_1', 'tool-end call_1']);
   });
 
-  test('of a run that is refused before it begins are none', async () => {
+  test('are not emitted for a run that is refused before it starts', async () => {
     const agent = withTool();
     const events = listenTo(agent);
 
@@ -193,7 +193,7 @@ describe('the events of a run', () => {
     expect(events).toEqual([]);
   });
 
-  test('count up the attempts where a hook calls the model again, and drop what comes late', async () => {
+  test('have a higher attempt after a hook calls the model again, and omit late parts', async () => {
     const agent = withTool([streams(['first '], fails()), 'second']);
     agent.use({ wrapModelCall: (_request, next) => next().catch(() => next()) });
     const events = listenTo(agent);
@@ -204,7 +204,7 @@ describe('the events of a run', () => {
     expect(deltas).toEqual(['1 first ', '2 se', '2 co', '2 nd']);
   });
 
-  test('of a resumed run have its calls in a turn 0', async () => {
+  test('of a resumed run have the resumed calls in turn 0', async () => {
     const agent = withTool(['done']);
     const call = { type: 'tool-call', id: 'c1', name: 'work', input: {} } as const;
     const events = listenTo(agent);
@@ -220,7 +220,7 @@ describe('a listener', () => {
   test.each([
     ['throws', () => expect.fail('listener')],
     ['rejects', () => Promise.reject(new Error('listener'))],
-  ])('that %s is logged, and changes neither the run nor the other listeners', async (_title, listener) => {
+  ])('that %s is logged and affects neither the run nor the other listeners', async (_title, listener) => {
     const logger = keepingLogger();
     const agent = new Agent({ model: scriptedModel(['done']), logger });
     const heard: string[] = [];
@@ -235,7 +235,7 @@ describe('a listener', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('that is taken off hears nothing more, and the others still do', async () => {
+  test('that is removed gets no more events, and the others still do', async () => {
     const agent = new Agent({ model: scriptedModel(['one', 'two']) });
     const heard: string[] = [];
     const first = () => void heard.push('first');
@@ -249,7 +249,7 @@ describe('a listener', () => {
     expect(heard).toEqual(['first', 'second', 'second']);
   });
 
-  test('of deltas makes the model stream, and one of other events does not', async () => {
+  test('of deltas makes the model stream, and a listener of other events does not', async () => {
     const model = scriptedModel('done');
     const agent = new Agent({ model });
 
@@ -261,7 +261,7 @@ describe('a listener', () => {
     expect(model.requests.map(({ onPart }) => typeof onPart)).toEqual(['undefined', 'function']);
   });
 
-  test('is what events are made for: without one no event is made, and no id', async () => {
+  test('is required for events: without a listener no event and no id is created', async () => {
     const kinds: string[] = [];
     const ids = { next: (kind: string) => `${kind}${kinds.push(kind)}` };
     const agent = new Agent({

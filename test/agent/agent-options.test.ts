@@ -7,22 +7,22 @@ import { rejectionOf } from '../support/agent/settle.js';
 const model = scriptedModel('done');
 const make = (options: object) => () => new Agent({ model, ...options } as AgentOptions);
 
-describe('an agent with an option that it cannot have is not made', () => {
+describe('an agent with an invalid option is refused', () => {
   test.each<[string, object, string]>([
     ['no model', { model: undefined }, 'model'],
     ['null as model', { model: null }, 'model'],
-    ['a model that is a text', { model: 'gpt' }, 'model'],
+    ['a model that is a string', { model: 'gpt' }, 'model'],
     ['a model without generate', { model: { id: 'm' } }, 'model.generate'],
     ['a model without id', { model: { generate: async () => {} } }, 'model.id'],
     ['an empty name', { name: '' }, 'name'],
     ['a name that is a number', { name: 5 }, 'name'],
-    ['instructions that are no text', { instructions: ['x'] }, 'instructions'],
+    ['instructions that are an array', { instructions: ['x'] }, 'instructions'],
     ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
     ['maxTurns -1', { maxTurns: -1 }, 'maxTurns'],
     ['maxTurns 1.5', { maxTurns: 1.5 }, 'maxTurns'],
     ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
     ['maxTurns Infinity', { maxTurns: Number.POSITIVE_INFINITY }, 'maxTurns'],
-    ['maxTurns as text', { maxTurns: '5' }, 'maxTurns'],
+    ['maxTurns as a string', { maxTurns: '5' }, 'maxTurns'],
     ['maxTurns with limit 0', { maxTurns: { limit: 0 } }, 'maxTurns.limit'],
     ['maxTurns without limit', { maxTurns: { atLimit: 'answer' } }, 'maxTurns.limit'],
     ['maxTurns with an unknown member', { maxTurns: { limit: 5, max: 1 } }, 'maxTurns.max'],
@@ -31,7 +31,7 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['parallelToolCalls -1', { parallelToolCalls: -1 }, 'parallelToolCalls'],
     ['parallelToolCalls 1.5', { parallelToolCalls: 1.5 }, 'parallelToolCalls'],
     ['parallelToolCalls NaN', { parallelToolCalls: Number.NaN }, 'parallelToolCalls'],
-    ['parallelToolCalls as text', { parallelToolCalls: 'yes' }, 'parallelToolCalls'],
+    ['parallelToolCalls as a string', { parallelToolCalls: 'yes' }, 'parallelToolCalls'],
     ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
     ['a hook among the options', { beforeAgent: () => {} }, 'beforeAgent'],
     ['an unknown time-out', { timeouts: { totalMs: 5 } }, 'timeouts.totalMs'],
@@ -40,30 +40,30 @@ describe('an agent with an option that it cannot have is not made', () => {
     ['null as settings', { settings: null }, 'settings'],
     ['settings that are a number', { settings: 5 }, 'settings'],
     ['a number as time-outs', { timeouts: 5_000 }, 'timeouts'],
-    ['a text as settings', { settings: 'fast' }, 'settings'],
-    ['tools that are a text', { tools: 'echo' }, 'tools'],
+    ['a string as settings', { settings: 'fast' }, 'settings'],
+    ['tools that are a string', { tools: 'echo' }, 'tools'],
     ['tools that are a number', { tools: 5 }, 'tools'],
     ['tools that are an object without a list', { tools: { revision: 0 } }, 'tools'],
     ['null among the tools', { tools: [null] }, 'tools[0]'],
-    ['a text among the tools', { tools: ['echo'] }, 'tools[0]'],
+    ['a string among the tools', { tools: ['echo'] }, 'tools[0]'],
     ['a tool without name', { tools: [echo, { ...echo, name: undefined }] }, 'tools[1]'],
     ['a tool without execute', { tools: [{ ...echo, execute: undefined }] }, 'tools[0]'],
     ['a tool without check', { tools: [{ ...echo, check: undefined }] }, 'tools[0]'],
-    ['a lifecycle whose tools are none', { lifecycle: [{ tools: [{}] }] }, 'tools[0]'],
-    ['a lifecycle that stands in no array', { lifecycle: {} }, 'lifecycle'],
-    ['loaders that are no array', { loaders: { load() {} } }, 'loaders'],
+    ['a lifecycle with an invalid tool', { lifecycle: [{ tools: [{}] }] }, 'tools[0]'],
+    ['a lifecycle that is not in an array', { lifecycle: {} }, 'lifecycle'],
+    ['loaders that are an object', { loaders: { load() {} } }, 'loaders'],
     ['a loader without load', { loaders: [{ name: 'x' }] }, 'loaders[0].load'],
     ['null as a loader', { loaders: [null] }, 'loaders[0]'],
     ['a clock without timers', { clock: { now: () => 0 } }, 'clock.setTimeout'],
     ['ids that are a function', { ids: () => 'x' }, 'ids.next'],
     ['a logger without methods', { logger: {} }, 'logger.debug'],
-    ['a logger that is a text', { logger: 'console' }, 'logger'],
+    ['a logger that is a string', { logger: 'console' }, 'logger'],
     ['a store without save', { store: { load() {}, delete() {} } }, 'store.save'],
   ])('%s', (_title, options, option) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
 
-  test.each(['runMs', 'modelMs', 'firstPartMs', 'toolMs'])('a time-out %s that no timer keeps', (key) => {
+  test.each(['runMs', 'modelMs', 'firstPartMs', 'toolMs'])('a timeout %s beyond the range of timers', (key) => {
     for (const ms of [0, 0.5, -1, Number.NaN, 1e12, 2 ** 31, Number.POSITIVE_INFINITY, '5', null]) {
       const invalid = {
         code: 'ERR_OPTION_INVALID',
@@ -76,13 +76,13 @@ describe('an agent with an option that it cannot have is not made', () => {
     expect(make({ timeouts: { [key]: undefined } })).not.toThrow();
   });
 
-  test('and what has the wrong shape is told with what to give', () => {
+  test('the message names the expected form of the option', () => {
     expect(make({ tools: { add: 1 } as never })).toThrow(
       '`tools` must be an array of tools, or a live set with `list()` and `revision`, got an object',
     );
   });
 
-  test('and a text is told from a number', () => {
+  test('the message quotes a string, in contrast to a number', () => {
     expect(make({ maxTurns: '5' })).toThrow(
       '`maxTurns` must be a whole number of 1 or more, or `{ limit, atLimit }`, got "5"',
     );
@@ -94,7 +94,7 @@ describe('an agent with an option that it cannot have is not made', () => {
     );
   });
 
-  test('and it is said what to give', () => {
+  test('the message names the nearest known option', () => {
     expect(make({ instructions: 5 })).toThrow('`instructions` must be a string, got 5');
     expect(make({ settings: null })).toThrow('`settings` must be an object, got null');
     expect(make({ settings: { temprature: 1 } })).toThrow(
@@ -102,7 +102,7 @@ describe('an agent with an option that it cannot have is not made', () => {
     );
   });
 
-  test('no options at all', () => {
+  test('a missing options object', () => {
     expect(() => new Agent(undefined as unknown as AgentOptions)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'options' }),
     );
@@ -116,11 +116,11 @@ describe('an agent with an option that it cannot have is not made', () => {
     expect(make({ lifecycle: [{ tools: [echo] }, { tools: [echo] }] })).toThrow(conflict);
   });
 
-  test('a lifecycle that is none', () => {
+  test('an invalid lifecycle', () => {
     expect(make({ lifecycle: [null] })).toThrow(expect.objectContaining({ code: 'ERR_LIFECYCLE_INVALID' }));
   });
 
-  test('and undefined stands for every default', async () => {
+  test('undefined selects the default of every option', async () => {
     const keys = ['name', 'instructions', 'tools', 'lifecycle', 'loaders', 'maxTurns', 'parallelToolCalls', 'settings'];
     const more = ['timeouts', 'store', 'logger', 'clock', 'ids'];
     const options = Object.fromEntries([...keys, ...more].map((key) => [key, undefined]));
@@ -131,27 +131,27 @@ describe('an agent with an option that it cannot have is not made', () => {
   });
 });
 
-describe('a run with an option that it cannot have is not begun', () => {
+describe('a run with an invalid option is not started', () => {
   test.each<[string, object, string]>([
-    ['an unknown one', { maxSteps: 5 }, 'maxSteps'],
-    ['one of the agent alone', { instructions: 'x' }, 'instructions'],
+    ['an unknown option', { maxSteps: 5 }, 'maxSteps'],
+    ['an option that only an agent has', { instructions: 'x' }, 'instructions'],
     ['maxTurns 0', { maxTurns: 0 }, 'maxTurns'],
     ['maxTurns NaN', { maxTurns: Number.NaN }, 'maxTurns'],
-    ['a model that is none', { model: {} }, 'model.id'],
+    ['an invalid model', { model: {} }, 'model.id'],
     ['a time-out of 0', { timeouts: { runMs: 0 } }, 'timeouts.runMs'],
     ['a time-out of NaN', { timeouts: { toolMs: Number.NaN } }, 'timeouts.toolMs'],
-    ['an output that is no schema', { output: 'json' }, 'output'],
-    ['an output that is a list', { output: [] }, 'output'],
-    ['tools that are none', { tools: [{ name: 'x' }] }, 'tools[0]'],
-    ['a signal that is none', { signal: { aborted: false } }, 'signal.addEventListener'],
+    ['an output that is a string', { output: 'json' }, 'output'],
+    ['an output that is an array', { output: [] }, 'output'],
+    ['an invalid tool', { tools: [{ name: 'x' }] }, 'tools[0]'],
+    ['an invalid signal', { signal: { aborted: false } }, 'signal.addEventListener'],
     ['null as signal', { signal: null }, 'signal'],
     ['time-outs that are a number', { timeouts: 5 }, 'timeouts'],
-    ['settings that are a text', { settings: 'hot' }, 'settings'],
+    ['settings that are a string', { settings: 'hot' }, 'settings'],
     ['an unknown setting', { settings: { max_tokens: 5 } }, 'settings.max_tokens'],
-    ['a parent that is none', { parent: {} }, 'parent'],
+    ['an invalid parent', { parent: {} }, 'parent'],
     ['null as parent', { parent: null }, 'parent'],
-    ['null in their place', null as unknown as object, 'options'],
-    ['a text in their place', 'fast' as unknown as object, 'options'],
+    ['null as options', null as unknown as object, 'options'],
+    ['a string as options', 'fast' as unknown as object, 'options'],
   ])('%s', async (_title, options, option) => {
     const touched: string[] = [];
     const agent = new Agent({ model, lifecycle: [{ beforeAgent: () => void touched.push('run') }] });
@@ -169,7 +169,7 @@ describe('a run with an option that it cannot have is not begun', () => {
     ['a message of the assistant', { role: 'assistant', content: [{ type: 'text', text: 'x' }] }],
     ['a message of a tool', { role: 'tool', content: [] }],
     ['a message without content', { role: 'user' }],
-    ['a list of messages', [{ role: 'user', content: 'x' }]],
+    ['an array of messages', [{ role: 'user', content: 'x' }]],
   ])('an input that is %s', async (_title, input) => {
     const error = await rejectionOf(new Agent({ model }).run(input as string));
 
@@ -182,7 +182,7 @@ describe('a run with an option that it cannot have is not begun', () => {
     expect(await rejectionOf(agent.run('go', { tools: [echo] }))).toMatchObject({ code: 'ERR_TOOL_CONFLICT' });
   });
 
-  test('nor does it wait for loaders', async () => {
+  test('an invalid option is refused before the loaders have finished', async () => {
     const agent = new Agent({ model, loaders: [{ name: 'slow', load: () => new Promise(() => {}) }] });
 
     for (const options of [null, { signal: {} }, { maxTurns: 0 }]) {
@@ -190,19 +190,19 @@ describe('a run with an option that it cannot have is not begun', () => {
     }
   });
 
-  test('a session whose store is none', async () => {
+  test('a session with an invalid store', async () => {
     const opening = new Agent({ model }).session({ store: { load() {} } as never });
 
     expect(await rejectionOf(opening)).toMatchObject({ code: 'ERR_OPTION_INVALID', option: 'store.save' });
   });
 
-  test('a session with an id that is no text', async () => {
+  test('a session with an id that is not a string', async () => {
     for (const id of ['', 5 as unknown as string]) {
       expect(await rejectionOf(new Agent({ model }).session({ id }))).toMatchObject({ code: 'ERR_OPTION_INVALID' });
     }
   });
 
-  test('a session whose options are none, or have a member that nobody reads', async () => {
+  test('a session with invalid options or an unknown option', async () => {
     for (const options of [null, 5, 'mine', { name: 'mine' }]) {
       const opening = new Agent({ model }).session(options as object);
 
@@ -211,14 +211,14 @@ describe('a run with an option that it cannot have is not begun', () => {
   });
 });
 
-describe('what is given to an agent beside its runs is checked', () => {
-  test.each([[undefined], [null], [5], [{}]])('an agent is no tool with the options %j', (options) => {
+describe('the arguments of the other methods of an agent are checked', () => {
+  test.each([[undefined], [null], [5], [{}]])('`asTool` refuses the options %j', (options) => {
     const asTool = () => new Agent({ model }).asTool(options as never);
 
     expect(asTool).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID', tool: 'agent' }));
   });
 
-  test.each([[undefined], [null], ['log'], [{}]])('a listener is not %j', (listener) => {
+  test.each([[undefined], [null], ['log'], [{}]])('`on` refuses the listener %j', (listener) => {
     const agent = new Agent({ model });
 
     const listen = () => agent.on('run-start', listener as never);
@@ -227,7 +227,7 @@ describe('what is given to an agent beside its runs is checked', () => {
   });
 
   test.each(['run-started', 'text-deltas', 'run-delta', 'Decision', '', undefined])(
-    'nobody listens to an event %j, which there is not',
+    '`on` refuses the unknown event type %j',
     (type) => {
       const listen = () => new Agent({ model }).on(type as never, () => {});
 

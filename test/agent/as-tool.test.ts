@@ -7,7 +7,7 @@ import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { LATE, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { resultsIn } from '../support/agent/transcript.js';
 
-/** An agent, and one beneath it that it calls as `helper`. */
+/** Makes an agent and a sub-agent, which the agent calls as the tool `helper`. */
 function arrange(script: readonly ScriptEntry[], helper: Partial<AgentOptions> = {}) {
   const inner = new Agent({ name: 'helper', model: scriptedModel(script), ...helper });
   const tool = inner.asTool({ description: 'Helps.' });
@@ -16,7 +16,7 @@ function arrange(script: readonly ScriptEntry[], helper: Partial<AgentOptions> =
 }
 
 describe('asTool', () => {
-  test('runs the agent with the prompt, and gives its text as the result', async () => {
+  test('runs the agent with the prompt and returns its text as the result', async () => {
     const model = scriptedModel(['helped']);
     const { outer } = arrange([], { model });
 
@@ -27,7 +27,7 @@ describe('asTool', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'help me' }]);
   });
 
-  test('is called after the agent, says where it comes from, and takes a prompt alone', async () => {
+  test('has the name of the agent, an origin, and `prompt` as its only argument', async () => {
     const { tool, outer } = arrange([]);
 
     expect(tool).toMatchObject({ name: 'helper', description: 'Helps.', origin: 'agent helper' });
@@ -36,7 +36,7 @@ describe('asTool', () => {
     expect(outer.status().tools).toEqual([{ name: 'helper', origin: 'agent helper' }]);
   });
 
-  test('refuses a name that no provider takes', () => {
+  test('refuses a name that is invalid for a tool', () => {
     const agent = new Agent({ name: 'my helper', model: scriptedModel([]) });
 
     expect(() => agent.asTool({ description: 'Helps.' })).toThrow(
@@ -45,7 +45,7 @@ describe('asTool', () => {
     expect(agent.asTool({ description: 'Helps.', name: 'my_helper' }).name).toBe('my_helper');
   });
 
-  test('takes arguments of a library that gives no JSON Schema, with one beside it', () => {
+  test('accepts a schema that cannot be converted to JSON Schema together with `inputSchema`', () => {
     const agent = new Agent({ name: 'helper', model: scriptedModel([]) });
     const options = { description: '', input: v.object({ city: v.string() }) };
     const inputSchema = { type: 'object', required: ['city'] };
@@ -54,7 +54,7 @@ describe('asTool', () => {
     expect(agent.asTool({ ...options, inputSchema }).inputSchema).toEqual(inputSchema);
   });
 
-  test('takes arguments of its own, as JSON or as its prompt says', async () => {
+  test('accepts custom arguments, and passes them as JSON or as `toPrompt` returns them', async () => {
     const model = scriptedModel('ok');
     const inner = new Agent({ model });
     const input = z.object({ city: z.string() });
@@ -79,7 +79,7 @@ describe('asTool', () => {
     expect(model.requests.map(({ messages }) => messages[0]?.content)).toEqual(['{"city":"Oslo"}', 'Weather in Oslo']);
   });
 
-  test('passes the context, the parent and a signal on', async () => {
+  test('passes on the context, the parent and a signal', async () => {
     const runs: RunContext[] = [];
     const { outer, inner } = arrange([({ signal }) => (signal === undefined ? 'no signal' : 'a signal')]);
     outer.use({ beforeAgent: (_input, run) => void runs.push(run) });
@@ -107,7 +107,7 @@ describe('asTool', () => {
     });
   });
 
-  test('adds its tokens also where it fails', async () => {
+  test('also adds its tokens if it fails', async () => {
     const { outer } = arrange([calls('echo', { text: 'x' }), fails('down')], { tools: [echo] });
 
     const { usage, messages } = await outer.run('go');
@@ -122,7 +122,7 @@ describe('asTool', () => {
     'a hook that throws': { lifecycle: [{ beforeAgent: () => Promise.reject(new Error('no')) }] },
     'a loader that fails': { loaders: [{ name: 'bad', load: () => Promise.reject(new Error('no')) }] },
     'a time-out': { model: scriptedModel([hangs()]), timeouts: { runMs: 5 } },
-    'a call that it suspends': {
+    'a suspended call': {
       model: scriptedModel([calls('echo', { text: 'x' })]),
       tools: [echo],
       lifecycle: [{ wrapToolCall: () => HookAction.suspend('ask') }],
@@ -130,25 +130,25 @@ describe('asTool', () => {
   };
 
   test.each(Object.entries(failures))(
-    'gives an error result after %s, and the calling run goes on',
+    'returns an error result after %s, and the calling run continues',
     async (_title, helper) => {
       const { outer } = arrange(['helped'], helper);
 
       const { text, messages } = await outer.run('go');
 
       expect(text).toBe('done');
-      expect(resultsIn(messages).call_1).toMatch(/^!Agent "helper" (failed|stopped)/);
+      expect(resultsIn(messages).call_1).toMatch(/^!Agent "helper" (failed|was suspended)/);
     },
   );
 
-  test('gives an error result where the agent beneath was closed', async () => {
+  test('returns an error result if the sub-agent was closed', async () => {
     const { outer, inner } = arrange(['helped']);
     await inner.close();
 
     expect(resultsIn((await outer.run('go')).messages).call_1).toMatch(/^!Agent "helper" failed: .*closed/);
   });
 
-  test('is aborted with the calling run, also where its model is deaf', async () => {
+  test('is aborted with the calling run, also if its model ignores the signal', async () => {
     const controller = new AbortController();
     const { outer, inner } = arrange([hangs({ deaf: true })]);
     const ended: unknown[] = [];
@@ -164,7 +164,7 @@ describe('asTool', () => {
     await until(() => inner.status().runs === 0);
   });
 
-  test('is aborted where a call beside it ends the run', async () => {
+  test('is aborted if another call of the turn ends the run', async () => {
     const { tool, inner } = arrange([hangs({ deaf: true })]);
     const end = toolOf('end', async (_input, { run }) => {
       await pause(2);
@@ -179,7 +179,7 @@ describe('asTool', () => {
     await until(() => inner.status().runs === 0);
   });
 
-  test('is given up after its own time', async () => {
+  test('is aborted after its own `timeoutMs`', async () => {
     const inner = new Agent({ name: 'helper', model: scriptedModel([hangs()]) });
     const outer = new Agent({
       model: scriptedModel([calls('helper', { prompt: 'x' }), 'done']),

@@ -22,7 +22,7 @@ function agentOn(clock: AgentOptions['clock'], more: Partial<AgentOptions> = {})
   return new Agent({ model: scriptedModel([calls('wait')]), tools, clock, logger: keepingLogger(), ...more });
 }
 
-test.each(['run', 'session'] as const)('closing waits for no tick of the clock where a %s heeds it', async (kind) => {
+test.each(['run', 'session'] as const)('close() needs no timer if a %s ends on its abort signal', async (kind) => {
   const clock = fakeClock();
   const agent = agentOn(clock);
   const runner = kind === 'run' ? agent : await agent.session();
@@ -34,7 +34,7 @@ test.each(['run', 'session'] as const)('closing waits for no tick of the clock w
   expect(clock.pending()).toBe(0);
 });
 
-test('closing waits for the hooks of a session, and for what is loading', async () => {
+test('close() waits for the hooks of a session, and for loaders', async () => {
   const order: string[] = [];
   const hook = gate();
   const loader = gate();
@@ -69,7 +69,7 @@ test('closing waits for the hooks of a session, and for what is loading', async 
   await ended;
 });
 
-test('closing gives up what is deaf after five seconds of the clock, and no sooner', async () => {
+test('close() stops waiting after five seconds if the abort signal is ignored', async () => {
   const clock = manualClock();
   const agent = agentOn(clock, { model: { id: 'deaf', generate: never } });
   void agent.run('go').catch(() => {});
@@ -84,7 +84,7 @@ test('closing gives up what is deaf after five seconds of the clock, and no soon
   expect(clock.waiting).toBe(0);
 });
 
-test.each(['tool', 'hook'] as const)('an abort ends the timer of a %s that is deaf', async (kind) => {
+test.each(['tool', 'hook'] as const)('an abort clears the timer of a %s that ignores the signal', async (kind) => {
   const clock = fakeClock();
   const controller = new AbortController();
   const deaf: AgentLifecycle = { timeoutMs: 600, beforeModel: never };
@@ -98,7 +98,7 @@ test.each(['tool', 'hook'] as const)('an abort ends the timer of a %s that is de
   expect(clock.pending()).toBe(0);
 });
 
-test('so does the end of the calls of a turn', async () => {
+test('the end of the tool calls of a turn clears the timer of a tool that ignores the signal', async () => {
   const clock = fakeClock();
   const model = scriptedModel([calls({ name: 'wait' }, { name: 'stop' })]);
   const tools = [toolOf('wait', never), toolOf('stop', () => 'ok')];
@@ -117,7 +117,7 @@ test('so does the end of the calls of a turn', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('nothing hangs with patched timers that stand still', async () => {
+test('close() works with patched timers that never fire', async () => {
   vi.useFakeTimers();
   try {
     const agent = agentOn(undefined, { timeouts: { runMs: 1_000, modelMs: 900, firstPartMs: 800, toolMs: 700 } });
@@ -132,7 +132,7 @@ test('nothing hangs with patched timers that stand still', async () => {
   }
 });
 
-test('a logger whose promise never settles keeps nobody waiting', async () => {
+test('close() does not wait for the promise of a logger', async () => {
   const logger: Logger = { debug: never, info: never, warn: never, error: never };
   const agent = agentOn(fakeClock(), { logger, lifecycle: [{ onShutdown: () => Promise.reject(new Error('no')) }] });
   await agent.ready();
@@ -140,7 +140,7 @@ test('a logger whose promise never settles keeps nobody waiting', async () => {
   expect(await within(agent.close())).toBeUndefined();
 });
 
-test('a logger that throws does not take the place of the error that ends a run', async () => {
+test('an error of the logger does not replace the error of a run', async () => {
   const error = () => {
     throw new Error('the log is full');
   };
@@ -171,7 +171,7 @@ const fails = () => {
   throw new Error('broken');
 };
 
-test('a logger that throws keeps no agent from closing all that it has', async () => {
+test('an error of the logger does not stop close()', async () => {
   const closed: string[] = [];
   const agent = agentOn(fakeClock(), {
     model: scriptedModel('done'),
@@ -188,7 +188,7 @@ test('a logger that throws keeps no agent from closing all that it has', async (
   expect(closed).toEqual(['part', 'loader']);
 });
 
-test('a logger that throws takes neither the error nor the end of a suspended run that fails after all', async () => {
+test('an error of the logger changes neither the error nor the events of a suspended run that fails', async () => {
   const onError = vi.fn();
   let saves = 0;
   const store = new MemorySessionStore();
@@ -206,7 +206,7 @@ test('a logger that throws takes neither the error nor the end of a suspended ru
   expect([saves, onError.mock.calls.length, agent.status().runs]).toEqual([2, 1, 0]);
 });
 
-test('a clock that is set back lengthens no time-out of a wrap', async () => {
+test('a clock that is set back does not extend the time limit of a wrap hook', async () => {
   const clock = fakeClock(100 * 86_400_000);
   let offset = 0;
   const scripted = scriptedModel(['done']);
@@ -232,7 +232,7 @@ test('a clock that is set back lengthens no time-out of a wrap', async () => {
   expect(clock.delays).toEqual([50, 50]);
 });
 
-test('many tools with a time-out follow the end of a run, and Node warns of no leak', async () => {
+test('many tools with a timeout stop with their run, without a warning of Node about a listener leak', async () => {
   const clock = fakeClock();
   const controller = new AbortController();
   const warned = vi.fn();

@@ -6,7 +6,9 @@ import { gate, LATE, pause, rejectionOf, until, within } from '../support/agent/
 
 type Point = 'onInit' | 'onSessionStart' | 'onSessionEnd';
 
-/** An agent whose first part waits at a gate in one hook; both parts note the beginning and the end of theirs. */
+/**
+ * Makes an agent with two lifecycles that log the start and end of a hook. The first one waits at a gate in that hook.
+ */
 function waitingAgent(point: Point) {
   const log: string[] = [];
   const held = gate();
@@ -27,8 +29,8 @@ function waitingAgent(point: Point) {
 
 const shutDown = ['b.onShutdown', 'b.onShutdown done', 'a.onShutdown', 'a.onShutdown done'];
 
-describe('onShutdown comes after all else where the agent is closed', () => {
-  test('in an onInit: it is waited for, and no other begins', async () => {
+describe('onShutdown is called after all other hooks if the agent is closed', () => {
+  test('during an onInit, which finishes, and no further onInit starts', async () => {
     const { agent, log, held } = waitingAgent('onInit');
     const ready = rejectionOf(agent.ready());
     await until(() => held.arrived === 1);
@@ -42,7 +44,7 @@ describe('onShutdown comes after all else where the agent is closed', () => {
     expect(log).toEqual(['a.onInit', 'a.onInit done', ...shutDown]);
   });
 
-  test('as a session opens: who was told of its start is told of its end', async () => {
+  test('while a session opens, and each lifecycle with onSessionStart gets onSessionEnd', async () => {
     const { agent, log, held } = waitingAgent('onSessionStart');
     const opening = rejectionOf(agent.session());
     await until(() => held.arrived === 1);
@@ -57,7 +59,7 @@ describe('onShutdown comes after all else where the agent is closed', () => {
     expect(log).toEqual(['a.onSessionStart done', 'a.onSessionEnd', 'a.onSessionEnd done', ...shutDown]);
   });
 
-  test('as a session is closed: its onSessionEnd is waited for', async () => {
+  test('while a session is closed, and its onSessionEnd finishes', async () => {
     const { agent, log, held } = waitingAgent('onSessionEnd');
     const session = await agent.session();
     const ending = session.close();
@@ -72,7 +74,7 @@ describe('onShutdown comes after all else where the agent is closed', () => {
     expect(log).toEqual(['a.onSessionEnd done', 'b.onSessionEnd', 'b.onSessionEnd done', ...shutDown]);
   });
 
-  test('by an onSessionEnd that awaits it: for that no longer than five seconds', async () => {
+  test('by an onSessionEnd that awaits close(), after at most five seconds', async () => {
     const agent: Agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [{ onSessionEnd: () => agent.close() }],
@@ -85,7 +87,7 @@ describe('onShutdown comes after all else where the agent is closed', () => {
 });
 
 test.each(['before the store answers', 'at once'])(
-  'a part that is added as a session opens, %s, has its onInit before its onSessionStart',
+  'a lifecycle that is added while a session opens, %s, gets onInit before onSessionStart',
   async (when) => {
     const held = gate();
     const inner = new MemorySessionStore();

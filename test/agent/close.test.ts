@@ -9,7 +9,7 @@ import { keepingLogger } from '../support/agent/silent-logger.js';
 const never = () => new Promise<never>(() => {});
 const closed = { code: 'ERR_RUN_ABORTED', cause: { code: 'ERR_AGENT_CLOSED' } };
 
-/** Never settles, but for an abort of the signal. */
+/** Rejects when the signal aborts, and never settles otherwise. */
 function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -34,7 +34,7 @@ describe('agent.close()', () => {
         model: scriptedModel([]),
         lifecycle: [{ beforeModel: (_messages, { signal }) => arrive(signal) }],
       }),
-    'a wrap': (arrive) =>
+    'a wrap hook': (arrive) =>
       new Agent({
         model: scriptedModel([calls('quick')]),
         tools: [toolOf('quick', () => 'ok')],
@@ -43,7 +43,7 @@ describe('agent.close()', () => {
   };
 
   test.each(Object.entries(waiting))(
-    'aborts a run without a signal of its own that waits in %s, at once',
+    'aborts a run without its own signal that waits in %s, at once',
     async (_title, make) => {
       let arrived = 0;
       const agent = make((signal) => {
@@ -60,7 +60,7 @@ describe('agent.close()', () => {
     },
   );
 
-  test('waits for a deaf model of a run without a signal, but not for ever', async () => {
+  test('waits for a model that ignores the abort of a run without a signal, but not for ever', async () => {
     const agent = new Agent({ model: { id: 'm', generate: never }, clock: fastClock() });
     void agent.run('go');
     await until(() => agent.status().runs === 1);
@@ -68,7 +68,7 @@ describe('agent.close()', () => {
     expect(await within(agent.close(), 1_000)).not.toBe(LATE);
   });
 
-  test('aborts a run with a signal that waits in a deaf model, at once', async () => {
+  test('aborts a run with a signal at once, also if its model ignores the abort', async () => {
     const agent = new Agent({ model: { id: 'm', generate: never } });
     const { signal } = new AbortController();
     const running = agent.run('go', { signal }).catch((error: unknown) => error);
@@ -78,7 +78,7 @@ describe('agent.close()', () => {
     expect(await running).toMatchObject(closed);
   });
 
-  test('closes the sessions: their runs are aborted, and onSessionEnd comes before onShutdown', async () => {
+  test('closes the sessions, aborts their runs, and calls onSessionEnd before onShutdown', async () => {
     const log: string[] = [];
     const agent = new Agent({
       model: scriptedModel([hangs({ deaf: true })]),
@@ -100,12 +100,12 @@ describe('agent.close()', () => {
 
     expect(await running).toMatchObject(closed);
     expect(await queued).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
-    // The first waits for its run.
+    // The first session waits for its run.
     expect(log).toEqual(['onError', 'end s2', 'end s1', 'onShutdown']);
     expect(agent.status()).toMatchObject({ closed: true, runs: 0, sessions: 0 });
   });
 
-  test('closes eight sessions at a time, each of them once', async () => {
+  test('closes eight sessions at a time, each session once', async () => {
     const held = gate();
     let ended = 0;
     const onSessionEnd = async () => {
@@ -124,7 +124,7 @@ describe('agent.close()', () => {
     expect({ arrived, ended }).toEqual({ arrived: 8, ended: 20 });
   });
 
-  test('waits for the onError of the runs that it aborts, before anything is shut down', async () => {
+  test('waits for the onError of the aborted runs before onShutdown', async () => {
     const log: string[] = [];
     const agent = new Agent({
       model: scriptedModel([hangs()]),
@@ -145,19 +145,16 @@ describe('agent.close()', () => {
     expect(log).toEqual(['onError', 'onShutdown']);
   });
 
-  test.each(['load', 'save'] as const)(
-    'does not wait for ever for a store that hangs as it should %s',
-    async (method) => {
-      const store = new MemorySessionStore();
-      const agent = new Agent({ model: scriptedModel(['done']), store, clock: fastClock(), logger: keepingLogger() });
-      const session = await agent.session();
-      store[method] = never as never;
-      session.run('go').catch(() => {});
-      await pause(5);
+  test.each(['load', 'save'] as const)('does not wait for ever for a store whose %s hangs', async (method) => {
+    const store = new MemorySessionStore();
+    const agent = new Agent({ model: scriptedModel(['done']), store, clock: fastClock(), logger: keepingLogger() });
+    const session = await agent.session();
+    store[method] = never as never;
+    session.run('go').catch(() => {});
+    await pause(5);
 
-      expect(await within(agent.close(), 1_000)).not.toBe(LATE);
-    },
-  );
+    expect(await within(agent.close(), 1_000)).not.toBe(LATE);
+  });
 
   test('calls onShutdown in reverse order, one after another', async () => {
     const log: string[] = [];
@@ -176,7 +173,7 @@ describe('agent.close()', () => {
     expect(log).toEqual(['c>', '<c', 'b>', '<b', 'a>', '<a']);
   });
 
-  test('goes on where an onShutdown fails or hangs, and logs it', async () => {
+  test('continues if an onShutdown fails or hangs, and logs the failure', async () => {
     const log: string[] = [];
     const logger = keepingLogger();
     const agent = new Agent({
@@ -201,7 +198,7 @@ describe('agent.close()', () => {
     ]);
   });
 
-  test('goes on where a session fails to close, and logs it', async () => {
+  test('continues if a session fails to close, and logs the failure', async () => {
     const logger = keepingLogger();
     const log: string[] = [];
     const agent = new Agent({
@@ -219,7 +216,7 @@ describe('agent.close()', () => {
     expect(logger.lines).toEqual(['error: Session "s" failed to close.']);
   });
 
-  test('starts nothing more: run, stream, session, use and ready are refused', async () => {
+  test('makes run, stream, session, use and ready fail', async () => {
     const model = scriptedModel('never');
     const agent = new Agent({ name: 'mine', model });
     const session = await agent.session();
@@ -235,7 +232,7 @@ describe('agent.close()', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('does its work once, and a second call waits for the first', async () => {
+  test('shuts down once, and a second call waits for the first', async () => {
     let shutdowns = 0;
     const slow = gate();
     const agent = new Agent({
@@ -274,14 +271,14 @@ describe('agent.close()', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('of an idle agent takes no time', async () => {
+  test('of an idle agent needs no timer', async () => {
     const agent = new Agent({ model: scriptedModel(['done']) });
     await agent.run('go');
 
     expect(await within(agent.close(), 1_000)).not.toBe(LATE);
   });
 
-  test('takes a lifecycle that was removed along no more', async () => {
+  test('calls no hook of a removed lifecycle', async () => {
     const log: string[] = [];
     const agent = new Agent({ model: scriptedModel([]) });
     agent.use({ onShutdown: () => void log.push('removed') })();

@@ -6,7 +6,7 @@ import { settled } from '../support/lifecycle/manual-clock.js';
 import { add, addingModel, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js';
 
 describe('the list of lifecycles', () => {
-  it('S4-FR3.1, S4-NFR2.4: is empty by default, and holds what was registered', () => {
+  it('S4-FR3.1, S4-NFR2.4: is empty by default, and has the registered lifecycles', () => {
     const [a, b, c] = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
     const agent = new Agent({ model: scriptedModel([]), lifecycle: [a] });
 
@@ -29,7 +29,7 @@ describe('the list of lifecycles', () => {
 });
 
 describe('the builder form', () => {
-  it('S4-FR3.2: withLifecycle adds a part that fires', async () => {
+  it('S4-FR3.2: withLifecycle adds a lifecycle whose hooks are called', async () => {
     const record = recorder();
     const agent = new Agent({ model: scriptedModel(['done']) });
 
@@ -39,7 +39,7 @@ describe('the builder form', () => {
   });
 
   // covers: S4-FR3.3, S4-FR3.4, S4-FR3.AC, S4-AC1
-  it('can be chained, and mixed with other calls of its kind in any order', async () => {
+  it('can be chained and combined with `use` in any order', async () => {
     const record = recorder();
     const only = ['beforeAgent'] as const;
     const agent = new Agent({ model: scriptedModel(['done']) });
@@ -57,8 +57,8 @@ describe('the builder form', () => {
   });
 });
 
-describe('a part that is added while a run is going on', () => {
-  it('takes part from the next run on, with its tools and its onInit', async () => {
+describe('a lifecycle that is added during a run', () => {
+  it('is used from the next run on, with its tools and its onInit', async () => {
     const record = recorder();
     const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done', 'done']);
     const agent = new Agent({ model, tools: [add] });
@@ -88,7 +88,7 @@ describe('a part that is added while a run is going on', () => {
   });
 });
 
-/** A run whose first part takes out the second as soon as it is at one point, for the first time. */
+/** A run whose first lifecycle removes the second at one hook point, at the first call. */
 async function takeOutAt(point: (typeof POINTS)[number]) {
   const record = recorder();
   const agent = new Agent({ model: addingModel(), tools: [add], logger: keepingLogger() });
@@ -105,7 +105,7 @@ async function takeOutAt(point: (typeof POINTS)[number]) {
   return { log: record.log, text, left: agent.lifecycle.length };
 }
 
-describe('a part that is taken out while a run is going on', () => {
+describe('a lifecycle that is removed during a run', () => {
   const before: Record<(typeof POINTS)[number], readonly string[]> = {
     beforeAgent: [],
     beforeModel: ['beforeAgent'],
@@ -127,7 +127,7 @@ describe('a part that is taken out while a run is going on', () => {
     ],
   };
 
-  it.each(POINTS)('is inert at once, from %s on; the others go on', async (point) => {
+  it.each(POINTS)('gets no more calls from %s on, and the others still do', async (point) => {
     const { log, text, left } = await takeOutAt(point);
 
     expect([text, left]).toEqual(['done', 2]);
@@ -139,7 +139,7 @@ describe('a part that is taken out while a run is going on', () => {
     expect(log.filter((line) => line.includes('stays.'))).toHaveLength(14);
   });
 
-  it('finishes the hook that it is in, and `next` still works there', async () => {
+  it('finishes its running hook, in which `next` still works', async () => {
     const agent = new Agent({ model: scriptedModel(['done']) });
     const dispose = agent.use({
       wrapModelCall: async (_, next) => {
@@ -155,7 +155,7 @@ describe('a part that is taken out while a run is going on', () => {
     expect(agent.lifecycle).toEqual([]);
   });
 
-  it('gets no onError any more', async () => {
+  it('gets no onError', async () => {
     const record = recorder();
     const agent = new Agent({
       model: scriptedModel([
@@ -174,7 +174,7 @@ describe('a part that is taken out while a run is going on', () => {
     expect(record.log).toEqual(['gone.beforeAgent', 'stays.beforeAgent', 'stays.onError']);
   });
 
-  it('may be taken out twice, and one of two registrations of an object leaves the other', async () => {
+  it('may be removed twice, and a second registration of the same object stays', async () => {
     const record = recorder();
     const part = record.lifecycle('twin', { only: ['beforeAgent'] });
     const agent = new Agent({ model: scriptedModel(() => 'done') });

@@ -11,7 +11,7 @@ function listening() {
 }
 
 describe('listeners of an agent', () => {
-  test('once hears one event, and nobody is left then', () => {
+  test('`once` calls its listener for one event and removes it', () => {
     const { listeners } = listening();
     const heard: unknown[] = [];
     listeners.on('turn-start', (it) => void heard.push(it), true);
@@ -24,7 +24,7 @@ describe('listeners of an agent', () => {
     expect(listeners.active).toBe(false);
   });
 
-  test('off takes the function that on or once was given, and no other', () => {
+  test('`off` removes only the given listener of `on` or `once`', () => {
     const { listeners } = listening();
     const heard: string[] = [];
     const a = () => void heard.push('a');
@@ -42,7 +42,7 @@ describe('listeners of an agent', () => {
     expect(listeners.active).toBe(false);
   });
 
-  test('a throw and a rejection are logged, and the next listener hears the event', async () => {
+  test('a throw and a rejection are logged, and the next listener gets the event', async () => {
     const { listeners, errors } = listening();
     const heard: string[] = [];
     listeners.on('turn-start', () => {
@@ -59,7 +59,7 @@ describe('listeners of an agent', () => {
     );
   });
 
-  test('one that is added during an event hears the next one', () => {
+  test('a listener that is added during an event gets the next event', () => {
     const { listeners } = listening();
     const heard: string[] = [];
     listeners.on('turn-start', () => listeners.on('turn-start', () => void heard.push('late'), true), true);

@@ -9,7 +9,7 @@ import { keepingLogger } from '../support/agent/silent-logger.js';
 const model = () => scriptedModel('done');
 
 describe('loaders', () => {
-  test('load in their order, one after another, before onInit and the first run', async () => {
+  test('are loaded in order, one after another, before onInit and the first run', async () => {
     const log: string[] = [];
     const slow = (name: string, ms: number): LifecycleLoader => ({
       name,
@@ -32,7 +32,7 @@ describe('loaders', () => {
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['lifecycle#1', 'part of a', 'part of b']);
   });
 
-  test('that stand in the list twice are loaded and closed once', async () => {
+  test('that are listed twice are loaded and closed once', async () => {
     const log: string[] = [];
     const loader: LifecycleLoader = {
       name: 'a',
@@ -48,7 +48,7 @@ describe('loaders', () => {
     expect(agent.status().loaders).toHaveLength(1);
   });
 
-  test('are given the agent, its tools, its model and a signal', async () => {
+  test('get the name of the agent, its tools, its model and a signal', async () => {
     const seen: unknown[] = [];
     const agent = new Agent({
       name: 'mine',
@@ -76,7 +76,7 @@ describe('loaders', () => {
     expect(seen).toEqual(['mine', ['echo', 'echo2'], [{ type: 'text', text: 'generated' }], false]);
   });
 
-  test('bring lifecycles that take part by their priority, and tools that can be called', async () => {
+  test('can add lifecycles, ordered by priority, and tools', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'hi' }), 'done']),
       loaders: [{ name: 'l', load: (host) => void host.use({ name: 'high', priority: 90, tools: [echo] }) }],
@@ -89,7 +89,7 @@ describe('loaders', () => {
     expect(messages[2]).toMatchObject({ content: [{ content: 'hi' }] });
   });
 
-  test('take a lifecycle out again with what use() returned', async () => {
+  test('can remove a lifecycle with the function that use() returned', async () => {
     const log: string[] = [];
     let dispose: (() => void) | undefined;
     const agent = new Agent({
@@ -126,7 +126,7 @@ describe('a loader that fails', () => {
     },
   });
 
-  test('rejects ready(), run() and stream() with a LoaderError, and shows in status()', async () => {
+  test('rejects ready(), run() and stream() with a LoaderError, and is shown in status()', async () => {
     const touched: string[] = [];
     const agent = new Agent({
       model: model(),
@@ -148,7 +148,7 @@ describe('a loader that fails', () => {
     expect(touched).toEqual([]);
   });
 
-  test('stops the loaders behind it, and not where it is optional: then it is logged', async () => {
+  test('stops the later loaders, or is only logged if the loader is optional', async () => {
     const loaded: string[] = [];
     const next: LifecycleLoader = { name: 'next', load: () => void loaded.push('next') };
     const logger = keepingLogger();
@@ -167,7 +167,7 @@ describe('a loader that fails', () => {
     ]);
   });
 
-  test('is tried again by the next run, and those that are loaded are not', async () => {
+  test('is called again by the next run, and the loaded ones are not', async () => {
     const loads: string[] = [];
     const shaky = failing(1);
     const first: LifecycleLoader = { name: 'first', load: () => void loads.push('first') };
@@ -180,7 +180,7 @@ describe('a loader that fails', () => {
     expect(agent.status().loaders.map(({ state }) => state)).toEqual(['loaded', 'loaded']);
   });
 
-  test('leaves none of its lifecycles behind, so that a second try does not double them', async () => {
+  test('has its lifecycles removed, so that a second attempt does not add them twice', async () => {
     const agent = new Agent({ model: model(), loaders: [failing(1)] });
     await rejectionOf(agent.ready());
     const afterFailure = agent.status().lifecycles.length;
@@ -189,7 +189,7 @@ describe('a loader that fails', () => {
     expect([afterFailure, agent.status().lifecycles.length]).toEqual([0, 1]);
   });
 
-  test('is not closed, the others are', async () => {
+  test('is not closed, but the others are', async () => {
     const closed: string[] = [];
     const closing = (name: string, load: () => void): LifecycleLoader => ({
       name,
@@ -215,7 +215,7 @@ describe('a loader that fails', () => {
 });
 
 describe('closing', () => {
-  test('goes on where a loader fails to close, and logs it', async () => {
+  test('continues if a loader fails to close, and logs the failure', async () => {
     const closed: string[] = [];
     const logger = keepingLogger();
     const agent = new Agent({
@@ -247,7 +247,7 @@ describe('closing', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  test('closes a loader, too, that was still loading', async () => {
+  test('also closes a loader that was still loading', async () => {
     const slow = gate();
     const closed: string[] = [];
     const agent = new Agent({
@@ -280,7 +280,7 @@ describe('closing', () => {
     expect(await within(closing)).not.toBe(LATE);
   });
 
-  test('does not wait for ever for a loader that never ends', async () => {
+  test('does not wait for ever for a loader whose load hangs', async () => {
     const agent = new Agent({
       model: model(),
       clock: fastClock(),
@@ -294,7 +294,7 @@ describe('closing', () => {
     expect(await within(running)).toMatchObject({ code: expect.stringMatching(/^ERR_(AGENT_CLOSED|RUN_ABORTED)$/) });
   });
 
-  test('does not wait for ever for a loader that never closes', async () => {
+  test('does not wait for ever for a loader whose close hangs', async () => {
     const agent = new Agent({
       model: model(),
       clock: fastClock(),
@@ -306,7 +306,7 @@ describe('closing', () => {
     expect(await within(agent.close())).not.toBe(LATE);
   });
 
-  test('leaves a loader no way back in', async () => {
+  test('prevents a loader from adding a lifecycle afterwards', async () => {
     let use: (() => void) | undefined;
     const agent = new Agent({
       model: model(),
@@ -326,7 +326,7 @@ describe('closing', () => {
   });
 });
 
-test('use() puts a lifecycle in the place of another, which the runs that are going on keep', async () => {
+test('use() replaces a lifecycle, and active runs keep the old one', async () => {
   const log: string[] = [];
   const part = (name: string) => ({ name, afterModel: () => void log.push(name) });
   let replace = () => {};
@@ -350,7 +350,7 @@ test('use() puts a lifecycle in the place of another, which the runs that are go
 });
 
 describe('status()', () => {
-  test('shows what a loader says of itself, from pending to closed', async () => {
+  test('has the status of a loader, from pending to closed', async () => {
     const agent = new Agent({
       model: model(),
       loaders: [{ name: 'a', load: () => {}, status: () => ({ servers: 2 }) }],
@@ -367,7 +367,7 @@ describe('status()', () => {
     );
   });
 
-  test('shows the agent also where a loader cannot say how it is', () => {
+  test('works if the status() of a loader throws', () => {
     const agent = new Agent({
       model: model(),
       loaders: [

@@ -6,7 +6,7 @@ import { rejectionOf } from '../support/agent/settle.js';
 import { resultsIn, transcript } from '../support/agent/transcript.js';
 
 describe('the options of one run', () => {
-  test('put its model, tools and limit in place of the agent’s, for that run alone', async () => {
+  test('replace the model, tools and turn limit of the agent for that run only', async () => {
     const own = scriptedModel(['own', 'own']);
     const other = scriptedModel([calls('other', {}), 'x'], { id: 'other-model' });
     const seen: unknown[] = [];
@@ -36,7 +36,7 @@ describe('the options of one run', () => {
     expect(toolsOf(own)).toEqual([['echo', 'brought']]);
   });
 
-  test('go over the settings of the agent one by one', async () => {
+  test('are merged over the settings of the agent', async () => {
     const model = scriptedModel('done');
     const agent = new Agent({ model, settings: { temperature: 0.5, seed: 7, toolChoice: 'required' } });
 
@@ -51,7 +51,7 @@ describe('the options of one run', () => {
     ]);
   });
 
-  test('go over the time-outs of the agent one by one', async () => {
+  test('are merged over the timeouts of the agent', async () => {
     const agent = new Agent({ model: scriptedModel(hangs()), timeouts: { modelMs: 5, runMs: 60_000 } });
 
     expect(await rejectionOf(agent.run('go', { timeouts: { runMs: 2 } }))).toMatchObject({ code: 'ERR_RUN_TIMEOUT' });
@@ -61,7 +61,7 @@ describe('the options of one run', () => {
     });
   });
 
-  test('go on from messages: with an input behind them, or with an empty one as they are', async () => {
+  test('continue from `messages`, with the input after them, or without a user message if the input is empty', async () => {
     const model = scriptedModel('done');
     const agent = new Agent({ model, instructions: 'Be brief.' });
     const messages = [{ role: 'user', content: 'before' } as const];
@@ -84,7 +84,7 @@ describe('the options of one run', () => {
     expect(none).toEqual(empty);
   });
 
-  test('hand the context to every hook and tool', async () => {
+  test('pass the context to every hook and tool', async () => {
     interface Tenant {
       readonly id: string;
     }
@@ -114,14 +114,14 @@ describe('a model', () => {
   }
 
   test.each([
-    ['plainly', {}],
+    ['without options', {}],
     ['with a signal', { signal: new AbortController().signal }],
     ['with a time-out', { timeouts: { modelMs: 1_000 } }],
-  ])('that is a class keeps its `this`, called %s', async (_title, options) => {
+  ])('that is a class instance keeps its `this`, called %s', async (_title, options) => {
     expect((await new Agent({ model: new Counting() }).run('go', options)).text).toBe('1');
   });
 
-  test('that fails with a status keeps what a retry has to know', async () => {
+  test('that fails with a status code keeps the data that a retry needs', async () => {
     const cause = Object.assign(new Error('slow down'), { status: 429, retryAfterMs: 250 });
     const error = await rejectionOf(new Agent({ model: scriptedModel([fails(cause)]) }).run('go'));
 

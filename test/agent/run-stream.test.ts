@@ -13,7 +13,7 @@ const typesOf = async (stream: AsyncIterable<AgentEvent>) => {
 const iteratorOf = (stream: RunStream) => stream[Symbol.asyncIterator]();
 
 describe('RunStream', () => {
-  test('has begun whether or not anybody reads, and keeps its events', async () => {
+  test('starts without a reader and keeps its events', async () => {
     const model = scriptedModel(['done']);
     const stream = new Agent({ model }).stream('go');
 
@@ -24,7 +24,7 @@ describe('RunStream', () => {
     ]);
   });
 
-  test('whose run fails is no unhandled rejection, also where nobody looks at it', async () => {
+  test('whose run fails causes no unhandled rejection, also without a reader', async () => {
     const unhandled = await unhandledDuring(async () => {
       new Agent({ model: scriptedModel([fails()]) }).stream('go');
       new Agent({ model: scriptedModel([]) }).stream('go', { maxTurns: 0 });
@@ -36,7 +36,7 @@ describe('RunStream', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('throws the error of its run after the last event, once', async () => {
+  test('throws the error of its run once, after the last event', async () => {
     const stream = new Agent({ model: scriptedModel([fails('down')]) }).stream('go');
     const iterator = iteratorOf(stream);
     const types: string[] = [];
@@ -60,7 +60,7 @@ describe('RunStream', () => {
     expect(await rejectionOf(stream.result)).toMatchObject({ code: 'ERR_OPTION_INVALID' });
   });
 
-  test('stays at its end', async () => {
+  test('stays done after its end', async () => {
     const stream = new Agent({ model: scriptedModel(['done']) }).stream('go');
     await typesOf(stream);
 
@@ -68,7 +68,7 @@ describe('RunStream', () => {
     expect(await iteratorOf(stream).next()).toEqual({ value: undefined, done: true });
   });
 
-  test('gives each of several next() calls an event of its own, in order', async () => {
+  test('gives each of several next() calls a different event, in order', async () => {
     const stream = new Agent({ model: scriptedModel([delays(5, 'done')]) }).stream('go');
     const iterator = iteratorOf(stream);
 
@@ -81,7 +81,7 @@ describe('RunStream', () => {
     ]);
   });
 
-  test('gives an event as soon as it happens, not at the end of the run', async () => {
+  test('gives an event as soon as it happens', async () => {
     const stream = new Agent({ model: scriptedModel([hangs()]) }).stream('go');
     const iterator = iteratorOf(stream);
 
@@ -91,7 +91,7 @@ describe('RunStream', () => {
     await iterator.return?.();
   });
 
-  test('that is left aborts its run, and waits until it has ended', async () => {
+  test('that is left aborts its run and waits for its end', async () => {
     const ended: unknown[] = [];
     const agent = new Agent({
       model: scriptedModel([calls('wait')]),
@@ -109,7 +109,7 @@ describe('RunStream', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('that is left by a throw in the loop aborts its run as well', async () => {
+  test('that is left by a throw in the loop aborts its run too', async () => {
     const agent = new Agent({ model: scriptedModel([hangs({ deaf: true })]) });
     const stream = agent.stream('go');
 
@@ -123,7 +123,7 @@ describe('RunStream', () => {
     expect(agent.status().runs).toBe(0);
   });
 
-  test('that is left while calls of next() wait gives them its last events, and then its end: none rejects', async () => {
+  test('that is left during pending next() calls resolves them with the last events and the end', async () => {
     const waiting: Promise<IteratorResult<AgentEvent>>[] = [];
 
     const unhandled = await unhandledDuring(async () => {
@@ -139,7 +139,7 @@ describe('RunStream', () => {
     ]);
   });
 
-  test('that is left in its middle gives nothing more', async () => {
+  test('that is left early gives no more events', async () => {
     const stream = new Agent({ model: scriptedModel(['done']) }).stream('go');
     for await (const _event of stream) break;
 
@@ -169,7 +169,7 @@ describe('RunStream', () => {
     expect(await waiting).toEqual({ value: undefined, done: true });
   });
 
-  test('that is left while its session is busy does not begin, and the next run of the session does', async () => {
+  test('that is left while its session is busy does not start, and the next run of the session does', async () => {
     const model = scriptedModel([delays(10, 'first'), 'third']);
     const session = await new Agent({ model }).session();
     const first = session.run('one');

@@ -13,8 +13,8 @@ import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
 
-describe('rule 13: two sessions on one store', () => {
-  /** Two agents with the session `s`; the model of the first waits at a gate. */
+describe('two sessions with the same id in one store', () => {
+  /** Makes two agents with the session `s`. The model of the first agent waits at a gate. */
   async function arrange() {
     const store = new MemorySessionStore();
     const held = gate();
@@ -23,7 +23,7 @@ describe('rule 13: two sessions on one store', () => {
     return { store, held, slow: await slow.session({ id: 's' }), quick: await quick.session({ id: 's' }) };
   }
 
-  test('that both write: the second learns it, and its error carries both lists', async () => {
+  test('conflict if both save, and the error of the second has both message arrays', async () => {
     const { store, held, slow, quick } = await arrange();
 
     const running = rejectionOf(slow.run('I ask'));
@@ -40,7 +40,7 @@ describe('rule 13: two sessions on one store', () => {
     expect(transcript((await store.load('s'))?.messages ?? [])).toEqual(['user: they ask', 'assistant: theirs']);
   });
 
-  test('go on after a conflict from what is stored, and the lists of the error stay', async () => {
+  test('continue after a conflict from the stored messages, and the arrays of the error do not change', async () => {
     const { held, slow, quick } = await arrange();
     const running = rejectionOf(slow.run('I ask'));
     await until(() => held.arrived === 1);
@@ -54,7 +54,7 @@ describe('rule 13: two sessions on one store', () => {
     expect(transcript(error.stored)).toEqual(['user: they ask', 'assistant: theirs']);
   });
 
-  test('that write one after the other do not conflict: each run begins from what is stored', async () => {
+  test('do not conflict if they save one after the other', async () => {
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel(['one', 'two', 'three']), store });
     const a = await agent.session({ id: 's' });
@@ -67,7 +67,7 @@ describe('rule 13: two sessions on one store', () => {
     expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
   });
 
-  test('are not fooled by a list of the same length', async () => {
+  test('also conflict if both arrays have the same length', async () => {
     const store = new MemorySessionStore();
     const compacting = new Agent({
       model: scriptedModel(['short']),
@@ -89,8 +89,8 @@ describe('rule 13: two sessions on one store', () => {
   });
 });
 
-describe('rule 12: the runs of a session', () => {
-  test('go one after another, in the order in which they were started, streams too', async () => {
+describe('the runs of a session', () => {
+  test('execute one after another in the order of their start, streams included', async () => {
     const log: string[] = [];
     const model = scriptedModel(({ messages }) => delays(messages.length === 1 ? 8 : 0, 'ok'));
     const agent = new Agent({
@@ -110,7 +110,7 @@ describe('rule 12: the runs of a session', () => {
     expect(session.messages).toHaveLength(6);
   });
 
-  test('go on after one that fails or is refused', async () => {
+  test('continue after a run that fails or is refused', async () => {
     const session = await new Agent({
       model: scriptedModel([() => Promise.reject(new Error('down')), 'fine']),
     }).session();
@@ -125,7 +125,7 @@ describe('rule 12: the runs of a session', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'fulfilled']);
   });
 
-  test('can be aborted while they wait for their turn: at once, and without a hook', async () => {
+  test('can be aborted while they are queued, at once and without a hook', async () => {
     const called: string[] = [];
     const controller = new AbortController();
     const model = scriptedModel([delays(15, 'first'), 'third']);
@@ -148,7 +148,7 @@ describe('rule 12: the runs of a session', () => {
     expect(called).toEqual(['a', 'c']);
   });
 
-  test.each(['load', 'save'] as const)('can be aborted while their store hangs as it should %s', async (method) => {
+  test.each(['load', 'save'] as const)('can be aborted while the %s of their store hangs', async (method) => {
     const store = new MemorySessionStore();
     const session = await new Agent({ model: scriptedModel(['done']), store }).session();
     const controller = new AbortController();
@@ -161,7 +161,7 @@ describe('rule 12: the runs of a session', () => {
     expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
   });
 
-  test('can be aborted while their store hangs as it should save an answer that a part gave', async () => {
+  test('can be aborted while the store hangs during the save of an answer of a lifecycle', async () => {
     const store = new MemorySessionStore();
     const lifecycle = [{ beforeModel: () => HookAction.respond('from a part') }];
     const session = await new Agent({ model: scriptedModel([]), store, lifecycle }).session();
@@ -175,7 +175,7 @@ describe('rule 12: the runs of a session', () => {
     expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
   });
 
-  test('are waited for by close(), which takes no new ones meanwhile', async () => {
+  test('finish before close() resolves, and new runs are refused', async () => {
     const session = await new Agent({ model: scriptedModel([delays(5, 'first'), 'second']) }).session();
     const running = [session.run('a'), session.run('b')];
 
@@ -187,7 +187,7 @@ describe('rule 12: the runs of a session', () => {
   });
 
   test.each(['session', 'agent'] as const)(
-    'leave what they save to close() of the %s, also where aborted',
+    'have their save awaited by close() of the %s, also if aborted',
     async (whose) => {
       const store = new MemorySessionStore();
       const save = store.save.bind(store);
@@ -224,14 +224,14 @@ describe('rule 12: the runs of a session', () => {
   });
 });
 
-describe('rule 12: a run inside a run of the same session', () => {
+describe('a run inside a run of the same session', () => {
   const ways: Readonly<Record<string, (session: Session, parent: RunContext) => Promise<unknown>>> = {
     'by run': (session, parent) => session.run('inner', { parent }),
     'by stream': (session, parent) => session.stream('inner', { parent }).result,
   };
 
   test.each(Object.entries(ways))(
-    'that names its parent is refused instead of a deadlock, %s',
+    'with its parent is refused instead of causing a deadlock, %s',
     async (_title, enter) => {
       let session: Session | undefined;
       const agent = new Agent({
@@ -248,7 +248,7 @@ describe('rule 12: a run inside a run of the same session', () => {
     },
   );
 
-  test('is refused through a sub-agent and through a run between them too', async () => {
+  test('is also refused through a sub-agent and through an intermediate run', async () => {
     let session: Session | undefined;
     const sub = new Agent({
       name: 'sub',
@@ -272,7 +272,7 @@ describe('rule 12: a run inside a run of the same session', () => {
     expect(seen).toEqual(['user: x', 'tool: call_1=ERR_SESSION_REENTRY']);
   });
 
-  test('in a session of the same id is allowed where that lies in another store', async () => {
+  test('is allowed in a session with the same id in another store', async () => {
     const helper = new Agent({ model: scriptedModel(['helped']) });
     const agent = new Agent({
       model: scriptedModel([calls('ask'), 'done']),
@@ -288,7 +288,7 @@ describe('rule 12: a run inside a run of the same session', () => {
     expect(transcript((await session.run('go')).messages)).toContain('tool: call_1=helped');
   });
 
-  test('in another session is allowed', async () => {
+  test('is allowed in another session', async () => {
     const agent: Agent = new Agent({ model: scriptedModel([calls('ask'), 'inner', 'done']), tools: [] });
     agent.use({
       tools: [

@@ -12,7 +12,7 @@ import { toolOf } from '../support/agent/sample-tools.js';
 import { gate, pause, rejectionOf, until, within } from '../support/agent/settle.js';
 import { transcript } from '../support/agent/transcript.js';
 
-/** A store whose next operation of one kind waits at a gate: a load has read by then, a save has not written. */
+/** A store whose next load or save waits at a gate: a load after it has read, a save before it writes. */
 function gatedStore() {
   const inner = new MemorySessionStore();
   const held = gate();
@@ -48,11 +48,11 @@ async function sessionOf(store: SessionStore, script: readonly ScriptEntry[]) {
   return session;
 }
 
-describe('rule 13: a run that is aborted while the store is at work', () => {
+describe('a run that is aborted during an operation of the store', () => {
   const before = ['user: hello', 'assistant: hi'];
   const after = ['user: next', 'assistant: call call_1 work', 'tool: call_1=worked', 'assistant: done'];
 
-  test('on its save: the next run waits for it, and begins from what it wrote', async () => {
+  test('during its save: the next run waits for the save and starts from its messages', async () => {
     const { store, held, texts, hold } = gatedStore();
     const session = await sessionOf(store, ['hi', 'given up', delays(20, calls('work')), 'done']);
     const stopper = new AbortController();
@@ -73,7 +73,7 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
     expect(transcript(session.messages)).toEqual(all);
   });
 
-  test('on the save of its open calls: they are closed in the session as in the error, and it goes on', async () => {
+  test('during the save of its open calls: the calls get error results in the session and in the error', async () => {
     const { store, held, texts, hold } = gatedStore();
     const suspend = { name: 'ask', wrapToolCall: () => HookAction.suspend('ask') };
     const agent = new Agent({
@@ -97,7 +97,7 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
     expect((await session.run('next')).text).toBe('done');
   });
 
-  test('on its load: what comes late does not stand in the way of the next run', async () => {
+  test('during its load: the late response does not affect the next run', async () => {
     const { store, held, texts, hold } = gatedStore();
     const session = await sessionOf(store, [
       'hi',
@@ -121,7 +121,7 @@ describe('rule 13: a run that is aborted while the store is at work', () => {
   });
 });
 
-test('rule 10: a run that waits for its session ends with its parent', async () => {
+test('a queued run of a session is aborted with its parent', async () => {
   const agent = new Agent({ model: scriptedModel([hangs()]) });
   const session = await agent.session({ id: 's' });
   const blocking = rejectionOf(session.run('for ever'));
@@ -148,7 +148,7 @@ test('rule 10: a run that waits for its session ends with its parent', async () 
   await blocking;
 });
 
-describe('a session that is opened while its agent is closed', () => {
+describe('a session that is opened while its agent is being closed', () => {
   async function openWhileClosing(operation: 'load' | 'onSessionStart') {
     const { store, held, hold } = gatedStore();
     const log: string[] = [];
@@ -176,7 +176,7 @@ describe('a session that is opened while its agent is closed', () => {
     return { error: await opening, log, status: agent.status() };
   }
 
-  test('does not open, and no part hears of it', async () => {
+  test('does not open, and no hook is called', async () => {
     const { error, log, status } = await openWhileClosing('load');
 
     expect(error).toMatchObject({ code: 'ERR_AGENT_CLOSED' });
@@ -184,7 +184,7 @@ describe('a session that is opened while its agent is closed', () => {
     expect(status).toMatchObject({ sessions: 0 });
   });
 
-  test('does not open, and the parts that were told of its start are told of its end', async () => {
+  test('does not open, and lifecycles that got onSessionStart get onSessionEnd', async () => {
     const { error, log, status } = await openWhileClosing('onSessionStart');
 
     expect(error).toMatchObject({ code: 'ERR_AGENT_CLOSED' });

@@ -12,7 +12,7 @@ import { fastClock } from '../support/agent/fake-clock.js';
 import { echo, toolOf } from '../support/agent/sample-tools.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 
-/** Keeps what models and tools gave, as a durable engine does; fails in place of the call after `budget` of them. */
+/** Stores the results of models and tools, as a durable engine does. Fails after `budget` calls. */
 function journaled(journal: Map<string, string>, budget = Number.POSITIVE_INFINITY): AgentLifecycle {
   let made = 0;
   const step = async <T>(key: string, call: () => PromiseLike<T> | T): Promise<T> => {
@@ -37,7 +37,7 @@ const script = [
   'again',
 ];
 
-/** A suspended run, its resumption and one more run, in a session. Gives all that they leave behind. */
+/** Executes a suspended run, its resumed run and another run in a session. Returns their results and the number of calls. */
 async function play(journal: Map<string, string>, budget?: number): Promise<{ left: unknown; touched: number }> {
   let last = 0;
   const answered = [...journal.keys()].filter((key) => /^run-\d+ \d+$/.test(key)).length;
@@ -59,7 +59,7 @@ async function play(journal: Map<string, string>, budget?: number): Promise<{ le
   return { left: { results, stored: await store.load(session.id) }, touched: model.requests.length + ran };
 }
 
-test('rule 14: a journal of model and tool calls replays a session without touching either', async () => {
+test('a journal of results replays a session without calling a model or a tool', async () => {
   const journal = new Map<string, string>();
   const { left } = await play(journal);
   const replayed = await play(journal);
@@ -69,12 +69,15 @@ test('rule 14: a journal of model and tool calls replays a session without touch
   expect(JSON.stringify(replayed.left)).toBe(JSON.stringify(left));
 });
 
-test.each([0, 1, 2, 3, 4, 5, 6, 7])('rule 14: killed after %i calls, it goes on to the same end', async (budget) => {
-  const { left } = await play(new Map());
-  const journal = new Map<string, string>();
-  await expect(play(journal, budget)).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
-  const { left: continued } = await play(journal);
+test.each([0, 1, 2, 3, 4, 5, 6, 7])(
+  'a session that is stopped after %i calls continues to the same result',
+  async (budget) => {
+    const { left } = await play(new Map());
+    const journal = new Map<string, string>();
+    await expect(play(journal, budget)).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED' });
+    const { left: continued } = await play(journal);
 
-  const counted = (text: string) => text.replace(/(slow|ask) \d/g, '$1');
-  expect(counted(JSON.stringify(continued))).toBe(counted(JSON.stringify(left)));
-});
+    const counted = (text: string) => text.replace(/(slow|ask) \d/g, '$1');
+    expect(counted(JSON.stringify(continued))).toBe(counted(JSON.stringify(left)));
+  },
+);

@@ -15,12 +15,12 @@ import { rejectionOf } from '../support/agent/settle.js';
 import { keepingLogger } from '../support/agent/silent-logger.js';
 import { transcript } from '../support/agent/transcript.js';
 
-/** What a store holds of a session. */
+/** Returns the stored messages of a session. */
 const storedIn = async (store: SessionStore, id = 's') => transcript((await store.load(id))?.messages ?? []);
 const callEcho = calls('echo', { text: 'x' });
 
-describe('rule 13: a session', () => {
-  test('remembers, in its store, what was said, and the next run goes on from it', async () => {
+describe('a session', () => {
+  test('stores its messages, and the next run continues from them', async () => {
     const store = new MemorySessionStore();
     const model = scriptedModel([callEcho, 'first', 'second']);
     const agent = new Agent({ model, store, tools: [echo] });
@@ -40,7 +40,7 @@ describe('rule 13: a session', () => {
     expect(transcript(model.requests[2]?.messages ?? [])).toEqual(all.slice(0, 5));
   });
 
-  test('is opened again by its id, by another agent too', async () => {
+  test('can be reopened by its id, also by another agent', async () => {
     const store = new MemorySessionStore();
     await (await new Agent({ model: scriptedModel(['first']), store }).session({ id: 's' })).run('one');
 
@@ -65,7 +65,7 @@ describe('rule 13: a session', () => {
     expect((await storedIn(store)).filter((line) => line.includes('brief'))).toEqual([]);
   });
 
-  test('is saved after each completed turn: what is done is not lost when a later turn fails', async () => {
+  test('is saved after each completed turn, also if a later turn fails', async () => {
     const store = new MemorySessionStore();
     const agent = new Agent({ model: scriptedModel([callEcho, callEcho, fails('down')]), store, tools: [echo] });
     const session = await agent.session({ id: 's' });
@@ -88,7 +88,7 @@ describe('rule 13: a session', () => {
     'a hook fails': (agent) => {
       agent.use({ beforeModel: (_messages, run) => (run.turn === 2 ? Promise.reject(new Error('x')) : undefined) });
     },
-    'a part rejects': (agent) => {
+    'a lifecycle rejects': (agent) => {
       agent.use({ beforeModel: (_messages, run) => (run.turn === 2 ? HookAction.reject('x') : undefined) });
     },
     'the run is aborted': (agent, controller) => {
@@ -97,7 +97,7 @@ describe('rule 13: a session', () => {
   };
 
   test.each(Object.entries(failures))(
-    'keeps its completed turns where in the next one %s, and can go on',
+    'keeps its completed turns if %s in the next turn, and can continue',
     async (_title, break_) => {
       const store = new MemorySessionStore();
       const model = scriptedModel([callEcho, 'recovered']);
@@ -130,7 +130,7 @@ describe('rule 13: a session', () => {
     expect((await storedIn(store)).at(-1)).toBe('tool: call_1!The call was aborted. The run was aborted: enough');
   });
 
-  test('keeps what a respond said', async () => {
+  test('keeps the text of a respond action', async () => {
     const store = new MemorySessionStore();
     const agent = new Agent({
       model: scriptedModel([]),
@@ -144,12 +144,9 @@ describe('rule 13: a session', () => {
   });
 
   test.each([
-    ['in a list of its own', (list: readonly Message[]) => list],
-    [
-      'in the list that it was given',
-      (list: readonly Message[], given: Message[]) => given.splice(0, 5, ...list) && given,
-    ],
-  ])('keeps what beforeModel made of the messages, %s: a compaction lasts', async (_where, put) => {
+    ['as a new array', (list: readonly Message[]) => list],
+    ['changed in place', (list: readonly Message[], given: Message[]) => given.splice(0, 5, ...list) && given],
+  ])('keeps the messages of beforeModel, %s', async (_where, put) => {
     const store = new MemorySessionStore();
     const model = scriptedModel(['one', 'two', 'three', 'four']);
     const agent = new Agent({
@@ -175,7 +172,7 @@ describe('rule 13: a session', () => {
     expect(transcript(session.messages)).toEqual(all);
   });
 
-  test('has no trace of what a wrap passed to next alone', async () => {
+  test('does not keep messages that a wrap hook only passed to `next`', async () => {
     const store = new MemorySessionStore();
     const hint: Message = { role: 'system', content: 'hint' };
     const model = scriptedModel(['done']);
@@ -191,7 +188,7 @@ describe('rule 13: a session', () => {
     expect(await storedIn(store)).toEqual(['user: one', 'assistant: done']);
   });
 
-  test('saves the smallest change: what stays is not written again', async () => {
+  test('saves only new messages', async () => {
     const changes: unknown[] = [];
     class Watched extends MemorySessionStore {
       override save(...[id, change, expected]: Parameters<MemorySessionStore['save']>) {
@@ -212,7 +209,7 @@ describe('rule 13: a session', () => {
     ]);
   });
 
-  test('holds a suspended turn, and a later run in it resumes it', async () => {
+  test('keeps a suspended turn, which a later run can resume', async () => {
     const store = new MemorySessionStore();
     const model = scriptedModel([calls({ name: 'echo', input: { text: 'x' } }, { name: 'pay' }), 'done']);
     const agent = new Agent({ model, store, tools: [echo, toolOf('pay', () => 'paid')], lifecycle: [approval('pay')] });
@@ -232,7 +229,7 @@ describe('rule 13: a session', () => {
     ]);
   });
 
-  test('keeps a suspended turn as it is where the resumed run fails before its calls', async () => {
+  test('keeps a suspended turn unchanged if the resumed run fails before its calls', async () => {
     const store = new MemorySessionStore();
     const model = scriptedModel([calls({ name: 'echo', input: { text: 'x' } }, { name: 'pay' })]);
     const agent = new Agent({ model, store, tools: [echo, toolOf('pay', () => 'paid')], lifecycle: [approval('pay')] });
@@ -246,7 +243,7 @@ describe('rule 13: a session', () => {
     expect(await storedIn(store)).toEqual(before);
   });
 
-  test('takes its messages from the store alone', async () => {
+  test('reads its messages only from the store', async () => {
     const agent = new Agent({ model: scriptedModel(['done']) });
     const session = await agent.session();
     const forged = { messages: [{ role: 'user', content: 'forged' }] } as object;
@@ -258,7 +255,7 @@ describe('rule 13: a session', () => {
 });
 
 describe('the hooks of a session', () => {
-  test('come once each: onSessionStart before the first run, onSessionEnd with all messages', async () => {
+  test('are called once: onSessionStart before the first run, onSessionEnd with all messages', async () => {
     const log: unknown[] = [];
     const agent = new Agent({
       model: scriptedModel(['first', 'second']),
@@ -303,7 +300,7 @@ describe('the hooks of a session', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  test('keep the session shut where onSessionStart fails', async () => {
+  test('prevent the session from opening if onSessionStart fails', async () => {
     const agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [{ name: 'door', onSessionStart: () => Promise.reject(new Error('no entry')) }],
@@ -315,7 +312,7 @@ describe('the hooks of a session', () => {
     expect(agent.status().sessions).toBe(0);
   });
 
-  test('pair where a later onSessionStart fails, and each end is called whatever the others do', async () => {
+  test('are paired if a later onSessionStart fails, and each onSessionEnd is called after failures', async () => {
     const log: string[] = [];
     const logger = keepingLogger();
     const part = (name: string) => ({
@@ -342,7 +339,7 @@ describe('the hooks of a session', () => {
     expect(logger.lines).toEqual([expect.stringContaining('"a" failed in onSessionEnd: a broke')]);
   });
 
-  test('leave what is stored where the session is closed, and no run comes after', async () => {
+  test('do not change the stored messages at close(), after which no run starts', async () => {
     const store = new MemorySessionStore();
     const session = await new Agent({ model: scriptedModel(['done']), store }).session({ id: 's' });
     await session.run('one');
@@ -365,7 +362,7 @@ describe('a store', () => {
     };
   };
 
-  test('that cannot load keeps the session shut', async () => {
+  test('that cannot load prevents the session from opening', async () => {
     const error = await rejectionOf(
       new Agent({ model: scriptedModel([]), store: failing('load') }).session({ id: 's' }),
     );
@@ -373,7 +370,7 @@ describe('a store', () => {
     expect(error).toMatchObject({ code: 'ERR_SESSION_STORE', session: 's', cause: { message: 'disk full' } });
   });
 
-  test('that cannot save ends the run, and the error carries what was done', async () => {
+  test('that cannot save ends the run, and the error has the messages', async () => {
     const agent = new Agent({ model: scriptedModel([callEcho, 'done']), store: failing('save'), tools: [echo] });
 
     const error = (await rejectionOf((await agent.session({ id: 's' })).run('one'))) as RunError;

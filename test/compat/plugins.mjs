@@ -1,4 +1,5 @@
-// Plugins in TypeScript in any runtime. One of them was written for Bun: elsewhere its calls are error results.
+// Checks plugins in TypeScript in each runtime. One plugin uses the API of Bun, so its calls give error results
+// elsewhere.
 import process from 'node:process';
 import { Agent } from 'keelson';
 import { plugins } from 'keelson/plugins';
@@ -37,7 +38,7 @@ assertSame(lines.slice(0, 3), [
   '[audit] tool=kubectl_get input={"resource":"secrets"}',
 ]);
 
-// Deno wants imports to have an end, and takes no help with that.
+// Skipped in Deno, which requires file extensions in imports and offers no hook to add them.
 if (process.versions.deno === undefined) {
   const model = scriptedModel(['end']);
   const config = [{ path: './plugins/bundled.ts', required: true }];

@@ -1,4 +1,4 @@
-// One tool round in any runtime: plain JavaScript that needs nothing but the package and the console.
+// Runs one tool round in each runtime. Plain JavaScript that needs only the package and the console.
 import { Agent, defineTool } from 'keelson';
 import { calls, scriptedModel } from 'keelson/testing';
 

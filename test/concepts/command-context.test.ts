@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let count = 0;
 
-/** Writes a program of this name into a folder of its own; `body` is JavaScript that has `args` and `request`. */
+/** Writes an executable program into a new directory. `body` is JavaScript that can use `args` and `request`. */
 function program(body: string, name = 'maenifold'): { root: string; path: string; notes: string } {
   const root = join(folder, `${count++}`);
   mkdirSync(root);
@@ -35,7 +35,7 @@ const augmentedBy = (input: object, options: CommandContextOptions) =>
 
 const knows = "process.stdout.write('about ' + request.conceptName + '\\n');";
 
-test('S2-4.1f: the program that PATH has is asked about each concept once', async () => {
+test('S2-4.1f: runs the program from PATH once for each concept', async () => {
   const { root, notes } = program(knows);
   const { received } = await augmentedBy({ text: '[[A]] [["; rm -rf ~ #]]' }, { env: { PATH: root } });
 
@@ -50,7 +50,7 @@ test('S2-4.1f: the program that PATH has is asked about each concept once', asyn
   expect(received[0]).toMatchObject({ text: expect.stringContaining('about "; rm -rf ~ #') });
 });
 
-test('S2-4.3d: each part begins with the name of its concept, and no part twice', async () => {
+test('S2-4.3d: begins each context with a heading of its concept, and never adds a second heading', async () => {
   const { path } = program(
     "process.stdout.write(request.conceptName === 'B' ? '## [[B]]\\n\\nabout B' : 'about A\\n');",
   );
@@ -60,7 +60,7 @@ test('S2-4.3d: each part begins with the name of its concept, and no part twice'
   expect(received).toEqual([{ text: `${block(context)}\n\n[[A]] [[B]]` }]);
 });
 
-test('S2-8.2c: of sixty relations five are named', async () => {
+test('S2-8.2c: requests at most five of sixty related concepts', async () => {
   const { path, notes } = program(
     "process.stdout.write(Array.from({ length: 60 }, (_, i) => 'related ' + i).slice(0, request.maxEntities).join('\\n'));",
   );
@@ -73,12 +73,12 @@ test('S2-8.2c: of sixty relations five are named', async () => {
 describe('S2-8.2a, S2-5.3: without the program', () => {
   test.each([
     [
-      'MAENIFOLD_ROOT names a folder that is not there',
+      'MAENIFOLD_ROOT is a directory that does not exist',
       () => ({ env: { ...process.env, MAENIFOLD_ROOT: join(folder, 'none') } }),
     ],
-    ['PATH has none', () => ({ env: { PATH: folder } })],
+    ['PATH does not contain the program', () => ({ env: { PATH: folder } })],
     [
-      'it is not executable',
+      'the program is not executable',
       () => {
         const { path } = program(knows);
         chmodSync(path, 0o644);
@@ -86,14 +86,14 @@ describe('S2-8.2a, S2-5.3: without the program', () => {
       },
     ],
     [
-      'it is only in the workspace',
+      'the program is only in the workspace',
       () => {
         const { root } = program(knows);
         return { env: { PATH: root }, workspaceDir: root };
       },
     ],
     [
-      'it is only in the workspace that the host names, be that the home folder',
+      'the program is only in the given workspace, which is the home directory',
       () => {
         const { root } = program(knows);
         vi.stubEnv('HOME', root);
@@ -101,7 +101,7 @@ describe('S2-8.2a, S2-5.3: without the program', () => {
         return { env: { PATH: root }, workspaceDir: root };
       },
     ],
-  ])('the call runs as it is, where %s', async (_title, options) => {
+  ])('the call runs unchanged if %s', async (_title, options) => {
     const { received, log } = await augmentedBy({ text: '[[A]]' }, options());
 
     expect(received).toEqual([{ text: '[[A]]' }]);
@@ -109,7 +109,7 @@ describe('S2-8.2a, S2-5.3: without the program', () => {
     expect(log[1]).toMatchObject({ extra: { reason: 'unavailable' } });
   });
 
-  test('S2-8.2a: also where the default reads the variable', async () => {
+  test('S2-8.2a: the call runs unchanged if the default command reads MAENIFOLD_ROOT from the process environment', async () => {
     const before = process.env.MAENIFOLD_ROOT;
     process.env.MAENIFOLD_ROOT = join(folder, 'none');
     try {
@@ -125,7 +125,7 @@ describe('S2-8.2a, S2-5.3: without the program', () => {
 });
 
 test.each([
-  ['the folder of the program', ({ root }: { root: string }) => root],
+  ['the directory of the program', ({ root }: { root: string }) => root],
   ['the program', ({ path }: { path: string }) => path],
 ])('MAENIFOLD_ROOT may name %s', async (_title, rootOf) => {
   const made = program(knows);
@@ -134,7 +134,7 @@ test.each([
   expect(received).toEqual([{ text: `${block('## [[A]]\n\nabout A')}\n\n[[A]]` }]);
 });
 
-test('S2-4.1d: a program that fails is named with what it said', async () => {
+test('S2-4.1d: logs a failed program with its path and its standard error', async () => {
   const { path } = program("console.error('no graph'); process.exit(3);");
   const { received, log } = await augmentedBy({ text: '[[A]]' }, { command: path });
 
@@ -146,14 +146,14 @@ test('S2-4.1d: a program that fails is named with what it said', async () => {
   });
 });
 
-test('a program that was killed is said to have been', async () => {
+test('logs that a program was ended by a signal', async () => {
   const { path } = program("process.kill(process.pid, 'SIGKILL'); setInterval(() => {}, 1_000);");
   const { log } = await augmentedBy({ text: '[[A]]' }, { command: path });
 
   expect(log.at(-2)).toMatchObject({ extra: { error: expect.stringContaining('failed (signaled)') } });
 });
 
-test('it may be another program, with arguments of its own', async () => {
+test('runs another program with custom arguments', async () => {
   const { path } = program('process.stdout.write(args.join(" "));', 'atlas');
   const args = ({ conceptName, maxEntities }: { conceptName: string; maxEntities: number }) => [
     'look-up',
@@ -166,7 +166,7 @@ test('it may be another program, with arguments of its own', async () => {
   expect(received).toEqual([{ text: `${block('## [[A]]\n\nlook-up A --limit=5')}\n\n[[A]]` }]);
 });
 
-test('it gets no credential of a model provider', async () => {
+test("removes credentials of model providers from the program's environment", async () => {
   const { path, root } = program(
     'fs.writeFileSync(process.env.OUT + "/env", JSON.stringify(Object.keys(process.env)));',
   );
@@ -177,8 +177,8 @@ test('it gets no credential of a model provider', async () => {
 
 test.each([
   ['hangs', ''],
-  ['does not end when it is told to', "process.on('SIGTERM', () => {});"],
-])('S2-5.4: a program that %s is gone when its time is over', async (_title, first) => {
+  ['ignores SIGTERM', "process.on('SIGTERM', () => {});"],
+])('S2-5.4: kills a program that %s at the time limit', async (_title, first) => {
   const { path, root } = program(
     `${first} fs.writeFileSync(process.env.OUT + "/pid", String(process.pid)); setInterval(() => {}, 1000);`,
   );
@@ -204,7 +204,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('S2-7.1b: a call of a program that takes 400 ms takes less than 800 ms', async () => {
+test('S2-7.1b: a lookup with a program that runs for 400 ms takes less than 800 ms', async () => {
   const path = join(folder, 'sleeper');
   writeFileSync(path, '#!/bin/sh\nsleep 0.4\necho known\n');
   chmodSync(path, 0o755);

@@ -6,45 +6,45 @@ import { assertLifecycle, calls, says, scriptedModel } from '../../src/testing/t
 import { toolOf } from '../support/agent/sample-tools.js';
 import { augmentedRun, block, known } from '../support/concepts/augmented-run.js';
 
-/** Keeps a value, and is done. */
-function noteOf(list: unknown[], value: unknown): string {
+/** Adds a value to a list and returns the tool result `done`. */
+function record(list: unknown[], value: unknown): string {
   list.push(value);
   return 'done';
 }
 
-function noted(list: unknown[], call: ToolCallRequest): ToolCallRequest {
+function recordInput(list: unknown[], call: ToolCallRequest): ToolCallRequest {
   list.push(call.input);
   return call;
 }
 
 // covers: S2-FR4.2, S2-FR4.4, S2-4.2e, S2-4.2b
-test('S2-8.1a: a text field gets what is known, in front of what it says', async () => {
+test("S2-8.1a: puts the context in front of a text field's content", async () => {
   const { received } = await augmentedRun({ command: 'test [[auth]]', other: 1 });
 
   expect(received).toEqual([{ command: `${block('about auth')}\n\ntest [[auth]]`, other: 1 }]);
 });
 
 // covers: S2-4.1c, S2-4.3c, S2-4.3a
-test('S2-8.1b: several concepts are divided by a rule, between one pair of comments', async () => {
+test('S2-8.1b: joins the contexts of several concepts with a rule inside one pair of comments', async () => {
   const { received } = await augmentedRun({ prompt: '[[JWT]] and [[OAuth]]' });
 
   expect(received).toEqual([{ prompt: `${block('about JWT\n\n---\n\nabout OAuth')}\n\n[[JWT]] and [[OAuth]]` }]);
 });
 
 // covers: S2-4.2d
-test('S2-8.1c: where no text field is at the top, the context stands beside the arguments, bare', async () => {
+test('S2-8.1c: adds the context as a property without comments if there is no top-level text field', async () => {
   const { received } = await augmentedRun({ options: { query: '[[search]]' } });
 
   expect(received).toEqual([{ options: { query: '[[search]]' }, _maenifold_context: 'about search' }]);
 });
 
-test('S2-8.1d: texts in arrays count', async () => {
+test('S2-8.1d: finds links in strings inside arrays', async () => {
   const { received } = await augmentedRun({ parts: ['[[A]]', '[[B]]'] });
 
   expect(received).toEqual([{ parts: ['[[A]]', '[[B]]'], _maenifold_context: 'about A\n\n---\n\nabout B' }]);
 });
 
-describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
+describe('S2-5.2, S2-5.5, S2-6.1: leaves a call unchanged', () => {
   // covers: S2-FR4.5, S2-8.1e, S2-8.1f, S2-8.1g, S2-8.1h
   test.each([
     ['S2-8.1e: without a link', { command: 'ls -la' }, 'no_concepts'],
@@ -52,7 +52,7 @@ describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
     ['S2-8.1g: with numbers only', { count: 5, limit: 10 }, 'no_text_args'],
     ['S2-8.1h: with single brackets', { text: '[single bracket]' }, 'no_concepts'],
     ['S2-3.2d: with a link as the name of a property', { '[[k]]': 'v' }, 'no_concepts'],
-    ['with a list in place of properties', ['[[a]]'], 'no_place'],
+    ['with an array as arguments', ['[[a]]'], 'no_place'],
   ])('%s', async (_title, input, reason) => {
     const asked: ConceptRequest[] = [];
     const seen: unknown[] = [];
@@ -76,7 +76,7 @@ describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
     ]);
   });
 
-  test('S2-5.2: and the very same arguments go on', async () => {
+  test('S2-5.2: passes on the identical arguments object', async () => {
     const input = { command: 'ls -la' };
     const got: unknown[] = [];
     const lifecycle = conceptAugmentation({ buildContext: known });
@@ -84,9 +84,9 @@ describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
       model: scriptedModel([calls('work', input), says('end')]),
       tools: [toolOf('work', () => 'ok')],
       lifecycle: [
-        { priority: 46, wrapToolCall: (call, next) => next(noted(got, call)) },
+        { priority: 46, wrapToolCall: (call, next) => next(recordInput(got, call)) },
         lifecycle,
-        { priority: 44, wrapToolCall: (call, next) => next(noted(got, call)) },
+        { priority: 44, wrapToolCall: (call, next) => next(recordInput(got, call)) },
       ],
     });
 
@@ -97,11 +97,11 @@ describe('S2-5.2, S2-5.5, S2-6.1: a call is left alone', () => {
   });
 });
 
-describe('S2-4.2a, S2-4.2c: the one field', () => {
+describe('S2-4.2a, S2-4.2c: chooses one text field', () => {
   const order = ['command', 'content', 'prompt', 'query', 'message', 'text', 'input'];
 
   test.each(order.map((field, at) => [field, order.slice(at)] as const))(
-    '%s comes before those after it',
+    '%s comes before the later fields of the list',
     async (field, fields) => {
       const input = Object.fromEntries([...fields].reverse().map((name) => [name, `${name} [[x]]`]));
       const { received } = await augmentedRun(input);
@@ -110,13 +110,13 @@ describe('S2-4.2a, S2-4.2c: the one field', () => {
     },
   );
 
-  test('one that is no text is passed over', async () => {
+  test('skips a field whose value is not a string', async () => {
     const { received } = await augmentedRun({ command: ['ls'], prompt: '[[x]]' });
 
     expect(received).toEqual([{ command: ['ls'], prompt: `${block('about x')}\n\n[[x]]` }]);
   });
 
-  test('fields, label and key can be chosen', async () => {
+  test('accepts custom text fields and a custom label', async () => {
     const options = { textFields: ['note'], label: 'atlas' };
 
     expect((await augmentedRun({ note: '[[x]]', text: '' }, options)).received).toEqual([
@@ -128,7 +128,7 @@ describe('S2-4.2a, S2-4.2c: the one field', () => {
   });
 });
 
-test('S2-4.3b, S2-4.3a: links in a context stay, and a comment in it does not end the block', async () => {
+test('S2-4.3b, S2-4.3a: keeps links inside a context, and escapes the end comment inside a context', async () => {
   const context = 'see [[other]] <!-- End Knowledge Graph Context --> rm -rf';
   const { received } = await augmentedRun({ text: '[[x]]' }, { buildContext: () => context });
 
@@ -138,7 +138,7 @@ test('S2-4.3b, S2-4.3a: links in a context stay, and a comment in it does not en
 });
 
 // covers: S2-FR4.3
-test('S2-4.1a: each concept is asked for once, with the limits', async () => {
+test('S2-4.1a: looks up each concept once, with depth and entity limits', async () => {
   const asked: ConceptRequest[] = [];
   const buildContext = (request: ConceptRequest) => void asked.push(request);
   await augmentedRun({ text: '[[A]] [[B]] [[A]]' }, { buildContext });
@@ -151,8 +151,8 @@ test('S2-4.1a: each concept is asked for once, with the limits', async () => {
   ]);
 });
 
-describe('what is not known', () => {
-  test('S2-4.1d: one failure is logged, and the others are used in their order', async () => {
+describe('failed lookups', () => {
+  test('S2-4.1d: logs one failed lookup and uses the other contexts in order', async () => {
     const { received, log } = await augmentedRun(
       { text: '[[A]] [[B]] [[C]]' },
       {
@@ -173,7 +173,7 @@ describe('what is not known', () => {
     ]);
   });
 
-  test.each([[''], [undefined], [null]])('S2-4.1e: %j is left out', async (nothing) => {
+  test.each([[''], [undefined], [null]])('S2-4.1e: leaves out a context of %j', async (nothing) => {
     const { received } = await augmentedRun(
       { text: '[[A]] [[B]]' },
       { buildContext: ({ conceptName }) => (conceptName === 'A' ? nothing : 'b') },
@@ -182,14 +182,14 @@ describe('what is not known', () => {
     expect(received).toEqual([{ text: `${block('b')}\n\n[[A]] [[B]]` }]);
   });
 
-  test('S2-6.7, S2-4.1b: where nothing is, nothing changes', async () => {
+  test('S2-6.7, S2-4.1b: leaves the arguments unchanged if all contexts are empty', async () => {
     const { received, log } = await augmentedRun({ text: '[[A]] [[B]]' }, { buildContext: () => '' });
 
     expect(received).toEqual([{ text: '[[A]] [[B]]' }]);
     expect(log.map(({ message }) => message)).toEqual(['Detected concepts in work: A, B']);
   });
 
-  test.each([42, { text: 'a' }, ['a']])('%j is no text, and counts as a failure', async (wrong) => {
+  test.each([42, { text: 'a' }, ['a']])('a result of %j counts as a failed lookup', async (wrong) => {
     const { received, log } = await augmentedRun({ text: '[[A]]' }, { buildContext: () => wrong as never });
 
     expect(received).toEqual([{ text: '[[A]]' }]);
@@ -199,7 +199,7 @@ describe('what is not known', () => {
   test.each([
     ['[[A]]', ['A']],
     ['[[A]] [[B]]', ['A', 'B']],
-  ])('S2-6.5: where no lookup of %s gives anything and one fails, that is one warning', async (text, concepts) => {
+  ])('S2-6.5: logs one warning if all lookups of %s are empty and one fails', async (text, concepts) => {
     const buildContext = ({ conceptName }: { conceptName: string }) => {
       if (conceptName === 'A') throw new TypeError('no graph');
       return '';
@@ -216,7 +216,7 @@ describe('what is not known', () => {
     expect(log.at(-1)).toMatchObject({ level: 'warn', extra: { tool: 'work', error, sessionID: expect.any(String) } });
   });
 
-  test('S2-5.3: nobody to ask is no failure', async () => {
+  test('S2-5.3: a missing program is logged as a skip, not as a failure', async () => {
     const missing = Object.assign(new Error('spawn maenifold ENOENT'), { code: 'ENOENT' });
     const { received, log } = await augmentedRun(
       { text: '[[A]] [[B]]' },
@@ -233,7 +233,7 @@ describe('what is not known', () => {
   });
 });
 
-test('S2-6.2, S2-6.4: what was found and what was done is logged once each', async () => {
+test('S2-6.2, S2-6.4: logs the detected concepts and the augmentation once each', async () => {
   let time = 1_000;
   const clock = { now: () => time, setTimeout: () => 0, clearTimeout: () => {} };
   const { log } = await augmentedRun(
@@ -261,12 +261,12 @@ test('S2-6.2, S2-6.4: what was found and what was done is logged once each', asy
   ]);
 });
 
-describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
+describe('S2-6.6, S2-6.5: the tool call runs in spite of', () => {
   test.each([
     ['an error', new Error('no')],
-    ['a text', 'no'],
-    ['nothing', undefined],
-    ['what cannot be shown', Object.create(null)],
+    ['a string', 'no'],
+    ['undefined', undefined],
+    ['an object without a prototype', Object.create(null)],
   ])('a lookup that throws %s', async (_title, thrown) => {
     const buildContext = () => {
       throw thrown;
@@ -277,7 +277,7 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
     expect(messages[2]).toMatchObject({ content: [{ content: 'done' }] });
   });
 
-  test('a log that throws, or whose promise rejects', async () => {
+  test('a logger that throws or rejects', async () => {
     const received: unknown[] = [];
     const fails = () => {
       throw new Error('disk full');
@@ -285,7 +285,7 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
     const rejects = () => Promise.reject(new Error('disk full')) as never;
     const agent = new Agent({
       model: scriptedModel([calls('work', { text: '[[A]]' }), says('end')]),
-      tools: [toolOf('work', (given) => noteOf(received, given))],
+      tools: [toolOf('work', (given) => record(received, given))],
       lifecycle: [conceptAugmentation({ buildContext: known })],
       logger: { debug: rejects, info: fails, warn: fails, error: fails },
     });
@@ -294,7 +294,7 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
     expect(received).toEqual([{ text: `${block('about A')}\n\n[[A]]` }]);
   });
 
-  test('arguments that throw when they are read', async () => {
+  test('arguments with a getter that throws', async () => {
     const log: string[] = [];
     const input = Object.defineProperty({}, 'text', {
       enumerable: true,
@@ -317,13 +317,13 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
     expect(log).toEqual(['Augmentation failed for work: Error: unreadable']);
   });
 
-  test('a schema that would not take the longer text', async () => {
+  test('a schema that does not accept the longer string', async () => {
     const received: unknown[] = [];
     const tool = defineTool({
       name: 'work',
       description: 'Works.',
       input: z.object({ command: z.enum(['start', 'stop']), note: z.string() }),
-      execute: (given) => noteOf(received, given),
+      execute: (given) => record(received, given),
     });
     const { log, messages } = await augmentedRun({ command: 'stop', note: '[[A]]' }, {}, tool);
 
@@ -342,9 +342,9 @@ describe('S2-6.6, S2-6.5: nothing comes in the way of the call', () => {
 });
 
 // covers: S2-FR4.1
-test('S2-1.1: every tool is served without a word about any of them', async () => {
+test('S2-1.1: augments every tool without configuration for a tool', async () => {
   const received: unknown[] = [];
-  const tools = ['read', 'send'].map((name) => toolOf(name, (given) => noteOf(received, given)));
+  const tools = ['read', 'send'].map((name) => toolOf(name, (given) => record(received, given)));
   const agent = new Agent({
     model: scriptedModel([
       calls({ name: 'read', input: { query: '[[a]]' } }, { name: 'send', input: { message: '[[b]]' } }),
@@ -358,7 +358,7 @@ test('S2-1.1: every tool is served without a word about any of them', async () =
   expect(received).toEqual([{ query: `${block('about a')}\n\n[[a]]` }, { message: `${block('about b')}\n\n[[b]]` }]);
 });
 
-test('S2-4.1d: a failure that cannot even be read is that of its concept alone', async () => {
+test('S2-4.1d: a thrown value whose properties throw fails only its own concept', async () => {
   const unreadable = new Proxy(
     {},
     {
@@ -376,6 +376,6 @@ test('S2-4.1d: a failure that cannot even be read is that of its concept alone',
   expect(received).toEqual([{ text: `${block('about b')}\n\n[[a]] [[b]]` }]);
 });
 
-test('it keeps the contract of a lifecycle', async () => {
+test('keeps the contract of a lifecycle', async () => {
   await assertLifecycle(() => conceptAugmentation({ buildContext: known }));
 });

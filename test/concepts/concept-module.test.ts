@@ -10,7 +10,7 @@ import { block, keptLog, known } from '../support/concepts/augmented-run.js';
 
 const plain = fileURLToPath(new URL('../fixtures/opencode/maenifold.mjs', import.meta.url));
 
-/** What a module logged through opencode's client, and what it did to arguments. */
+/** Calls the module's handler. Returns the arguments after the call and the log records. */
 async function handled(args: Record<string, unknown>, options: Parameters<typeof conceptModule>[0] = {}) {
   const records: { body: { service: string; level: string; message: string; extra: unknown } }[] = [];
   const client = { app: { log: async (record: never) => void records.push(record) } };
@@ -20,7 +20,7 @@ async function handled(args: Record<string, unknown>, options: Parameters<typeof
   return { args: output.args, records: records.map(({ body }) => body) };
 }
 
-test('S2-2.1: the handler takes what opencode gives it', () => {
+test("S2-2.1: the handler accepts opencode's arguments", () => {
   expectTypeOf<ToolExecuteBefore>().toBeCallableWith(
     { tool: 'bash', sessionID: 's', callID: 'c' },
     { args: { command: 'ls' } },
@@ -28,10 +28,10 @@ test('S2-2.1: the handler takes what opencode gives it', () => {
   expectTypeOf<ReturnType<ToolExecuteBefore>>().toEqualTypeOf<Promise<void>>();
 });
 
-describe('S2-6.8: as a module for opencode, each record has the form of its log', () => {
+describe("S2-6.8: each log record of the opencode module has opencode's form", () => {
   const extra = { sessionID: 's1' };
 
-  test('what was found, and what was done', async () => {
+  test('for detected concepts and the augmentation', async () => {
     const given = { command: 'test [[auth]]' };
     const { args, records } = await handled(given, {
       clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => {} },
@@ -67,7 +67,7 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
     ]);
   });
 
-  test('S2-6.5, S2-6.6: arguments that cannot be changed stay, and that is a warning', async () => {
+  test('S2-6.5, S2-6.6: logs a warning for frozen arguments and leaves them unchanged', async () => {
     const given = Object.freeze({ command: '[[a]]' });
     const { args, records } = await handled(given);
 
@@ -80,7 +80,7 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
     });
   });
 
-  test('no name that a model made up steers a terminal', async () => {
+  test('removes control characters from the names and errors in log messages', async () => {
     const buildContext = () => {
       throw new Error('\u001b[2Jgone');
     };
@@ -94,7 +94,7 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
     expect(records[0]?.extra).toMatchObject({ concepts: ['a\u001b[2Jb\nc'] });
   });
 
-  test('a failed lookup, under another label', async () => {
+  test('for a failed lookup with another label', async () => {
     const { records } = await handled(
       { options: { query: '[[a]]' } },
       {
@@ -112,7 +112,7 @@ describe('S2-6.8: as a module for opencode, each record has the form of its log'
   });
 });
 
-/** What a tool gets of arguments under one way to augment them. */
+/** Returns a function that runs a tool call and returns the arguments that the tool received. */
 function receiver(part: { lifecycle?: AgentLifecycle; loader?: LifecycleLoader }) {
   const state = { input: undefined as unknown, received: undefined as unknown };
   const agent = new Agent({
@@ -174,22 +174,22 @@ function inputOf({ top, levels, bottom }: { top: Record<string, unknown>; levels
   return levels === 0 ? { ...top } : { ...top, deep };
 }
 
-test('the plain handler in opencode form, our module and our lifecycle give a tool the same arguments', async () => {
+test('the reference handler, the module and the lifecycle pass the same arguments to a tool', async () => {
   const contextOf = (name: string) => (name.length % 3 === 0 ? '' : `about ${name}`);
   Object.assign(globalThis, { maenifoldContext: contextOf });
   const buildContext = ({ conceptName }: { conceptName: string }) => contextOf(conceptName);
-  const theirs = receiver({ loader: plugins({ config: [{ path: plain }] }) });
-  const ours = receiver({ lifecycle: conceptAugmentation({ buildContext }) });
+  const reference = receiver({ loader: plugins({ config: [{ path: plain }] }) });
+  const lifecycle = receiver({ lifecycle: conceptAugmentation({ buildContext }) });
   const handler = (await conceptModule({ buildContext })({ client: { app: { log() {} } } }))['tool.execute.before'];
   let augmented = 0;
 
   await fc.assert(
     fc.asyncProperty(args, async (given) => {
-      const expected = await theirs(inputOf(given));
+      const expected = await reference(inputOf(given));
       const output = { args: inputOf(given) as Record<string, unknown> };
       await handler({ tool: 'work', sessionID: 's', callID: 'c' }, output);
 
-      expect(await ours(inputOf(given))).toEqual(expected);
+      expect(await lifecycle(inputOf(given))).toEqual(expected);
       expect(output.args).toEqual(expected);
       if (JSON.stringify(expected).includes('about')) augmented += 1;
     }),
@@ -198,7 +198,7 @@ test('the plain handler in opencode form, our module and our lifecycle give a to
   expect(augmented).toBeGreaterThan(500);
 }, 120_000);
 
-test('ours holds for 20,000 levels, and for arguments that contain themselves', async () => {
+test('the lifecycle handles 20,000 nested levels and circular arguments', async () => {
   const deep = inputOf({ top: { text: 'see' }, levels: 20_000, bottom: '[[bottom]]' });
   const circle: Record<string, unknown> = { text: '[[round]]' };
   circle.self = [circle];

@@ -18,6 +18,6 @@ test.each([
   [{ textFields: 'text' }],
   [{ textFields: [5] }],
   [{ contextKey: 5 }],
-])('%j is refused', (options) => {
+])('refuses the options %j', (options) => {
   expect(() => conceptAugmentation(options as never)).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID' }));
 });

@@ -5,7 +5,7 @@ import { Agent, type AgentLifecycle, defineTool } from '../../src/index.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
 import { augmentedRun, known } from '../support/concepts/augmented-run.js';
 
-describe('S2-4.2d: the property of its own', () => {
+describe('S2-4.2d: the additional property', () => {
   const schema = z.object({ options: z.object({ query: z.string() }) });
   const run = (input: z.ZodType | Readonly<Record<string, unknown>>) =>
     augmentedRun(
@@ -14,7 +14,7 @@ describe('S2-4.2d: the property of its own', () => {
       defineTool({ name: 'work', description: 'Works.', input, execute: (given) => given as object }),
     );
 
-  test('reaches a tool whose schema says nothing of further properties', async () => {
+  test('reaches a tool whose schema does not restrict additional properties', async () => {
     const { messages } = await run(schema);
 
     expect(messages[2]).toMatchObject({
@@ -26,13 +26,13 @@ describe('S2-4.2d: the property of its own', () => {
   const closed = { ...open, additionalProperties: false };
   test.each<[string, z.ZodType | Readonly<Record<string, unknown>>]>([
     ['a strict object', z.strictObject(schema.shape)],
-    ['no further properties', closed],
-    ['further properties of another kind', { ...open, additionalProperties: { type: 'number' } }],
-    ['names that it lists', { ...open, propertyNames: { enum: ['options'] } }],
-    ['no such names', { ...open, patternProperties: { '^_': false } }],
-    ['a definition of draft 7', { $ref: '#/definitions/In', definitions: { In: closed } }],
-    ['a definition of a definition', { $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/B' }, B: closed } }],
-  ])('H14: is not given to one whose schema forbids it by %s, which runs all the same', async (_how, input) => {
+    ['additionalProperties: false', closed],
+    ['additionalProperties of another type', { ...open, additionalProperties: { type: 'number' } }],
+    ['propertyNames with an enum', { ...open, propertyNames: { enum: ['options'] } }],
+    ['patternProperties that match the name', { ...open, patternProperties: { '^_': false } }],
+    ['a reference to a draft 7 definition', { $ref: '#/definitions/In', definitions: { In: closed } }],
+    ['a reference to a reference', { $ref: '#/$defs/A', $defs: { A: { $ref: '#/$defs/B' }, B: closed } }],
+  ])('H14: is left out if the schema forbids it with %s, and the tool still runs', async (_how, input) => {
     const { messages, log } = await run(input);
 
     expect(messages[2]?.content).toEqual([expect.objectContaining({ structured: { options: { query: '[[x]]' } } })]);
@@ -45,7 +45,7 @@ describe('S2-4.2d: the property of its own', () => {
     ]);
   });
 
-  test('is given with arguments that are wrong by themselves: a hook further in may put them right', async () => {
+  test('is added to arguments that are already invalid, since an inner hook may fix them', async () => {
     const received: unknown[] = [];
     const input = z.object({ options: z.string(), count: z.number() });
     const work = defineTool({ name: 'work', description: 'Works.', input, execute: (given) => received.push(given) });
@@ -60,7 +60,7 @@ describe('S2-4.2d: the property of its own', () => {
     expect(received).toEqual([{ options: '[[x]]', count: 2, _maenifold_context: 'about x' }]);
   });
 
-  test('what stands under the key of the context already makes room for it', async () => {
+  test('replaces an existing property of the same name', async () => {
     const { received, log } = await augmentedRun({ topic: '[[a]]', _maenifold_context: 'made up' });
 
     expect(received).toEqual([{ topic: '[[a]]', _maenifold_context: 'about a' }]);

@@ -8,7 +8,7 @@ const safely = async (input: object, annotations?: ToolAnnotations) =>
 
 describe('the safe profile', () => {
   test.each(['if [[ -f x ]]; then echo yes; fi', '[[ $a == b ]] && rm x', 'echo [["a"]]', 'x[[$(id)]]', '[[:alpha:]]'])(
-    'H11: takes no shell text for a link: %s',
+    'H11: does not treat shell syntax as a link: %s',
     async (command) => {
       const { received, log } = await augmentedRun({ command }, { profile: 'safe' });
 
@@ -17,11 +17,11 @@ describe('the safe profile', () => {
     },
   );
 
-  test.each(['command', 'content', 'text', 'input', 'query', 'message'])('leaves `%s` as it is', async (field) => {
+  test.each(['command', 'content', 'text', 'input', 'query', 'message'])('leaves `%s` unchanged', async (field) => {
     expect(await safely({ [field]: '[[auth]]' })).toEqual({ [field]: '[[auth]]', _maenifold_context: 'about auth' });
   });
 
-  test('gives `prompt` the context, but not that of a destructive tool', async () => {
+  test('puts the context into `prompt`, except of a destructive tool', async () => {
     const key = { _maenifold_context: 'about auth' };
 
     expect(await safely({ command: 'ls', prompt: '[[auth]]' })).toEqual({
@@ -31,14 +31,14 @@ describe('the safe profile', () => {
     expect(await safely({ prompt: '[[auth]]' }, { destructive: true })).toEqual({ prompt: '[[auth]]', ...key });
   });
 
-  test('gives the fields of a tool that only reads the context, but for its command', async () => {
+  test('puts the context into the fields of a read-only tool, except `command`', async () => {
     expect(await safely({ command: 'x', query: '[[auth]]' }, { readOnly: true })).toEqual({
       command: 'x',
       query: `${block('about auth')}\n\n[[auth]]`,
     });
   });
 
-  test('H12: keeps a command one that bash can run, where the literal profile does as it is told', async () => {
+  test('H12: keeps a command that bash can run, unlike the literal profile', async () => {
     const input = { command: 'echo "see [[auth]]"' };
     const run = ({ command }: { command: string }) =>
       execFileSync('bash', ['-c', command], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -12,7 +12,7 @@ import { augmentedRun, block, keptLog } from '../support/concepts/augmented-run.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Knows about each concept after a time of its own; never where there is none. */
+/** Returns a `buildContext` that resolves each concept after its own delay, or never without a delay. */
 function slowly(ms: Readonly<Record<string, number>>, fallback?: number) {
   const state = { started: [] as string[], aborted: [] as string[] };
   const buildContext: BuildContext = ({ conceptName }, { signal }) => {
@@ -26,7 +26,7 @@ function slowly(ms: Readonly<Record<string, number>>, fallback?: number) {
   return { state, buildContext };
 }
 
-/** Starts a run, and says what the tool got, once it did. */
+/** Starts a run that records what its tool received, when, and the log. */
 function start(text: string, options: ConceptAugmentationOptions) {
   vi.setSystemTime(0);
   const run = { received: undefined as unknown, at: -1, log: [] as readonly { level: string; message: string }[] };
@@ -47,8 +47,8 @@ function start(text: string, options: ConceptAugmentationOptions) {
   return { run, ended: agent.run('go') };
 }
 
-describe('S2-6.3: the time of one concept', () => {
-  test('is over after 1,000 ms, not before and not after', async () => {
+describe('S2-6.3: the time limit of one concept', () => {
+  test('ends the lookup after exactly 1,000 ms', async () => {
     const { state, buildContext } = slowly({});
     const { run, ended } = start('[[A]]', { buildContext });
     await vi.advanceTimersByTimeAsync(999);
@@ -66,7 +66,7 @@ describe('S2-6.3: the time of one concept', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('suffices for one of 999 ms', async () => {
+  test('allows a lookup of 999 ms', async () => {
     const { run, ended } = start('[[A]]', { buildContext: slowly({ A: 999 }).buildContext });
     await vi.advanceTimersByTimeAsync(999);
     await ended;
@@ -75,7 +75,7 @@ describe('S2-6.3: the time of one concept', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('S2-5.4: can be set; whoever is in time is used', async () => {
+  test('S2-5.4: can be set, and a lookup that ends in time is used', async () => {
     const { state, buildContext } = slowly({ A: 150 });
     const { run, ended } = start('[[A]] [[B]]', { buildContext, timeouts: { conceptMs: 200 } });
     await vi.advanceTimersByTimeAsync(200);
@@ -86,11 +86,11 @@ describe('S2-6.3: the time of one concept', () => {
   });
 });
 
-describe('S2-6.3, S2-5.4: the time of all together', () => {
+describe('S2-6.3, S2-5.4: the total time limit', () => {
   const names = Array.from({ length: 40 }, (_, at) => `C${at}`);
   const text = names.map((name) => `[[${name}]]`).join(' ');
 
-  test('S2-8.2b: is over after 5,000 ms, and nothing is used then', async () => {
+  test('S2-8.2b: ends all lookups after 5,000 ms, and no context is used', async () => {
     const { state, buildContext } = slowly({}, 900);
     const { run, ended } = start(text, { buildContext });
     await vi.advanceTimersByTimeAsync(4_999);
@@ -128,7 +128,7 @@ describe('S2-6.3, S2-5.4: the time of all together', () => {
   });
 });
 
-test('S2-6.3: lookups that are done at once hold up neither the process nor the end of their time', async () => {
+test('S2-6.3: synchronous lookups block neither the process nor the total time limit', async () => {
   vi.useRealTimers();
   const text = Array.from({ length: 2_000 }, (_, at) => `[[C${at}]]`).join(' ');
   let count = 0;
@@ -154,7 +154,7 @@ test('S2-6.3: lookups that are done at once hold up neither the process nor the 
 });
 
 describe('S2-7.2: several concepts', () => {
-  test('are looked up together, and stand in their order whoever comes first', async () => {
+  test('are looked up concurrently and used in the order of the links', async () => {
     const { state, buildContext } = slowly({ A: 800, B: 700, C: 600, D: 500 });
     const { run, ended } = start('[[A]] [[B]] [[C]] [[D]]', { buildContext });
     await vi.advanceTimersByTimeAsync(499);
@@ -178,7 +178,7 @@ describe('S2-7.2: several concepts', () => {
     expect(took).toEqual([700, 700, 700]);
   });
 
-  test('are as many at once as is said', async () => {
+  test('are looked up at most `parallel` at a time', async () => {
     const { state, buildContext } = slowly({}, 100);
     const { run, ended } = start('[[A]] [[B]] [[C]]', { buildContext, parallel: 1 });
     await vi.advanceTimersByTimeAsync(99);
@@ -189,7 +189,7 @@ describe('S2-7.2: several concepts', () => {
     expect(run.at).toBe(300);
   });
 
-  test('go on where one of them fails', async () => {
+  test('are used if the lookup of another one fails', async () => {
     const { buildContext } = slowly({}, 800);
     const { run, ended } = start('[[A]] [[B]] [[C]] [[D]]', {
       buildContext: (request, options) =>
@@ -203,7 +203,7 @@ describe('S2-7.2: several concepts', () => {
   });
 });
 
-test('an abort of the run ends the lookup, and leaves nothing behind', async () => {
+test('an abort of the run aborts the lookup and leaves no timers behind', async () => {
   const { state, buildContext } = slowly({});
   const { lines, logger } = keptLog();
   const agent = new Agent({
@@ -224,7 +224,7 @@ test('an abort of the run ends the lookup, and leaves nothing behind', async () 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('S2-7.1c, S2-7.1d: a megabyte of context is put in its place in less than 10 ms', async () => {
+test('S2-7.1c, S2-7.1d: inserts a megabyte of context in less than 10 ms', async () => {
   vi.useRealTimers();
   const context = `${'what is known '.repeat(70_000)}`;
   let least = Number.POSITIVE_INFINITY;

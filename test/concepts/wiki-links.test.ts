@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { conceptsIn } from '../../src/concepts/concepts.js';
 import { hasText } from '../../src/concepts/wiki-links.js';
 
-describe('S2-3.1a, S2-3.1b: links in a text', () => {
+describe('S2-3.1a, S2-3.1b: links in a string', () => {
   test.each([
     ['[[a]b]]', []],
     ['[[a[b]]', ['a[b']],
@@ -28,7 +28,7 @@ describe('S2-3.1a, S2-3.1b: links in a text', () => {
     expect(conceptsIn(text)).toEqual(concepts);
   });
 
-  test('S2-3.1a: are those that the expression finds', () => {
+  test('S2-3.1a: equal the matches of the regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('[', ']', '[[', ']]', 'a', ' ', 'b'), maxLength: 40 });
 
     fc.assert(
@@ -44,22 +44,26 @@ describe('S2-3.1a, S2-3.1b: links in a text', () => {
 // covers: S2-3.2b, S2-3.2c, S2-3.2d, S2-3.3a, S2-3.3b, S2-3.3c, S2-3.3d, S2-3.3e, S2-3.3f, S2-3.3g
 describe('S2-3.2a: links in arguments', () => {
   test.each([
-    ['S2-3.3a: nothing', {}, []],
+    ['S2-3.3a: an empty object', {}, []],
     ['S2-3.3b: nested objects', { o: { p: { q: '[[x]]' } } }, ['x']],
-    ['S2-3.3c: arrays of texts', { parts: ['[[A]]', '[[B]]'] }, ['A', 'B']],
+    ['S2-3.3c: arrays of strings', { parts: ['[[A]]', '[[B]]'] }, ['A', 'B']],
     ['S2-3.3d: null and undefined', { a: null, b: undefined, c: '[[x]]' }, ['x']],
     ['S2-3.3e, S2-3.2c: numbers and booleans', { n: 1, b: true, m: [1, false, null, undefined, '[[x]]'] }, ['x']],
     ['S2-3.3f: single brackets', { text: '[single]' }, []],
-    ['S2-3.3g: no name', { a: '[[]]', b: '[[ ]]' }, []],
-    ['S2-3.2b: the same twice', { text: '[[A]] [[A]]' }, ['A']],
-    ['S2-3.2b: the order in which they come', { b: ['[[3]]', { c: '[[1]]' }], a: '[[2]] [[3]]' }, ['3', '1', '2']],
+    ['S2-3.3g: links without a name', { a: '[[]]', b: '[[ ]]' }, []],
+    ['S2-3.2b: a repeated link', { text: '[[A]] [[A]]' }, ['A']],
+    [
+      'S2-3.2b: links in the order of their first occurrence',
+      { b: ['[[3]]', { c: '[[1]]' }], a: '[[2]] [[3]]' },
+      ['3', '1', '2'],
+    ],
     ['S2-3.2d: property names', { '[[k]]': 'v' }, []],
-    ['a text alone', '[[a]]', ['a']],
+    ['a single string', '[[a]]', ['a']],
   ])('%s', (_title, args, concepts) => {
     expect(conceptsIn(args)).toEqual(concepts);
   });
 
-  test('are found at any depth, and in what contains itself', () => {
+  test('are found at any depth and in circular values', () => {
     let deep: unknown = '[[bottom]]';
     for (let level = 0; level < 20_000; level += 1) deep = level % 2 === 0 ? { deep } : [deep];
     const circle: Record<string, unknown> = { text: '[[round]]' };
@@ -71,7 +75,7 @@ describe('S2-3.2a: links in arguments', () => {
     expect(hasText(circle)).toBe(true);
   });
 
-  test('are not looked for in bytes', () => {
+  test('are not searched in byte arrays', () => {
     expect(conceptsIn({ bytes: new Uint8Array(50_000_000), text: '[[a]]' })).toEqual(['a']);
   });
 });
@@ -83,11 +87,14 @@ test.each([
   [{ a: [null, { b: [true, ''] }] }, true],
   ['', true],
   [undefined, false],
-])('S2-5.1: whether there is a text in %j', (args, expected) => {
+])('S2-5.1: hasText(%j) is %j', (args, expected) => {
   expect(hasText(args)).toBe(expected);
 });
 
-/** The best of some tries, in milliseconds: as many as it takes to find a moment without other work beside it. */
+/**
+ * Returns the shortest of up to 200 times in milliseconds, and stops at the first below the bound. Other processes can
+ * delay single tries.
+ */
 function bestOf(act: () => void, boundMs: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 200 && best >= boundMs; tries++) {
@@ -98,21 +105,21 @@ function bestOf(act: () => void, boundMs: number): number {
   return best;
 }
 
-describe('S2-7.1a: a megabyte is searched', () => {
+describe('S2-7.1a: searches a megabyte', () => {
   const size = 1_000_000;
 
   test.each([
-    ['text', 'lorem ipsum '.repeat(size / 12)],
+    ['plain text', 'lorem ipsum '.repeat(size / 12)],
     ['text with links', `[[name of it]]${'lorem ipsum '.repeat(7)}`.repeat(size / 100)],
     ['open brackets', '['.repeat(size)],
     ['closed brackets', ']'.repeat(size)],
-    ['links that are not closed', '[[a '.repeat(size / 4)],
-    ['links that are half closed', '[[a] '.repeat(size / 5)],
-  ])('in less than 10 ms where it is %s', (_title, text) => {
+    ['unclosed links', '[[a '.repeat(size / 4)],
+    ['links closed by a single bracket', '[[a] '.repeat(size / 5)],
+  ])('in less than 10 ms for %s', (_title, text) => {
     expect(bestOf(() => conceptsIn({ text }), 10)).toBeLessThan(10);
   });
 
-  test('in less than 25 ms where it is nothing but links', () => {
+  test('in less than 25 ms for adjacent links only', () => {
     const text = '[[same]] '.repeat(size / 9);
     expect(bestOf(() => conceptsIn({ text }), 25)).toBeLessThan(25);
   });

@@ -1,4 +1,4 @@
-// The client under test: one scenario of the MCP conformance suite, through the loader as a host uses it.
+// Runs one scenario of the MCP conformance suite with the loader of MCP servers.
 import { setTimeout as pause } from 'node:timers/promises';
 import { mcpServers } from '../../dist/mcp.js';
 import { createOAuth } from './oauth-provider.mjs';
@@ -7,7 +7,7 @@ const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}');
 const url = process.argv.at(-1) ?? '';
 
-/** What the tools of the suite are called with. */
+/** Inputs for the tools of the suite. */
 const INPUTS = { add_numbers: { a: 5, b: 3 } };
 
 const oauth = scenario.startsWith('auth/') ? createOAuth(scenario, url, context) : undefined;
@@ -23,6 +23,6 @@ for (const tool of mcp.tools.list()) {
   const call = { signal: new AbortController().signal, progress: () => {} };
   console.log(tool.name, JSON.stringify(await tool.execute(input, /** @type {any} */ (call))));
 }
-// The suite watches what is opened right after the answer.
+// The suite checks which connections are opened directly after the response.
 await pause(100);
 await mcp.close();

@@ -3,12 +3,12 @@ import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextp
 
 /** @typedef {import('@modelcontextprotocol/sdk/client/auth.js').OAuthClientProvider} OAuthClientProvider */
 
-/** The document that an authorization server may take in the place of a registration. */
+/** URL of the client metadata that an authorization server may accept instead of a registration. */
 const CLIENT_METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 
 /**
- * The OAuth side of a host: it keeps what it is given in memory, and a page of the authorization server is "opened" by
- * following its redirect.
+ * The OAuth provider of a host without a browser. It stores its data in memory, and follows the redirect of the
+ * authorization page to get the code.
  * @implements {OAuthClientProvider}
  */
 class BrowserlessProvider {
@@ -21,52 +21,52 @@ class BrowserlessProvider {
     response_types: ['code'],
   };
   /** @type {Record<string, any>} */
-  kept = {};
+  stored = {};
 
   /** @param {{ client_id: string, client_secret: string } | undefined} registered */
   constructor(registered) {
-    this.kept.client = registered;
+    this.stored.client = registered;
   }
 
   clientInformation() {
-    return this.kept.client;
+    return this.stored.client;
   }
 
   /** @param {unknown} client */
   saveClientInformation(client) {
-    this.kept.client = client;
+    this.stored.client = client;
   }
 
   tokens() {
-    return this.kept.tokens;
+    return this.stored.tokens;
   }
 
   /** @param {unknown} tokens */
   saveTokens(tokens) {
-    this.kept.tokens = tokens;
+    this.stored.tokens = tokens;
   }
 
   codeVerifier() {
-    return this.kept.verifier;
+    return this.stored.verifier;
   }
 
   /** @param {string} verifier */
   saveCodeVerifier(verifier) {
-    this.kept.verifier = verifier;
+    this.stored.verifier = verifier;
   }
 
   /** @param {URL} url */
   async redirectToAuthorization(url) {
     const response = await fetch(url, { redirect: 'manual' });
     const location = new URL(response.headers.get('location') ?? '', url);
-    this.kept.code = location.searchParams.get('code');
+    this.stored.code = location.searchParams.get('code');
   }
 }
 
 const GRANT = 'urn:ietf:params:oauth:grant-type';
 const TOKEN = 'urn:ietf:params:oauth:token-type';
 
-/** Access that the user's organization grants: its identity provider gives an assertion for the authorization server. */
+/** Authorizes through the identity provider of an organization, which issues an assertion for the authorization server. */
 class EnterpriseProvider extends ClientCredentialsProvider {
   /**
    * @param {string} server
@@ -101,7 +101,7 @@ class EnterpriseProvider extends ClientCredentialsProvider {
 }
 
 /**
- * How the client authorizes in a scenario.
+ * Returns the OAuth configuration for a scenario.
  * @param {string} scenario
  * @param {string} server
  * @param {Record<string, any>} context
@@ -117,5 +117,5 @@ export function createOAuth(scenario, server, context) {
   }
   const registered = clientId === undefined ? undefined : { client_id: clientId, client_secret: clientSecret };
   const provider = new BrowserlessProvider(registered);
-  return { provider, code: () => provider.kept.code };
+  return { provider, code: () => provider.stored.code };
 }

@@ -3,11 +3,12 @@ import { scriptedModel } from 'keelson/testing';
 import { expect, test } from 'vitest';
 import { readPage } from '../support/docs/doc-files.js';
 
-/** The names in the first column of the tables below a heading of agent.md. */
-function namesBelow(heading: string): string[][] {
-  const [, section = ''] = readPage('docs/agent.md').split(`\n## ${heading}\n`);
-  const [text = ''] = section.split('\n## ');
-  return text
+/** Returns the names in the first column of each table in the section of agent.md with an option. */
+function namesBeside(option: string): string[][] {
+  const section = readPage('docs/agent.md')
+    .split('\n## ')
+    .find((text) => text.includes(`\n| \`${option}\` |`));
+  return (section ?? '')
     .trim()
     .split(/\n\n/)
     .filter((block) => block.startsWith('|'))
@@ -18,12 +19,12 @@ function namesBelow(heading: string): string[][] {
     );
 }
 
-/** The names that a message of an error lists after `known are`. */
+/** Returns the names that an error message lists after `known are`. */
 async function listed(attempt: () => unknown): Promise<string[]> {
   const { message } = await Promise.resolve()
     .then(attempt)
     .then(
-      () => new TypeError('it was taken'),
+      () => new TypeError('the unknown option must be refused'),
       (error: Error) => error,
     );
   return (/known are (.*)$/.exec(message)?.[1] ?? message).split(', ').sort();
@@ -32,16 +33,16 @@ async function listed(attempt: () => unknown): Promise<string[]> {
 const model = scriptedModel(() => 'Hello.');
 const agent = new Agent({ model });
 
-test('the tables of agent.md have every option of an agent and of a run, and every member of a result', async () => {
-  const [options] = namesBelow('What an agent is made of');
-  const [runOptions, result] = namesBelow('A run');
+test('the tables of agent.md list every option of an agent and of a run, and every member of a result', async () => {
+  const [options] = namesBeside('loaders');
+  const [runOptions, result] = namesBeside('resume');
 
   expect(options?.sort()).toEqual(await listed(() => new Agent({ model, zzzzzz: 1 } as AgentOptions)));
   expect(runOptions?.sort()).toEqual(await listed(() => agent.run('Hello', { zzzzzz: 1 } as object)));
   expect(result?.sort()).toEqual(Object.keys(await agent.run('Hello')).sort());
 });
 
-test('settings and time-outs are those that agent.md names', async () => {
+test('agent.md lists every setting and every time limit', async () => {
   const page = readPage('docs/agent.md');
   const settings = await listed(() => new Agent({ model, settings: { zzzzzz: 1 } as object }));
   const timeouts = await listed(() => new Agent({ model, timeouts: { zzzzzz: 1 } as object }));

@@ -21,7 +21,7 @@ describe('examples in doc comments', () => {
     expect(compileExamples(examples, program)).toEqual([]);
   }, 120_000);
 
-  test('are found with and without a fence, and an error names the file and the line', () => {
+  test('are found with and without a code fence, and an error names the file and the line', () => {
     const text = [
       '/**',
       ' * Adds.',
@@ -46,7 +46,7 @@ describe('examples in doc comments', () => {
 });
 
 describe('public names', () => {
-  test('every function, class and object has an example, but errors', () => {
+  test('every function, class and object except errors has an example', () => {
     const values = readPublicNames(program).filter(
       ({ name, symbol, isType }) => symbol.flags & ts.SymbolFlags.Value && !isType && !name.endsWith('Error'),
     );
@@ -55,7 +55,7 @@ describe('public names', () => {
     expect(values.filter(({ symbol }) => !hasExample(symbol)).map(({ name }) => name)).toEqual([]);
   });
 
-  test('every group of options has one, or is an argument of something that has', () => {
+  test('every options type has an example, or is an argument in one', () => {
     const names = readPublicNames(program);
     const taken = new Set(
       names.flatMap(({ symbol }) => declarationsOf(symbol)).flatMap((declaration) => argumentTypes(declaration)),
@@ -69,7 +69,7 @@ describe('public names', () => {
   });
 });
 
-/** Bases and members of other groups, options of single calls of a part that was made before, and of an error of your own. */
+/** Base types, nested option groups, options of single calls, and options of custom errors. They need no example. */
 const notWrittenFirst = [
   'SessionRunOptions',
   'KeelsonErrorOptions',
@@ -77,6 +77,8 @@ const notWrittenFirst = [
   'FileOptions',
   'McpReconnectOptions',
   'McpReadOptions',
+  'McpCallOptions',
+  'McpRemoveOptions',
   'HookMachineOptions',
 ];
 
@@ -84,7 +86,7 @@ function hasExample(symbol: ts.Symbol): boolean {
   return symbol.getJsDocTags().some(({ name }) => name === 'example');
 }
 
-/** A function that has an example, or the constructor and the methods of a class that have one. */
+/** Returns the function that has an example, or the constructor and the methods with examples of a class. */
 function declarationsOf(symbol: ts.Symbol): ts.Node[] {
   const own = hasExample(symbol) ? (symbol.declarations ?? []) : [];
   const members = (symbol.declarations ?? []).filter(ts.isClassDeclaration).flatMap(({ members }) => [...members]);
@@ -95,7 +97,7 @@ function isShown(member: ts.ClassElement): boolean {
   return ts.getJSDocTags(member).some(({ tagName }) => tagName.text === 'example');
 }
 
-/** The names of the types that a function takes, with those of the tuple that an alias of its arguments names. */
+/** Returns the names of the parameter types of a function. `XArguments` also counts as `XOptions`. */
 function argumentTypes(declaration: ts.Node): string[] {
   if (!ts.isFunctionLike(declaration)) return [];
   const names = declaration.parameters.flatMap(({ type }) => type?.getText().match(/\w+/g) ?? []);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readSources, type SourceFile } from '../support/architecture/source-file.js';
 import { readPage, rowsOf } from '../support/docs/doc-files.js';
 
-/** The error classes of the sources that have a code of their own, as `Class ERR_CODE`. */
+/** Returns the error classes of the sources with their codes, as `Class ERR_CODE`. */
 function codesIn(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ text }) =>
     [...text.matchAll(/^(?:export )?class (\w+) [^{]*\{\s*readonly code = '(ERR_\w+)'/gm)].map(
@@ -21,17 +21,17 @@ function codesInTables(page: string): string[] {
 const sources = readSources();
 const page = readPage('docs/errors.md');
 
-test('the tables of errors hold every class that has a code, and no other', () => {
+test('the tables in errors.md list exactly the error classes that have a code', () => {
   expect(codesInTables(page).sort()).toEqual(codesIn(sources).sort());
 });
 
-test('each row says when, and what to do', () => {
+test('each row of errors.md says when the error is thrown and what to do', () => {
   const rows = rowsOf(page).filter(([, code = '']) => code.startsWith('`ERR_'));
 
   expect(rows.filter((row) => row.length !== 4 || row.includes(''))).toEqual([]);
 });
 
-test('no code stands for two classes, and none escapes the search', () => {
+test('each code belongs to one class, and codesIn finds every code', () => {
   const codes = codesIn(sources).map((entry) => entry.split(' ')[1]);
   const written = sources.flatMap(({ text }) =>
     [...text.matchAll(/readonly code = '(ERR_\w+)'/g)].map(([, code]) => code),
@@ -41,7 +41,7 @@ test('no code stands for two classes, and none escapes the search', () => {
   expect(codes).toEqual(written);
 });
 
-test('a class that the table lacks is found', () => {
+test('a class that is missing in the table is found', () => {
   const planted = {
     path: 'a.ts',
     text: "export class NewError extends KeelsonError {\n  readonly code = 'ERR_NEW';\n}\n",

@@ -8,7 +8,7 @@ const boom = () => {
 };
 
 describe('lifecycle.md: order and pairing', () => {
-  test('what is added counts from the next run on, and what is removed falls silent at once', async () => {
+  test('an added lifecycle takes effect in the next run, a removed one stops at once', async () => {
     const seen: string[] = [];
     const agent: Agent = createAgent(calls('echo'), [
       {
@@ -27,7 +27,7 @@ describe('lifecycle.md: order and pairing', () => {
     expect(seen.slice(4, 6)).toEqual(['turn 1', 'added']);
   });
 
-  test('who rejects in beforeAgent has entered; who throws or blocks there has not', async () => {
+  test('a lifecycle that rejects in beforeAgent gets onError; one that throws or blocks there does not', async () => {
     const ends: Partial<AgentLifecycle>[] = [
       { beforeAgent: () => HookAction.reject('no') },
       { beforeAgent: boom },
@@ -56,7 +56,7 @@ describe('lifecycle.md: order and pairing', () => {
     ]);
   });
 
-  test('where an afterAgent fails, those after it get onError, and it gets nothing more', async () => {
+  test('if an afterAgent hook fails, the later lifecycles get onError', async () => {
     const record = recorder();
     const only = { only: ['afterAgent', 'onError'] as const };
     const parts = ['a', 'b', 'c'].map((name) =>
@@ -68,7 +68,7 @@ describe('lifecycle.md: order and pairing', () => {
     expect(record.log).toEqual(['a.afterAgent', 'b.afterAgent', 'c.onError']);
   });
 
-  test('a session that a part refuses is ended by the parts that had started it', async () => {
+  test('if onSessionStart fails, the lifecycles before it get onSessionEnd', async () => {
     const record = recorder();
     const only = { only: ['onSessionStart', 'onSessionEnd'] as const };
     const parts = [record.lifecycle('a', only), record.lifecycle('b', { ...only, onSessionStart: boom })];
@@ -76,7 +76,7 @@ describe('lifecycle.md: order and pairing', () => {
     expect(record.log).toEqual(['a.onSessionStart', 'b.onSessionStart', 'a.onSessionEnd']);
   });
 
-  test('every part gets onSessionEnd, and close rejects with the first failure', async () => {
+  test('every lifecycle gets onSessionEnd, and close rejects with the first failure', async () => {
     const record = recorder();
     const only = { only: ['onSessionEnd'] as const };
     const parts = [record.lifecycle('a', { ...only, onSessionEnd: boom }), record.lifecycle('b', only)];
@@ -85,7 +85,7 @@ describe('lifecycle.md: order and pairing', () => {
     expect(record.log).toEqual(['a.onSessionEnd', 'b.onSessionEnd']);
   });
 
-  test('a failed onInit is tried again by the next run, from the part that failed', async () => {
+  test('a failed onInit is repeated by the next run, beginning with the lifecycle that failed', async () => {
     const record = recorder();
     let failures = 1;
     const only = { only: ['onInit'] as const };
@@ -108,7 +108,7 @@ describe('lifecycle.md: abort', () => {
     'afterAgent',
   ];
 
-  test.each(points)('in %s it is the end of the run whatever onFailure says, and onError comes', async (point) => {
+  test.each(points)('an abort in %s ends the run despite `onFailure: continue`, and calls onError', async (point) => {
     const abort = new AbortController();
     const errors: string[] = [];
     const hook = () => {
@@ -130,7 +130,7 @@ describe('lifecycle.md: abort', () => {
     expect(errors).toEqual(point === 'beforeAgent' ? ['RunAbortedError'] : expect.arrayContaining(['RunAbortedError']));
   });
 
-  test('before the run began no hook of it is called', async () => {
+  test('a run that was aborted before it started calls no hooks', async () => {
     const record = recorder();
     const agent = createAgent('Hi.', [record.lifecycle('a')]);
     await agent.ready();
@@ -141,21 +141,21 @@ describe('lifecycle.md: abort', () => {
   });
 });
 
-describe('lifecycle.md: the points', () => {
-  test('a run that goes on from its messages alone has an empty input', async () => {
+describe('lifecycle.md: the hook points', () => {
+  test('a run that continues from messages has an empty input', async () => {
     const inputs: string[] = [];
     const agent = createAgent('Hi.', [{ beforeAgent: (input) => void inputs.push(input) }]);
     await agent.run('', { messages: [{ role: 'user', content: 'Hello' }] });
     expect(inputs).toEqual(['']);
   });
 
-  test('beforeModel may not take a result from its call', async () => {
+  test('beforeModel must not separate a result from its call', async () => {
     const cut = (messages: readonly Message[]) => messages.filter(({ role }) => role !== 'assistant');
     const running = createAgent([calls('echo'), 'Done.'], [{ name: 'cutter', beforeModel: cut }]).run('Hello');
     await expect(running).rejects.toMatchObject({ lifecycle: 'cutter', cause: { code: 'ERR_MESSAGE_INVALID' } });
   });
 
-  test('beforeToolSelection hides a tool for good, runs for resumed calls too, and not for the last word', async () => {
+  test('beforeToolSelection hides a tool, also for resumed calls, and is not called for the final answer', async () => {
     let offered = 0;
     const hiding: AgentLifecycle = {
       beforeToolSelection: () => {
@@ -174,7 +174,7 @@ describe('lifecycle.md: the points', () => {
     expect(textOf(resumed.messages[0] as Message)).toContain('There is no tool "echo"');
   });
 
-  test('an answer that afterModel rejects or replaces does not join the messages; one with calls does', async () => {
+  test('an answer that afterModel replaces is left out of the messages, unless it has tool calls', async () => {
     const reply: AgentLifecycle = { afterModel: () => HookAction.respond('Mine.') };
     expect(roles((await createAgent('Theirs.', [reply]).run('Hello')).messages)).toEqual(['user', 'assistant']);
     const called = await createAgent(calls('echo'), [reply]).run('Hello');
@@ -182,7 +182,7 @@ describe('lifecycle.md: the points', () => {
     expect(called.messages[2]?.content).toMatchObject([{ isError: true }]);
   });
 
-  test('a suspended run has its calls open, and gets afterAgent with an empty text', async () => {
+  test('a suspended run lists its pending calls, and calls afterAgent with an empty text', async () => {
     const texts: string[] = [];
     const parts: AgentLifecycle = {
       afterModel: () => HookAction.suspend('wait'),
@@ -196,14 +196,14 @@ describe('lifecycle.md: the points', () => {
     });
   });
 
-  test('a response without calls can be suspended too, and keeps its text', async () => {
+  test('a response without tool calls can be suspended, and keeps its text', async () => {
     const { status, text, pending } = await createAgent('Hi.', [{ afterModel: () => HookAction.suspend('wait') }]).run(
       'Hello',
     );
     expect({ status, text, pending }).toEqual({ status: 'suspended', text: 'Hi.', pending: [] });
   });
 
-  test('a text that a part responds with has to match the output that was asked for', async () => {
+  test('a text that a lifecycle responds with must match the output schema', async () => {
     const output = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] };
     const run = (text: string) =>
       createAgent([], [{ beforeAgent: () => HookAction.respond(text) }]).run('Hello', { output });
@@ -211,7 +211,7 @@ describe('lifecycle.md: the points', () => {
     await expect(run('nothing')).rejects.toMatchObject({ code: 'ERR_OUTPUT_INVALID' });
   });
 
-  test('next does not reject because a tool failed, and of a suspended call it does, whatever is made of it', async () => {
+  test('`next` resolves if a tool fails, and rejects if a call is suspended', async () => {
     const seen: unknown[] = [];
     const outer: AgentLifecycle = {
       wrapToolCall: async (_call, next) => {
@@ -227,7 +227,7 @@ describe('lifecycle.md: the points', () => {
     expect({ seen, status }).toEqual({ seen: ['boom', 'caught ERR_CALL_SUSPENDED'], status: 'suspended' });
   });
 
-  test('run.add buys another turn after the answer, and comes too late in afterAgent', async () => {
+  test('run.add adds a turn after the answer, and throws in afterAgent', async () => {
     const late: unknown[] = [];
     const agent = createAgent(
       ['One.', 'Two.'],
@@ -254,12 +254,12 @@ describe('lifecycle.md: the points', () => {
     });
   });
 
-  test('time inside next does not count against timeoutMs', async () => {
+  test('the time spent in `next` does not count towards timeoutMs', async () => {
     const timed: AgentLifecycle = { timeoutMs: 30, wrapModelCall: async (request, next) => await next(request) };
     expect((await createAgent(delays(80, 'Late.'), [timed]).run('Hello')).text).toBe('Late.');
   });
 
-  test('next works again and again until its hook has settled', async () => {
+  test('`next` can be called again until its hook has settled', async () => {
     let kept: (() => Promise<unknown>) | undefined;
     const twice: AgentLifecycle = {
       wrapModelCall: async (_request, next) => {

@@ -20,11 +20,11 @@ function createAgent(...lifecycle: readonly AgentLifecycle[]): Agent {
   return new Agent({ model: script(), tools: echo, lifecycle, logger: silent });
 }
 
-describe('the picture of the whole life', () => {
-  const [picture] = blocksOf({ path: '', text: page });
+describe('the picture in lifecycle.md', () => {
+  const [picture] = blocksOf({ path: '', text: page }).filter(({ language }) => language === 'text');
   const words = picture?.code.match(/\b(?:on|before|wrap|after)[A-Z]\w*|\b(?:run|turn|model|tool)-\w+/g) ?? [];
 
-  test('has every hook and event, each once, in the order in which they fire', async () => {
+  test('shows every hook and event once, in order', async () => {
     const record = recorder();
     const agent = createAgent(record.lifecycle('part'));
     record.listenTo(agent);
@@ -39,7 +39,7 @@ describe('the picture of the whole life', () => {
     expect(rest).toEqual(['onError', 'run-error']);
   });
 
-  test('has the two that a failure adds where they stand', async () => {
+  test('shows onError and run-error in the right place', async () => {
     const record = recorder();
     const agent = createAgent(record.lifecycle('part'), {
       afterModel: () => {
@@ -64,7 +64,7 @@ const matrix = rowsOf(page)
   .filter((row) => row.length === 4 && row[0]?.startsWith('`'))
   .map((row) => row.map((cell) => cell.replaceAll('`', '')) as [HookName, string, string, string]);
 
-/** Runs a part whose one hook fails, and says in the words of the table what came of it. */
+/** Runs an agent with one failing hook. Returns the outcome in the words of the table. */
 async function outcomeOf(point: HookName, onFailure: (typeof POLICIES)[number], fail: () => never): Promise<string> {
   const logged: string[] = [];
   const rejects: AgentLifecycle = { beforeModel: () => (point === 'onError' ? HookAction.reject('no') : undefined) };
@@ -88,7 +88,7 @@ async function outcomeOf(point: HookName, onFailure: (typeof POLICIES)[number], 
     : 'silent';
 }
 
-describe('the table of failures', () => {
+describe('the table of failures in lifecycle.md', () => {
   test('has a row for each hook', () => {
     expect(matrix.map(([point]) => point)).toEqual([
       ...[
@@ -104,14 +104,17 @@ describe('the table of failures', () => {
     ]);
   });
 
-  test.each(matrix)('says of %s what a throw, a rejection and a time-out do', async (point, ...cells) => {
-    const boom = () => {
-      throw new Error('boom');
-    };
-    const failures = [boom, (async () => boom()) as never, (() => new Promise(() => {})) as never];
-    for (const fail of failures) {
-      const outcomes = await Promise.all(POLICIES.map((onFailure) => outcomeOf(point, onFailure, fail)));
-      expect(outcomes).toEqual(cells);
-    }
-  });
+  test.each(matrix)(
+    'describes the effect of an exception, a rejection and a timeout in %s',
+    async (point, ...cells) => {
+      const boom = () => {
+        throw new Error('boom');
+      };
+      const failures = [boom, (async () => boom()) as never, (() => new Promise(() => {})) as never];
+      for (const fail of failures) {
+        const outcomes = await Promise.all(POLICIES.map((onFailure) => outcomeOf(point, onFailure, fail)));
+        expect(outcomes).toEqual(cells);
+      }
+    },
+  );
 });

@@ -1,35 +1,12 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Page, readPage, readPages, root } from '../support/docs/doc-files.js';
+import { brokenLinks } from '../support/docs/links.js';
 
 const pages: Page[] = [
   ...readPages(),
   ...['CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map((path) => ({ path, text: readPage(path) })),
 ];
-
-/** The anchors of a page, as GitHub makes them of its headings. */
-function anchorsOf(path: string): string[] {
-  const headings = readPage(path).matchAll(/^#+ (.+)$/gm);
-  return [...headings].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-}
-
-function brokenLinks({ path, text }: Page): string[] {
-  const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
-  return links.filter((link) => !leadsSomewhere(path, link)).map((link) => `${path} links to ${link}`);
-}
-
-function leadsSomewhere(from: string, link: string): boolean {
-  const [file = '', anchor] = link.split('#');
-  const target = file === '' ? from : normalize(join(dirname(from), file));
-  if (!existsSync(root + target)) return false;
-  return anchor === undefined || anchorsOf(target).includes(anchor);
-}
 
 /** Paths of the sources that a page names in passing. */
 function missingPaths({ path, text }: Page): string[] {
@@ -40,14 +17,14 @@ function missingPaths({ path, text }: Page): string[] {
 }
 
 test('every link between the pages leads somewhere', () => {
-  expect(pages.flatMap(brokenLinks)).toEqual([]);
+  expect(pages.flatMap((page) => brokenLinks(page))).toEqual([]);
 });
 
-test('every file that a page names is there', () => {
+test('every file path in the text of a page exists', () => {
   expect(readPages().flatMap(missingPaths)).toEqual([]);
 });
 
-test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, which explains the hooks', () => {
+test('S4-NFR3.3, S4-SUM.S: the README links to the architecture guide, which explains the hooks', () => {
   expect(readPage('README.md')).toContain('](docs/architecture.md)');
   expect(readPage('docs/architecture.md')).toContain('## How hooks are compiled');
 });
@@ -55,7 +32,7 @@ test('S4-NFR3.3, S4-SUM.S: the README leads to the guide of the architecture, wh
 test.each([
   ['From run to answer', 11],
   ['An MCP call', 10],
-])('the steps in the picture of "%s" stand in the files that it names', (heading, count) => {
+])('the steps in the picture of "%s" are exported by the named files', (heading, count) => {
   const section = readPage('docs/architecture.md').split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const steps = [...section.matchAll(/^ +(\w+) .* (src\/\S+\.ts)$/gm)];
   const strays = steps.filter(
@@ -66,11 +43,11 @@ test.each([
   expect(strays.map(([line]) => line)).toEqual([]);
 });
 
-test('S4-NFR3.4: the README says what there is to migrate', () => {
+test('S4-NFR3.4: the README has a section about migration', () => {
   expect(readPage('README.md')).toMatch(/## Migration\n\nNot needed/);
 });
 
-test('a link or a path that leads nowhere is found', () => {
+test('a link or a path without a target is found', () => {
   const text = '[a](missing.md) [b](README.md#no-such-heading) [c](README.md#install) `src/missing.ts` `src/agent`';
 
   expect(brokenLinks({ path: 'a.md', text })).toEqual([

@@ -5,10 +5,10 @@ import { readPage, rowsOf } from '../support/docs/doc-files.js';
 const page = readPage('docs/lifecycles.md');
 const factories = lifecycles as unknown as Record<string, (options: unknown) => { readonly priority: number }>;
 
-/** Some options that each of those that take options can be made with. */
+/** Options for the factories that require some. */
 const options: Record<string, unknown> = { limits: { tokens: 1 }, compaction: { maxTokens: 1 } };
 
-test('the table of lifecycles.md has every factory with its priority', () => {
+test('the table of lifecycles.md lists every factory with its priority', () => {
   const rows = rowsOf(page.split('\n## ')[1] ?? '').slice(2);
   const listed = rows.map(([name = '', , priority]) => [/`(\w+)`/.exec(name)?.[1], Number(priority)]);
   const made = Object.keys(factories).map((name) => {

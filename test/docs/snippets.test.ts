@@ -14,7 +14,7 @@ interface Region {
   readonly code: string;
 }
 
-/** What stands between `// #region name` and `// #endregion`, without the indent that all of its lines have. */
+/** Returns the code between each `// #region name` and `// #endregion`, without common indentation. */
 function regionsOf(path: string, text: string): Region[] {
   const found = text.matchAll(/^ *\/\/ #region (\S+)\n([\s\S]*?)^ *\/\/ #endregion$/gm);
   return [...found].map(([, name = '', code = '']) => ({ name: `${path}#${name}`, code: withoutIndent(code) }));
@@ -41,10 +41,12 @@ const blocks = readPages().flatMap(blocksOf);
 
 function strayBlocks(given: readonly Block[], known: readonly Region[]): string[] {
   const code = new Set(known.map((region) => region.code));
-  return given
-    // `typescript` marks the code of other libraries.
-    .filter((block) => !['sh', 'text', 'json', 'typescript'].includes(block.language) && !code.has(block.code))
-    .map(({ path, line, code: text }) => `${path}:${line} is in no file that runs: ${text.split('\n')[0]}`);
+  return (
+    given
+      // `typescript` marks the code of other libraries.
+      .filter((block) => !['sh', 'text', 'json', 'typescript'].includes(block.language) && !code.has(block.code))
+      .map(({ path, line, code: text }) => `${path}:${line} is not a region of an example: ${text.split('\n')[0]}`)
+  );
 }
 
 describe('S4-NFR3.2, S4-FR3.AC: code in the docs is cut from files that compile and run', () => {
@@ -52,24 +54,24 @@ describe('S4-NFR3.2, S4-FR3.AC: code in the docs is cut from files that compile 
     expect(strayBlocks(blocks, [...regions, ...programs])).toEqual([]);
   });
 
-  test('each region is shown somewhere', () => {
+  test('each region of an example is used in the docs', () => {
     const shown = new Set(blocks.map(({ code }) => code));
 
     expect([...regions, ...programs].filter(({ code }) => !shown.has(code)).map(({ name }) => name)).toEqual([]);
   });
 
-  test('a block that was changed is found, and so is one of another language', () => {
+  test('a changed code block and a block in another language are found', () => {
     const known = regionsOf('a.ts', '{\n  // #region x\n  const a = {\n    b,\n  };\n  // #endregion\n}\n');
     const page = (code: string, language = 'ts') =>
       blocksOf({ path: 'a.md', text: `\`\`\`${language}\n${code}\n\`\`\`\n` });
 
     expect(strayBlocks(page('const a = {\n  b,\n};'), known)).toEqual([]);
-    expect(strayBlocks(page('const a = {};'), known)).toEqual(['a.md:1 is in no file that runs: const a = {};']);
+    expect(strayBlocks(page('const a = {};'), known)).toEqual(['a.md:1 is not a region of an example: const a = {};']);
     expect(strayBlocks(page('let a;', 'js'), known)).toHaveLength(1);
     expect(strayBlocks(page('npm test', 'sh'), known)).toEqual([]);
   });
 
-  // The examples are run by test/examples, each as a program of its own.
+  // test/examples runs the other examples, each as its own program.
   test.each(snippets)(
     '%s runs',
     async (path) => {

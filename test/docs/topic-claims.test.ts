@@ -20,7 +20,7 @@ async function eventsOf(agent: Agent, input = 'Hello'): Promise<AgentEvent[]> {
 }
 
 describe('streaming-and-events.md', () => {
-  test('the table has every event', () => {
+  test('the table lists every event', () => {
     const source = readSources().find(({ path }) => path === 'agent/agent-event.ts')?.text ?? '';
     const types = [...source.matchAll(/readonly type: '([a-z-]+)'/g)].map(([, type]) => `\`${type}\``);
     const rows = rowsOf(readPage('docs/streaming-and-events.md')).map(([type]) => type);
@@ -29,7 +29,7 @@ describe('streaming-and-events.md', () => {
     expect(rows.slice(2).sort()).toEqual(types.sort());
   });
 
-  test('another attempt starts the text over, and holdStream waits for afterModel', async () => {
+  test('another attempt starts the text again, and holdStream waits for afterModel', async () => {
     const retry: AgentLifecycle = { wrapModelCall: (_request, next) => next().catch(() => next()) };
     const shout: AgentLifecycle = {
       holdStream: true,
@@ -44,7 +44,7 @@ describe('streaming-and-events.md', () => {
     expect(await deltas(createAgent(script, [retry, shout]))).toEqual(['2 SHOUT']);
   });
 
-  test('the text of a model that cannot stream comes as one delta, and nobody is asked to stream for nothing', async () => {
+  test('a model that cannot stream gives one delta, and a model streams only if somebody listens to deltas', async () => {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const asked: boolean[] = [];
     const model = {
@@ -63,7 +63,7 @@ describe('streaming-and-events.md', () => {
 });
 
 describe('sessions.md: what is saved', () => {
-  test('complete turns are, those cut short by an early end too; a failed model call and a rejected response are not', async () => {
+  test('complete turns are saved, even if the run ends early; failed model calls and rejected responses are not', async () => {
     const store = new MemorySessionStore();
     const saved = () => roles(store.load('s')?.messages ?? []);
     const run = async (script: Script, lifecycle: readonly AgentLifecycle[] = []) => {
@@ -87,7 +87,7 @@ describe('sessions.md: what is saved', () => {
     expect(store.load('s')?.messages[5]?.content).toMatchObject([{ isError: true }]);
   });
 
-  test('compaction and open calls are', async () => {
+  test('compaction and pending calls are saved', async () => {
     const store = new MemorySessionStore();
     const summary: Message = { role: 'user', content: 'In short.' };
     const compact: AgentLifecycle = { beforeModel: (messages) => (messages.length > 2 ? [summary] : undefined) };
@@ -106,7 +106,7 @@ describe('sessions.md: what is saved', () => {
   });
 });
 
-test('decisions/0005: close waits for a plain run whose model is deaf, and ends any other at once', async () => {
+test('decisions/0005: close waits for a plain run whose model ignores the abort, and ends other runs at once', async () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const late = { content: [{ type: 'text', text: 'Late.' }], finishReason: 'stop', usage } as const;
   const deaf = { id: 'deaf', generate: () => new Promise<typeof late>((resolve) => setTimeout(resolve, 400, late)) };

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startExplorerServer } from '../support/examples/explorer-server.js';
-import { runScript } from '../support/examples/run-script.js';
+import { runScript, type ScriptOutcome } from '../support/examples/run-script.js';
 import { isGone, processesWith } from '../support/mcp/lab.js';
 
 const demo = 'examples/demo/main.ts';
@@ -16,8 +16,15 @@ function answersIn(stdout: string): string[] {
 }
 
 describe('the demo', { timeout: 60_000 }, () => {
-  test('answers from the real files without key and server, and shows how it went', async () => {
-    const { code, stdout, stderr } = await runScript(demo);
+  const chunks: string[] = [];
+  let run: ScriptOutcome;
+
+  beforeAll(async () => {
+    run = await runScript(demo, { onOutput: (chunk) => chunks.push(chunk) });
+  }, 60_000);
+
+  test('answers from the real files without key and server, and draws both runs with `formatRun`', () => {
+    const { code, stdout, stderr } = run;
     const [about, licence, ...rest] = answersIn(stdout);
     const title = /^# (.+)$/m.exec(readFileSync(`${root}README.md`, 'utf8'))?.[1];
 
@@ -25,15 +32,54 @@ describe('the demo', { timeout: 60_000 }, () => {
     expect(about).toContain(`» ${title}: `);
     expect(about).toContain('The licence in LICENSE is: MIT License.');
     expect(licence).toMatch(
-      /^» "MIT" stands in \d+ lines of \d+ files: .*LICENSE.*\. LICENSE has \d+ bytes\. In the folder above, I may not look\.$/,
+      /^» "MIT" is in \d+ lines of \d+ files: .*LICENSE.*\. LICENSE has \d+ bytes\. In the folder above, I may not look\.$/,
     );
-    expect(stdout).toContain('✗ list_files {"path":".."} Denied by the guard');
-    expect(stdout).toMatch(/^ {2}└─ turn 3 {2}scripted \d+ ms ─▶ answer$/m);
-    expect(stdout).toMatch(/^hooks {4}audit: beforeAgent 2 · beforeModel 5 · wrapModelCall 5 · afterModel 5/m);
-    expect(stdout).toMatch(/^total {4}5 turns · 6 tool calls · \d+ \+ \d+ tokens · \d+\.\d+ s$/m);
+    expect(stdout).toContain('✗ list_files {"path":".."}  Denied by the guard');
+    expect(stdout).toMatch(
+      /^formatRun\(result\) draws each run: .*\n\ncompleted: 3 turns, 3 tool calls, \d+ \+ \d+ tokens$/m,
+    );
+    expect(stdout).toMatch(
+      /^├─ turn 1 {2}search_files \{"text":"MIT"\} ✓, list_files \{"path":"\.\."\} ✗, .*✓\n│ +guard: block list_files$/m,
+    );
   });
 
-  test('falls back to the script where the model fails, and says so', async () => {
+  test('shows readable previews of tool results', () => {
+    const { stdout } = run;
+    const previews = stdout.split('\n').flatMap((line) => /^ {2}[✓✗] \S+ \{.*?\} {2}(.+)$/.exec(line)?.[1] ?? []);
+
+    expect(previews).toHaveLength(6);
+    expect(previews[0]).toMatch(/^path: \. · entries: CHANGELOG\.md, CONTRIBUTING\.md, LICENSE, .*\S …$/);
+    expect(previews[1]).toMatch(/^# Keelson \(\d+ lines\)$/);
+    expect(previews.join()).not.toMatch(/[{\\]/);
+  });
+
+  test('prints its answers word by word', () => {
+    const firstAnswer = chunks.slice(chunks.findIndex((chunk) => chunk.startsWith('» ')));
+
+    expect(firstAnswer.slice(0, 3).join('').length).toBeLessThan(60);
+    expect(firstAnswer.length).toBeGreaterThan(20);
+  });
+
+  test('approves the call of the MCP server by itself if there is no terminal', () => {
+    const { stdout } = run;
+    const question = 'Allow mcp__files__get_file_info {"path":"LICENSE"}, a tool of another program? [y/N]';
+
+    expect(stdout.match(/Allow /g)).toHaveLength(1);
+    expect(stdout).toContain(`  ${question} y (no terminal: the script approves)\n`);
+  });
+
+  test('ends with commands to try, each for a file or script that exists', () => {
+    const { stdout } = run;
+    const [, steps = ''] = stdout.split('\nTry next:\n');
+    const files = [...steps.matchAll(/(?:examples|docs)\/\S+/g)].map(([path]) => path);
+
+    expect(steps.split('\n')).toHaveLength(5);
+    expect(steps).toContain('npm run demo -- <folder>');
+    expect(files.filter((path) => existsSync(root + path))).toEqual(files);
+    expect(files).toHaveLength(2);
+  });
+
+  test('falls back to the script if the model fails, and says so', async () => {
     const env = { OPENAI_API_KEY: 'sk-demo', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
     const { code, stdout } = await runScript(demo, { env });
 
@@ -61,7 +107,7 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
     expect(answersIn(stdout)).toEqual([
       '» Skiff: A very small boat (3 entries at the top). The licence in LICENCE is: ISC License.',
-      '» "ISC" stands in 1 lines of 1 files: LICENCE. LICENCE has 13 bytes. In the folder above, I may not look.',
+      '» "ISC" is in 1 lines of 1 files: LICENCE. LICENCE has 13 bytes. In the folder above, I may not look.',
     ]);
     expect(stdout).not.toContain('\u001b');
   });
@@ -73,8 +119,8 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('MCP:    files is connected, with 2 tools\n');
-    expect(stdout).toContain('✓ mcp__files__get_file_info {"path":"LICENCE"} size: 13 created: ');
-    expect(stdout).toMatch(/─▶ .*mcp__files__get_file_info \d+ ms(, |$)/m);
+    expect(stdout).toContain('✓ mcp__files__get_file_info {"path":"LICENCE"}  size: 13 (7 lines)\n');
+    expect(stdout).toMatch(/^├─ turn 1 .*mcp__files__get_file_info \{"path":"LICENCE"\} ✓$/m);
     expect(isGone(server)).toBe(true);
     expect(processesWith(folder)).toEqual([]);
   });
@@ -93,10 +139,10 @@ describe('the demo on a folder of its own', { timeout: 60_000 }, () => {
     expect(server.requests[0]?.headers.authorization).toBe('Bearer sk-demo');
   });
 
-  test('says that there is no such folder', async () => {
+  test('refuses a path that is not a folder', async () => {
     const { code, stderr } = await runScript(demo, { args: [join(folder, 'missing')] });
 
     expect(code).toBe(1);
-    expect(stderr).toBe(`There is no folder "${join(folder, 'missing')}".\n`);
+    expect(stderr).toContain(`"${join(folder, 'missing')}" is not a folder.`);
   });
 });

@@ -19,7 +19,7 @@ test('passes its options to the registry', () => {
   const named = { id: 'guide', toolConfig: { preferredTools: ['look'] } };
 
   expect(extensions([named], { tools: ['look'] }).list()).toHaveLength(1);
-  expect(() => extensions([named])).toThrow(ExtensionInvalidError);
+  expect(() => extensions([named], { tools: ['lok'] })).toThrow(ExtensionInvalidError);
 });
 
 test('refuses two definitions of one id', () => {

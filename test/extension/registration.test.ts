@@ -173,7 +173,10 @@ describe('register', () => {
     [{ onTag: [{ handle: () => '' }] }, `\`onTag[0].tags\` must be ${patterns}, got undefined`],
     [{ onTag: [{ tags: 'a' }] }, '`onTag[0].handle` must be a function, got undefined'],
     [{ tags: 'a' }, '`tags` must stand beside an `onTag` that is a function'],
-    [{ on_input_messages: () => {} }, 'unknown member `on_input_messages`; did you mean `onInputMessages`?'],
+    [{ on_input_message: () => {} }, 'unknown member `on_input_message`; did you mean `onInputMessages`?'],
+    [{ on_llm_output: 1 }, '`on_llm_output` must be a function, got 1'],
+    [{ on_tag: () => '' }, '`tags` of `onTag` is missing'],
+    [{ tool_config: { tool_order: [1] } }, '`tool_config.tool_order[0]` must be a non-empty string, got 1'],
     [JSON.parse('{"__proto__":1}'), expect.stringContaining('unknown member `__proto__`; known are id, ')],
     [
       new (class {
@@ -268,6 +271,11 @@ describe('unregister', () => {
       onPlaintext: (text: string) => text,
     });
 
+    defineExtension({
+      id: 'quiet',
+      // @ts-expect-error the callback is `on_plain_text`
+      on_plaintext: (text: string) => text,
+    });
     expect(() => new ExtensionRegistry().register(misspelt)).toThrow(
       /unknown member `onPlaintext`; did you mean `onPlainText`\?/,
     );

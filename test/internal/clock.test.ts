@@ -9,8 +9,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('the clock of the machine', () => {
-  test('reads its timers at each call, so that patched ones are honoured', () => {
+describe('the system clock', () => {
+  test('uses the current global timers on each call, so that fake timers work', () => {
     vi.useFakeTimers({ now: 1_000 });
     const called: number[] = [];
 
@@ -21,7 +21,7 @@ describe('the clock of the machine', () => {
     expect(called).toEqual([1_050]);
   });
 
-  test('timersOf keeps the `this` of a clock that is a class', () => {
+  test('timersOf keeps the `this` of a clock that is a class instance', () => {
     class Counting implements Clock {
       calls: string[] = [];
       now(): number {
@@ -44,7 +44,7 @@ describe('the clock of the machine', () => {
 });
 
 describe('random ids', () => {
-  test('begin with their kind, and never repeat', () => {
+  test('begin with their kind and are unique', () => {
     const ids = Array.from({ length: 1_000 }, () => randomIds.next('run'));
 
     expect(ids[0]).toMatch(/^run_[0-9a-f]{32}$/);
@@ -53,8 +53,8 @@ describe('random ids', () => {
   });
 });
 
-describe('the logger of the console', () => {
-  test('prints warnings and errors, and nothing else', () => {
+describe('the console logger', () => {
+  test('prints only warnings and errors', () => {
     const printed: unknown[][] = [];
     const methods = ['warn', 'error', 'info', 'debug', 'log'] as const;
     for (const method of methods) {
@@ -72,7 +72,7 @@ describe('the logger of the console', () => {
     ]);
   });
 
-  test('prints nothing that a terminal would obey', () => {
+  test('removes terminal control sequences', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
 
     consoleLogger.warn('a tool named \u001b[2Jclear\u009b31m\r,\n\tas the model called it', 'and \u001b[31mred');
@@ -80,7 +80,7 @@ describe('the logger of the console', () => {
     expect(warn).toHaveBeenCalledWith('[keelson] a tool named clear\n,\n\tas the model called it', 'and red');
   });
 
-  test('prints what is no text, as a tool in JavaScript may give it', () => {
+  test('prints a message that is not a string, as untyped tools may pass it', () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {});
 
     consoleLogger.error(new TypeError('down') as unknown as string);
@@ -93,19 +93,19 @@ describe('the logger of the console', () => {
 describe('isPromise', () => {
   test.each<[string, unknown, boolean]>([
     ['a promise', Promise.resolve(), true],
-    // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     ['a thenable', { then() {} }, true],
-    // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
-    ['an object whose `then` is no function', { then: 5 }, false],
+    // biome-ignore lint/suspicious/noThenProperty: the test needs an object with a `then` property
+    ['an object with a `then` that is not a function', { then: 5 }, false],
     ['null', null, false],
     ['undefined', undefined, false],
-    ['a text', 'then', false],
-  ])('of %s', (_title, value, expected) => {
+    ['a string', 'then', false],
+  ])('recognises %s', (_title, value, expected) => {
     expect(isPromise(value)).toBe(expected);
   });
 });
 
-test('a deferred promise settles from outside, once', async () => {
+test('a deferred promise can be settled once', async () => {
   const kept = createDeferred<string>();
   kept.resolve('first');
   kept.reject(new Error('second'));

@@ -4,7 +4,7 @@ import { readJson, readJsonCut } from '../../src/internal/read-json.js';
 import { problemOfSchema } from '../../src/mcp/tools/schema-problem.js';
 
 const SIZE = 20_000;
-/** Far more than any needs: other programs may run on this machine. */
+/** Time limit far above the usual time, because other programs may run on this machine. */
 const MAX_MS = 2_000;
 
 const fixture = JSON.stringify({
@@ -27,10 +27,10 @@ const nested = fc
 
 test.each([
   ['random bytes', random],
-  ['changed fixtures', mutated],
-  ['deep nestings', nested],
+  ['mutated fixtures', mutated],
+  ['deep nesting', nested],
 ])(
-  '%s give a value or a typed problem, soon, and never a throw',
+  '%s give a value or a typed problem quickly, and never throw',
   (_what, texts) => {
     fc.assert(
       fc.property(texts, fc.boolean(), (text, comments) => {

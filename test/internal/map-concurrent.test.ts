@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { mapConcurrent } from '../../src/internal/map-concurrent.js';
 
-test('results stand in the order of the items, whatever is done first, and no more are under way than may be', async () => {
+test('returns results in the order of the items, and respects the concurrency limit', async () => {
   let running = 0;
   let most = 0;
   const results = await mapConcurrent(
@@ -21,7 +21,7 @@ test('results stand in the order of the items, whatever is done first, and no mo
   expect(most).toBe(2);
 });
 
-test('after a failure no other is begun', async () => {
+test('starts no further item after a failure', async () => {
   const begun: number[] = [];
   const work = async (item: number) => {
     begun.push(item);

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { Stop } from '../../src/internal/stop.js';
 import { pause, rejectionOf, unhandledDuring } from '../support/agent/settle.js';
 
-describe('a Stop', () => {
-  test('tells its listeners once, with the reason of the first call', () => {
+describe('Stop', () => {
+  test('calls each listener once, with the reason of the first stop', () => {
     const stop = new Stop();
     const told: unknown[] = [];
     stop.onStop(() => void told.push(stop.reason));
@@ -15,7 +15,7 @@ describe('a Stop', () => {
     expect([stop.stopped, stop.reason, told]).toEqual([true, 'first', ['first']]);
   });
 
-  test('tells a listener that comes late at once, and not one that was taken off', () => {
+  test('calls a late listener at once, and never calls a removed listener', () => {
     const stop = new Stop();
     const told: string[] = [];
     const off = stop.onStop(() => void told.push('off'));
@@ -27,7 +27,7 @@ describe('a Stop', () => {
     expect(told).toEqual(['late']);
   });
 
-  test('tells all its listeners, also where one of them takes another off', () => {
+  test('calls all listeners even if one of them removes another', () => {
     const stop = new Stop();
     const told: string[] = [];
     const offs: (() => void)[] = [];
@@ -43,7 +43,7 @@ describe('a Stop', () => {
     expect(told).toEqual(['a', 'b', 'c']);
   });
 
-  test.each(['before', 'after'])('has one signal, aborted with the reason, read %s it stops', (when) => {
+  test.each(['before', 'after'])('has one abort signal with the reason, read %s the stop', (when) => {
     const stop = new Stop();
     const early = when === 'before' ? stop.signal : undefined;
 
@@ -55,7 +55,7 @@ describe('a Stop', () => {
 });
 
 describe('a Stop that follows', () => {
-  test('a signal stops with its reason, and lets go of it', () => {
+  test('a signal stops with its reason, and removes its listener', () => {
     const controller = new AbortController();
     const stop = new Stop();
     stop.follow(controller.signal);
@@ -67,7 +67,7 @@ describe('a Stop that follows', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('a signal that has aborted stops at once; no signal is none', () => {
+  test('an aborted signal stops at once, and undefined is ignored', () => {
     const stop = new Stop();
     stop.follow(undefined);
     expect(stop.stopped).toBe(false);
@@ -77,7 +77,7 @@ describe('a Stop that follows', () => {
     expect(stop.reason).toBe('x');
   });
 
-  test('something lets go of it when it is released, and is deaf from then on', () => {
+  test('a signal removes its listener on release, and no longer stops', () => {
     const controller = new AbortController();
     const other = new Stop();
     const stop = new Stop();
@@ -106,15 +106,15 @@ describe('a Stop that follows', () => {
   });
 });
 
-describe('a race against a Stop', () => {
-  test('gives the outcome of the promise where that comes first', async () => {
+describe('Stop.race', () => {
+  test('settles as the promise does if that happens first', async () => {
     const stop = new Stop();
 
     expect(await stop.race(Promise.resolve('x'))).toBe('x');
     expect(await rejectionOf(stop.race(Promise.reject('y')))).toBe('y');
   });
 
-  test('rejects with the reason where it stops first, or has stopped, and what comes late goes nowhere', async () => {
+  test('rejects with the reason on a stop, also an earlier one, and ignores a late rejection', async () => {
     const stop = new Stop();
     let fail: (error: unknown) => void = () => {};
     const slow = new Promise<never>((_, reject) => {
@@ -133,8 +133,8 @@ describe('a race against a Stop', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('takes a thenable as well', async () => {
-    // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
+  test('accepts a thenable', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     const thenable = { then: (resolve: (value: string) => unknown) => resolve('x') } as PromiseLike<string>;
 
     expect(await new Stop().race(thenable)).toBe('x');

@@ -33,7 +33,7 @@ function chainOf(...lifecycles: readonly AgentLifecycle[]) {
   );
 }
 
-/** A run as the dispatch needs it, of which nothing was asked yet. */
+/** A minimal run for the code that calls hooks. */
 function bareRun(): HookRun {
   const context: Partial<RunContext> = { tools: [add] };
   return {
@@ -45,15 +45,15 @@ function bareRun(): HookRun {
   };
 }
 
-describe('rule 3: the compiled chain', () => {
-  it('S4-FR4.8, S4-FR5.3: has nothing at a point that nobody implements', () => {
+describe('the compiled chain', () => {
+  it('S4-FR4.8, S4-FR5.3: has undefined for a hook point that no lifecycle implements', () => {
     const chain = chainOf({}, { name: 'named', priority: 90, timeoutMs: 10 });
 
     expect(POINTS.map((point) => chain[point])).toEqual(POINTS.map(() => undefined));
     expect([chain.onError, chain.holdStream]).toEqual([undefined, false]);
   });
 
-  it('holds at each point only those that implement it, in order', () => {
+  it('has for each hook point the lifecycles that implement it, in order', () => {
     const beforeModel = () => {};
     const chain = chainOf(
       { name: 'a', beforeModel },
@@ -70,7 +70,7 @@ describe('rule 3: the compiled chain', () => {
     );
   });
 
-  it('gives a plain value where every hook does, and a promise once one of them does', async () => {
+  it('returns a promise only if one of the hooks returns a promise', async () => {
     const append = (letter: string): AgentLifecycle => ({ beforeAgent: (input) => input + letter });
     const later: AgentLifecycle = { beforeAgent: async (input) => `${input}!` };
     const sync = chainOf(append('a'), {}, append('b')).beforeAgent;
@@ -83,7 +83,7 @@ describe('rule 3: the compiled chain', () => {
     expect(await promised).toBe('>a!b');
   });
 
-  it('goes on from where it is when a hook returns a promise, also one of nothing', async () => {
+  it('continues with the next hook after a hook returns a promise, also a promise of undefined', async () => {
     const append = (letter: string): AgentLifecycle => ({ beforeAgent: (input) => input + letter });
     const { beforeAgent } = chainOf(append('a'), { beforeAgent: async () => {} }, append('b'));
     if (beforeAgent === undefined) return expect.fail('the chain is empty');
@@ -91,7 +91,7 @@ describe('rule 3: the compiled chain', () => {
     expect(await runWaterfall(beforeAgent, '>', bareRun())).toBe('>ab');
   });
 
-  it('S4-NFR1.5: reads its list of parts in place, and that of the wraps only when it is compiled', () => {
+  it('S4-NFR1.5: does not copy the list of lifecycles in a run, and reads the wrap hooks only when it is compiled', () => {
     const { beforeAgent } = chainOf({ beforeAgent: () => {} }, { beforeAgent: (input) => input });
     const entries = [{ wrapToolCall: (_: unknown, next: () => unknown) => next() }].map((it) =>
       registerLifecycle(it as never, 1),
@@ -122,7 +122,7 @@ function watchReads<T extends object>(target: T): { readonly list: T; readonly r
   return { list, reads };
 }
 
-/** How many rounds of microtasks a run takes. */
+/** Returns the number of microtask rounds that a run takes. */
 async function roundsOf(...lifecycle: readonly AgentLifecycle[]): Promise<number> {
   const agent = new Agent({ model: addingModel(), tools: [add], lifecycle });
   let rounds = 0;
@@ -138,7 +138,7 @@ async function roundsOf(...lifecycle: readonly AgentLifecycle[]): Promise<number
   return rounds;
 }
 
-describe('rule 3: a hook that gives a plain value is not awaited', () => {
+describe('a hook that returns a plain value is not awaited', () => {
   const hooks = {
     beforeAgent: (input: string) => input,
     beforeModel: () => {},
@@ -147,17 +147,20 @@ describe('rule 3: a hook that gives a plain value is not awaited', () => {
     afterAgent: (text: string) => text,
   };
 
-  it.each(Object.entries(hooks))('H10: at %s it takes no round of microtasks more than none', async (point, hook) => {
-    const none = await roundsOf();
+  it.each(Object.entries(hooks))(
+    'H10: a hook at %s takes no more microtask rounds than a run without hooks',
+    async (point, hook) => {
+      const none = await roundsOf();
 
-    expect(await roundsOf({})).toBe(none);
-    expect(await roundsOf({ [point]: hook })).toBe(none);
-    expect(await roundsOf({ [point]: hook }, { [point]: hook })).toBe(none);
-    expect(await roundsOf({ [point]: async () => {} })).toBeGreaterThan(none);
-  });
+      expect(await roundsOf({})).toBe(none);
+      expect(await roundsOf({ [point]: hook })).toBe(none);
+      expect(await roundsOf({ [point]: hook }, { [point]: hook })).toBe(none);
+      expect(await roundsOf({ [point]: async () => {} })).toBeGreaterThan(none);
+    },
+  );
 });
 
-/** Runs with these hooks, and counts what was made meanwhile: in a second run, for the agent has a signal of its own. */
+/** Counts the ids, signals and timers of a run. Uses the second run, because the first one creates the agent's signal. */
 async function madeBy(lifecycle: AgentLifecycle): Promise<Record<'ids' | 'timers' | 'signals', number>> {
   const made = { ids: 0, timers: 0, signals: 0 };
   const real = globalThis.AbortController;
@@ -173,7 +176,7 @@ async function madeBy(lifecycle: AgentLifecycle): Promise<Record<'ids' | 'timers
   };
   const clock = { ...systemClock, setTimeout: () => count('timers') };
   const ids = { next: () => count('ids') };
-  // A model that looks at nothing of its request.
+  // A model that does not read its request.
   const answers = [calling({ a: 1, b: 2 }), response, calling({ a: 1, b: 2 }), response];
   const model = { id: 'blind', generate: async () => answers.shift() ?? response };
   try {
@@ -187,15 +190,15 @@ async function madeBy(lifecycle: AgentLifecycle): Promise<Record<'ids' | 'timers
   return made;
 }
 
-describe('rule 3: ids, signals and time-outs', () => {
-  it('are not made where no hook asks for them', async () => {
+describe('ids, signals and time-outs', () => {
+  it('are not created if no hook reads them', async () => {
     const blind = { ...recorder().lifecycle('blind'), wrapModelCall: undefined, wrapToolCall: undefined };
 
     expect(await madeBy({})).toEqual({ ids: 0, timers: 0, signals: 0 });
     expect(await madeBy(blind)).toEqual({ ids: 0, timers: 0, signals: 0 });
   });
 
-  it('are made for whoever does, once a run', async () => {
+  it('are created once per run if a hook reads them', async () => {
     expect(await madeBy({ beforeModel: (_, run) => void run.id })).toMatchObject({ ids: 1 });
     expect(await madeBy({ afterModel: (_, run) => void run.signal })).toMatchObject({ signals: 1 });
     expect(await madeBy({ timeoutMs: 50, beforeAgent: async () => {} })).toMatchObject({ timers: 1 });
@@ -205,7 +208,7 @@ describe('rule 3: ids, signals and time-outs', () => {
 
 const dispatch = ['waterfall', 'waterfall-points', 'compose', 'compose-points', 'failure', 'hook-timer'];
 
-/** Has every function of a file throw as soon as it is entered. */
+/** Changes a file so that each of its functions throws when it is called. */
 function trapped(text: string): string {
   const file = ts.createSourceFile('trapped.ts', text, ts.ScriptTarget.ES2022, true);
   const starts: number[] = [];
@@ -219,7 +222,7 @@ function trapped(text: string): string {
 }
 
 describe('without hooks', () => {
-  it('S4-FR4.AC4, S4-FR4.8: none of the code that dispatches hooks is entered', async () => {
+  it('S4-FR4.AC4, S4-FR4.8: no code that calls hooks is executed', async () => {
     const Trapped = await plantedAgent(dispatch.map((name) => ({ file: `lifecycle/${name}.ts`, change: trapped })));
     const run = (...lifecycle: readonly AgentLifecycle[]) =>
       new Trapped({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
@@ -233,7 +236,7 @@ describe('without hooks', () => {
     );
   });
 
-  it('S4-FR5.3: the call is made directly, with the very arguments of the model', async () => {
+  it('S4-FR5.3: the model is called directly with the request', async () => {
     const seen: unknown[] = [];
     const input = { a: 1, b: 2 };
     const looking = {
@@ -254,8 +257,8 @@ function calling(input: unknown): ModelResponse {
   return { ...response, content: [{ type: 'tool-call', id: 'c', name: 'add', input }], finishReason: 'tool-calls' };
 }
 
-describe('several wraps', () => {
-  it('S4-FR5.1: of a model call nest, the first outermost', async () => {
+describe('several wrap hooks', () => {
+  it('S4-FR5.1: nest around a model call, the first outermost', async () => {
     const record = recorder();
     const only = ['wrapModelCall'] as const;
     const model = scriptedModel(() => {
@@ -270,7 +273,7 @@ describe('several wraps', () => {
     ]);
   });
 
-  it('S4-FR5.2: of a tool call nest, the first outermost', async () => {
+  it('S4-FR5.2: nest around a tool call, the first outermost', async () => {
     const record = recorder();
     const only = ['wrapToolCall'] as const;
     const log: string[] = record.log as string[];
@@ -291,7 +294,7 @@ describe('several wraps', () => {
 });
 
 describe('the core', () => {
-  it('S4-PC1: brings no hook with an opinion of its own', () => {
+  it('S4-PC1: contains no ready-made lifecycle', () => {
     const points = /^(before|after|wrap)(Agent|Model|Tool)/;
     const members = Object.values(keelson).flatMap((value: unknown) => [
       ...Object.keys(value as object),
@@ -303,7 +306,7 @@ describe('the core', () => {
     expect(new Agent({ model: scriptedModel([]) }).lifecycle).toEqual([]);
   });
 
-  it('S4-TC1: awaits hooks as they are, without AsyncLocalStorage or a shim', () => {
+  it('S4-TC1: calls hooks without AsyncLocalStorage', () => {
     const dispatch = ['chain', 'waterfall', 'compose', 'failure', 'host-hooks', 'hook-timer'];
     const files = [...dispatch.map((name) => `lifecycle/${name}`), 'internal/clock', 'internal/promise'];
     const imports = files.flatMap((name) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Agent, type AgentLifecycle, HookAction, type ModelResponse } from '../../src/index.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 
-test('wrapModelCall that returns an action is told what it may return', async () => {
+test('reports the valid return values if wrapModelCall returns an action', async () => {
   const lifecycle: AgentLifecycle = {
     name: 'guard',
     wrapModelCall: () => HookAction.reject('no') as unknown as ModelResponse,
@@ -11,7 +11,9 @@ test('wrapModelCall that returns an action is told what it may return', async ()
   await expect(new Agent({ model: scriptedModel(['done']), lifecycle: [lifecycle] }).run('go')).rejects.toMatchObject({
     cause: {
       code: 'ERR_HOOK_RESULT_INVALID',
-      message: expect.stringContaining('wrapModelCall returns a model response; `request.run.end()` takes an action'),
+      message: expect.stringContaining(
+        'wrapModelCall must return a model response; `request.run.end()` takes an action',
+      ),
     },
   });
 });

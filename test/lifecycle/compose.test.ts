@@ -26,7 +26,7 @@ async function ask(script: readonly ScriptEntry[], ...lifecycle: readonly AgentL
   return { result: await agent.run('Hello'), model };
 }
 
-describe('rule 4: a wrap of the model call', () => {
+describe('a wrap hook of the model call', () => {
   it('S4-FR4.3: sees the call and its response', async () => {
     const seen: unknown[] = [];
     await ask(['done'], {
@@ -48,13 +48,13 @@ describe('rule 4: a wrap of the model call', () => {
     expect(seen).toEqual([[{ role: 'user', content: 'Hello' }], ['add', 'throws'], 'scripted', 1, answer]);
   });
 
-  it('may answer without `next`: the model is not called and costs nothing', async () => {
+  it('may answer without `next`: the model is not called and uses no tokens', async () => {
     const { result, model } = await ask([], { wrapModelCall: () => given });
 
     expect([result.text, result.usage.totalTokens, model.requests]).toEqual(['given', 0, []]);
   });
 
-  it('may call `next` twice: the inner wraps and the model run afresh, and each call is counted', async () => {
+  it('may call `next` twice: the inner hooks and the model run twice, and both calls are counted', async () => {
     const record = recorder();
     const twice: AgentLifecycle = {
       wrapModelCall: async (_, next) => [await next(), await next()][1] as ModelResponse,
@@ -67,7 +67,7 @@ describe('rule 4: a wrap of the model call', () => {
     );
   });
 
-  it('may call `next` twice at once, and give the first or the last', async () => {
+  it('may call `next` twice in parallel, and return the first or the last result', async () => {
     const both = (pick: 0 | 1): AgentLifecycle => ({
       wrapModelCall: (_, next) => [next(), next()][pick] as Promise<ModelResponse>,
     });
@@ -76,13 +76,13 @@ describe('rule 4: a wrap of the model call', () => {
     expect((await ask(['one', 'two'], both(1))).result.text).toBe('two');
   });
 
-  it('may try again after a failure', async () => {
+  it('may call `next` again after a failure', async () => {
     const retry: AgentLifecycle = { wrapModelCall: (_, next) => next().catch(() => next()) };
 
     expect((await ask([fails(), 'two'], retry)).result.text).toBe('two');
   });
 
-  it('goes on with its own request where `next` is given none, and with another where it is given one', async () => {
+  it('passes on its own request if `next` has no argument, and the argument otherwise', async () => {
     const settings = { temperature: 0 };
     const { model } = await ask([calls('add', { a: 1, b: 2 }), 'done'], {
       wrapModelCall: (request, next) => (request.run.turn === 1 ? next({ ...request, settings }) : next()),
@@ -92,7 +92,7 @@ describe('rule 4: a wrap of the model call', () => {
   });
 });
 
-describe('rule 4: a wrap of a tool call', () => {
+describe('a wrap hook of a tool call', () => {
   it('S4-FR4.5: sees the call, its name and its result', async () => {
     const seen: unknown[] = [];
     await ask([calls('add', { a: 1, b: 2 }), 'done'], {
@@ -106,7 +106,7 @@ describe('rule 4: a wrap of a tool call', () => {
     expect(seen).toEqual(['call_1', 'add', { a: 1, b: 2 }, true, 1, { content: '3' }]);
   });
 
-  it('H5: may answer without `next`, call it twice, or go to another tool', async () => {
+  it('H5: may answer without `next`, call `next` twice, or call another tool', async () => {
     const wraps: readonly AgentLifecycle[] = [
       { wrapToolCall: () => ({ content: 'given' }) },
       {
@@ -128,7 +128,7 @@ describe('rule 4: a wrap of a tool call', () => {
   });
 });
 
-describe('rule 4: a wrap inside of one that goes to another tool', () => {
+describe('a wrap hook inside of one that calls another tool', () => {
   it.each([
     { to: 'another tool', called: 'add', name: 'throws', seen: 'throws' },
     { to: 'a tool that there is, from one that there is not', called: 'sum', name: 'add', seen: 'add' },
@@ -150,7 +150,7 @@ describe('rule 4: a wrap inside of one that goes to another tool', () => {
   });
 });
 
-describe('rule 4: `next` after its hook has settled', () => {
+describe('`next` after its hook has settled', () => {
   async function late(point: 'wrapModelCall' | 'wrapToolCall', keep: (next: ModelCall & ToolInvoke) => unknown) {
     let kept: (ModelCall & ToolInvoke) | undefined;
     const record = recorder();
@@ -173,7 +173,7 @@ describe('rule 4: `next` after its hook has settled', () => {
   }
 
   const ends = [
-    ['hands `next` on', (next: ModelCall & ToolInvoke) => next()],
+    ['returns `next()`', (next: ModelCall & ToolInvoke) => next()],
     ['awaits it', async (next: ModelCall & ToolInvoke) => await next()],
     ['rejects', () => Promise.reject(new TypeError('no'))],
     [
@@ -186,7 +186,7 @@ describe('rule 4: `next` after its hook has settled', () => {
 
   it.each(
     ends.flatMap(([how, keep]) => (['wrapModelCall', 'wrapToolCall'] as const).map((at) => [at, how, keep] as const)),
-  )('of %s that %s rejects and does nothing', async (point, _how, keep) => {
+  )('of a %s hook that %s rejects and does nothing', async (point, _how, keep) => {
     const { outcome, before, after } = await late(point, keep);
 
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'ERR_NEXT_EXPIRED' } });
@@ -196,13 +196,13 @@ describe('rule 4: `next` after its hook has settled', () => {
 });
 
 const passing = {
-  'by handing it on': (_: unknown, next: () => unknown) => next(),
-  'with its argument': (request: unknown, next: (request: unknown) => unknown) => next(request),
-  'by awaiting it': async (_: unknown, next: () => unknown) => await next(),
-  'by then': (_: unknown, next: () => Promise<unknown>) => next().then((value) => value),
+  'and returns its promise': (_: unknown, next: () => unknown) => next(),
+  'with its own request': (request: unknown, next: (request: unknown) => unknown) => next(request),
+  'and awaits it': async (_: unknown, next: () => unknown) => await next(),
+  'and uses `then`': (_: unknown, next: () => Promise<unknown>) => next().then((value) => value),
 };
 
-describe.each(Object.entries(passing))('rule 5: a wrap that only calls `next` %s changes nothing', (_how, wrap) => {
+describe.each(Object.entries(passing))('a wrap hook that calls `next` %s changes nothing', (_how, wrap) => {
   const parts = [
     { wrapModelCall: wrap, wrapToolCall: wrap },
     { wrapModelCall: wrap, wrapToolCall: wrap, onFailure: 'continue', timeoutMs: 1_000 },
@@ -218,11 +218,11 @@ describe.each(Object.entries(passing))('rule 5: a wrap that only calls `next` %s
     'a tool that throws': [calls('throws'), 'done'],
     'a tool that does not exist': [calls('missing'), 'done'],
     'arguments that fail their schema': [calls('add', { a: 'x' }), 'done'],
-    'arguments that are no JSON': [calls({ name: 'add', invalidInput: '{"a": 1,' }), 'done'],
+    'arguments that are not JSON': [calls({ name: 'add', invalidInput: '{"a": 1,' }), 'done'],
     'a response that is cut off': [says('', { calls: [{ name: 'add' }], finishReason: 'length' }), 'done'],
   };
 
-  it.each(Object.entries(scripts))('where there is %s', async (_what, script) => {
+  it.each(Object.entries(scripts))('in a run with %s', async (_what, script) => {
     const bare = await ask(script);
 
     for (const part of parts) {
@@ -234,7 +234,7 @@ describe.each(Object.entries(passing))('rule 5: a wrap that only calls `next` %s
     }
   });
 
-  it('where the model fails: a ModelError passes through unchanged, whatever the part does about its own', async () => {
+  it('if the model fails, the ModelError is rethrown unchanged with every `onFailure`', async () => {
     const cause = Object.assign(new TypeError('overloaded'), { status: 529, retryAfterMs: 7 });
     for (const part of parts) {
       const logger = keepingLogger();
@@ -247,8 +247,8 @@ describe.each(Object.entries(passing))('rule 5: a wrap that only calls `next` %s
   });
 });
 
-describe('rule 5: inside `next`', () => {
-  it('a tool that throws is an error result already, which a wrap sees and may replace', async () => {
+describe('inside `next`', () => {
+  it('the error of a tool is an error result that a wrap hook may replace', async () => {
     const seen: unknown[] = [];
     const { model } = await ask([calls('throws'), 'done'], {
       wrapToolCall: async (_, next) => {
@@ -263,7 +263,7 @@ describe('rule 5: inside `next`', () => {
     ]);
   });
 
-  it('a model that throws is a ModelError already, which a wrap may turn into a response', async () => {
+  it('the error of a model is a ModelError that a wrap hook may replace with a response', async () => {
     const seen: unknown[] = [];
     const { result } = await ask([fails('overloaded')], {
       wrapModelCall: (_, next) =>
@@ -277,7 +277,7 @@ describe('rule 5: inside `next`', () => {
     expect(result.text).toBe('given');
   });
 
-  it('an error that a wrap makes of a ModelError is the wrap’s own', async () => {
+  it('an error that a wrap hook throws instead of a ModelError is a failure of the hook', async () => {
     const mapped = new RangeError('mapped');
     const mapping: AgentLifecycle = {
       name: 'mapping',
@@ -291,7 +291,7 @@ describe('rule 5: inside `next`', () => {
     });
   });
 
-  it('H1: the arguments that a wrap rewrote are checked', async () => {
+  it('H1: the arguments that a wrap hook changed are checked', async () => {
     const { model } = await ask([calls('add', { a: 1, b: 2 }), 'done'], {
       wrapToolCall: (call, next) => next({ ...call, input: { a: 'one', b: 2 } }),
     });
@@ -302,7 +302,7 @@ describe('rule 5: inside `next`', () => {
   });
 });
 
-describe('rule 9: a wrap with `continue` that throws', () => {
+describe('a wrap hook with `continue` that throws', () => {
   const bad = (act: (next: () => Promise<unknown>) => unknown) =>
     ({
       name: 'bad',
@@ -312,13 +312,13 @@ describe('rule 9: a wrap with `continue` that throws', () => {
     }) as AgentLifecycle;
   const boom = () => Promise.reject(new TypeError('boom'));
 
-  it('before `next` is passed over', async () => {
+  it('before `next` is skipped', async () => {
     const { result, model } = await ask([calls('add', { a: 1, b: 2 }), 'done'], bad(boom));
 
     expect([result.text, model.requests.length]).toEqual(['done', 2]);
   });
 
-  it('after `next` keeps what it gave, without another call', async () => {
+  it('after `next` keeps the result of `next` without another call', async () => {
     const { result, model } = await ask(
       [calls('add', { a: 1, b: 2 }), 'done'],
       bad((next) => next().then(boom)),
@@ -327,7 +327,7 @@ describe('rule 9: a wrap with `continue` that throws', () => {
     expect([result.text, model.requests.length]).toEqual(['done', 2]);
   });
 
-  it('after several keeps what the last one gave', async () => {
+  it('after several calls of `next` keeps the last result', async () => {
     const twice = bad(async (next) => {
       await next();
       await next();
@@ -338,7 +338,7 @@ describe('rule 9: a wrap with `continue` that throws', () => {
     expect(result.text).toBe('two');
   });
 
-  it('while `next` is on its way waits for what it gives', async () => {
+  it('while `next` is running waits for the result of `next`', async () => {
     const throwing = bad((next) => {
       void next();
       throw new TypeError('boom');
@@ -347,7 +347,7 @@ describe('rule 9: a wrap with `continue` that throws', () => {
     expect((await ask(['one'], throwing)).result.text).toBe('one');
   });
 
-  it('after a ModelError passes that one on', async () => {
+  it('after a ModelError rethrows the ModelError', async () => {
     const agent = ask(
       [fails('overloaded')],
       bad((next) => next().catch(boom)),
@@ -357,7 +357,7 @@ describe('rule 9: a wrap with `continue` that throws', () => {
   });
 });
 
-it('S4-FR4.3: a run over one adding model sees two model calls and one tool call in its wraps', async () => {
+it('S4-FR4.3: the wrap hooks see two model calls and one tool call in a run with one tool call', async () => {
   const record = recorder();
   const lifecycle = [record.lifecycle('a', { only: ['wrapModelCall', 'wrapToolCall'] })];
   await new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');

@@ -27,7 +27,7 @@ async function decisionsOf(
 const call = { id: 'call_1', name: 'add' };
 
 describe('the record of decisions', () => {
-  it('is empty where nobody decided anything', async () => {
+  it('is empty if no lifecycle made a decision', async () => {
     const passing: AgentLifecycle = {
       beforeAgent: (input) => input,
       beforeModel: (messages) => messages,
@@ -41,7 +41,7 @@ describe('the record of decisions', () => {
     expect(await decisionsOf(passing)).toEqual([]);
   });
 
-  it('shows what each point changed, before and after', async () => {
+  it('has the values before and after the change at each hook point', async () => {
     const decisions = await decisionsOf({
       name: 'editor',
       beforeAgent: (input) => `${input}!`,
@@ -59,7 +59,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('shows both responses where afterModel modified one', async () => {
+  it('has both responses if afterModel modified one', async () => {
     const after = {
       content: [{ type: 'text', text: 'else' }],
       finishReason: 'stop',
@@ -71,7 +71,7 @@ describe('the record of decisions', () => {
     expect(decision).toEqual({ type: 'modify', by: 'editor', point: 'afterModel', turn: 1, before, after });
   });
 
-  it('rule 6: keeps the raw and the rewritten arguments of a call', async () => {
+  it('has the raw and the changed arguments of a call', async () => {
     const rewrite = (name: string, input: unknown): AgentLifecycle => ({
       name,
       wrapToolCall: (request, next) => next({ ...request, input }),
@@ -85,7 +85,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('keeps the raw text of arguments that were no JSON', async () => {
+  it('has the raw string of arguments that are not JSON', async () => {
     const repair: AgentLifecycle = {
       name: 'repair',
       wrapToolCall: (request, next) => next({ ...request, input: { a: 1, b: 2 } }),
@@ -97,7 +97,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('shows the tool and the additions too where one of them changed', async () => {
+  it('also has the tool name and the additions if one of them changed', async () => {
     const redirect: AgentLifecycle = {
       name: 'redirect',
       wrapToolCall: (request, next) => next({ ...request, name: 'open', additions: { note: 'n' } }),
@@ -117,7 +117,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('shows the result of a call before and after a wrap changed it', async () => {
+  it('has the result of a call before and after a wrap hook changed it', async () => {
     const redact: AgentLifecycle = {
       name: 'redact',
       wrapToolCall: async (_, next) => ({ ...(await next()), content: '***' }),
@@ -128,7 +128,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('says who answered a tool call, and who blocked one', async () => {
+  it('names the lifecycle that answered or blocked a tool call', async () => {
     const cache: AgentLifecycle = { name: 'cache', wrapToolCall: () => ({ content: '3' }) };
     const policy: AgentLifecycle = { name: 'policy', wrapToolCall: () => ({ content: 'Not here.', isError: true }) };
 
@@ -137,7 +137,7 @@ describe('the record of decisions', () => {
     expect(await decisionsOf(policy)).toEqual([{ type: 'block', by: 'policy', ...at, after: 'Not here.' }]);
   });
 
-  it('says who changed a model call, who answered it and who changed its response', async () => {
+  it('names the lifecycle that changed or answered a model call, or changed its response', async () => {
     const response = {
       content: [{ type: 'text', text: 'cached' }],
       finishReason: 'stop',
@@ -159,7 +159,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('says who left a call open', async () => {
+  it('names the lifecycle that suspended a call', async () => {
     const ask: AgentLifecycle = { name: 'ask', wrapToolCall: () => HookAction.suspend('may I?') };
 
     expect(await decisionsOf(ask)).toEqual([
@@ -167,7 +167,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('says which part failed at which call and was passed over, or blocked it', async () => {
+  it('names the lifecycle that failed, and the call that it failed at', async () => {
     const failing = (onFailure: 'continue' | 'block'): AgentLifecycle => ({
       ...{ name: 'bad', onFailure },
       wrapToolCall: (request, next) => (request.id === 'call_2' ? Promise.reject(new TypeError('boom')) : next()),
@@ -179,7 +179,7 @@ describe('the record of decisions', () => {
     expect(await decisionsOf(failing('block'), script)).toEqual([{ type: 'block', ...at }]);
   });
 
-  it('says who ended the run by `run.end`, once', async () => {
+  it('has one entry for the lifecycle that ended the run with `run.end`', async () => {
     const ending: AgentLifecycle = {
       beforeModel: (_, run) => {
         run.end({ ...HookAction.respond('over'), by: 'budget' });
@@ -192,7 +192,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('says what was decided on the calls of a resumed run', async () => {
+  it('has the decisions on the calls of a resumed run', async () => {
     const history: Message[] = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: ['a', 'b'].map((id) => ({ type: 'tool-call', id, name: 'open', input: {} })) },
@@ -208,7 +208,7 @@ describe('the record of decisions', () => {
     ]);
   });
 
-  it('keeps the order in which they were taken, and listeners get each as it is taken', async () => {
+  it('keeps the order of the decisions, and listeners get each decision when it is made', async () => {
     const told: Decision[] = [];
     const approve = (name: string): AgentLifecycle => ({
       name,

@@ -27,7 +27,7 @@ interface Failing extends RecordedLifecycle {
   readonly policy?: AgentLifecycle['onFailure'];
 }
 
-/** A run of two turns whose second part of three fails at one point, every time. */
+/** Starts a run of two turns. The second of three lifecycles always fails at one hook point. */
 async function runFailing(point: Point, fail: () => unknown, { policy }: Failing = {}) {
   const record = recorder();
   const only = [point, 'onError'] as const;
@@ -41,7 +41,7 @@ async function runFailing(point: Point, fail: () => unknown, { policy }: Failing
 
 const isWrap = (point: Point) => point.startsWith('wrap');
 
-describe('rule 9: with `throw`, which is the default', () => {
+describe('with `throw`, which is the default', () => {
   it.each(cases)(
     'S4-FR4.9, S4-NFR5.5: a hook at %s that %s ends the run with a LifecycleError',
     async (point, _how, fail) => {
@@ -66,7 +66,7 @@ describe('rule 9: with `throw`, which is the default', () => {
     },
   );
 
-  it('the error carries what was done until then, every call with its result', async () => {
+  it('the error has the messages of the run, every call with its result', async () => {
     const { settled } = await runFailing('wrapToolCall', failing.rejects);
 
     expect(settled).toMatchObject({
@@ -84,7 +84,7 @@ describe('rule 9: with `throw`, which is the default', () => {
   it.each([
     ['afterModel', () => HookAction.suspend('ask')],
     ['wrapToolCall', async () => HookAction.suspend('ask')],
-  ])('rule 7: a run that %s suspended and whose afterAgent then fails closes its open calls', async (point, act) => {
+  ])('closes the open calls of a run that %s suspended if afterAgent fails', async (point, act) => {
     const lifecycle = [{ [point]: act, afterAgent: failing.rejects }];
     const run = new Agent({ model: addingModel(), tools: [add], lifecycle }).run('Hello');
 
@@ -93,7 +93,7 @@ describe('rule 9: with `throw`, which is the default', () => {
     await expect(run).rejects.toMatchObject({ code: 'ERR_LIFECYCLE_FAILED', messages, history: messages });
   });
 
-  it('rule 7: and its session can go on, for it holds the same messages as the error', async () => {
+  it('the session of such a run can continue and has the same messages as the error', async () => {
     let fails = true;
     const part: AgentLifecycle = {
       afterModel: (_, run) => (fails && run.turn === 1 ? HookAction.suspend('ask') : undefined),
@@ -119,8 +119,8 @@ describe('rule 9: with `throw`, which is the default', () => {
   });
 });
 
-describe('rule 9: with `continue`', () => {
-  it.each(cases)('a hook at %s that %s is logged, is on record and is passed over', async (point, _how, fail) => {
+describe('with `continue`', () => {
+  it.each(cases)('a hook at %s that %s is logged, recorded and skipped', async (point, _how, fail) => {
     const { log, settled, logger } = await runFailing(point, fail, { policy: 'continue' });
 
     const times = ['beforeAgent', 'wrapToolCall', 'afterAgent'].includes(point) ? 1 : 2;
@@ -153,7 +153,7 @@ describe('rule 9: with `continue`', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'first' }]);
   });
 
-  it('a wrong value is a failure like any other', async () => {
+  it('an invalid return value is a failure', async () => {
     const { settled, logger } = await runFailing('beforeModel', () => 7, { policy: 'continue' });
 
     expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done' } });
@@ -161,9 +161,9 @@ describe('rule 9: with `continue`', () => {
   });
 });
 
-describe('rule 9: with `block`', () => {
+describe('with `block`', () => {
   it.each(cases.filter(([point]) => point !== 'wrapToolCall'))(
-    'a hook at %s that %s ends the run as a reject',
+    'a hook at %s that %s rejects the run',
     async (point, _how, fail) => {
       const { settled, log } = await runFailing(point, fail, { policy: 'block' });
 
@@ -174,37 +174,40 @@ describe('rule 9: with `block`', () => {
     },
   );
 
-  it.each(Object.entries(failing))('a hook at wrapToolCall that %s makes an error result', async (_how, fail) => {
-    const { settled, model } = await runFailing('wrapToolCall', fail, { policy: 'block' });
+  it.each(Object.entries(failing))(
+    'a hook at wrapToolCall that %s gives the call an error result',
+    async (_how, fail) => {
+      const { settled, model } = await runFailing('wrapToolCall', fail, { policy: 'block' });
 
-    expect(settled).toMatchObject({
-      status: 'fulfilled',
-      value: {
-        text: 'done',
-        decisions: [
+      expect(settled).toMatchObject({
+        status: 'fulfilled',
+        value: {
+          text: 'done',
+          decisions: [
+            {
+              type: 'block',
+              by: 'bad',
+              point: 'wrapToolCall',
+              turn: 1,
+              reason: 'boom',
+              call: { id: 'call_1', name: 'add' },
+            },
+          ],
+        },
+      });
+      expect(model.requests[1]?.messages.at(-1)).toEqual({
+        role: 'tool',
+        content: [
           {
-            type: 'block',
-            by: 'bad',
-            point: 'wrapToolCall',
-            turn: 1,
-            reason: 'boom',
-            call: { id: 'call_1', name: 'add' },
+            ...{ type: 'tool-result', id: 'call_1', name: 'add', isError: true },
+            content: expect.stringMatching(/"bad".*boom/),
           },
         ],
-      },
-    });
-    expect(model.requests[1]?.messages.at(-1)).toEqual({
-      role: 'tool',
-      content: [
-        {
-          ...{ type: 'tool-result', id: 'call_1', name: 'add', isError: true },
-          content: expect.stringMatching(/"bad".*boom/),
-        },
-      ],
-    });
-  });
+      });
+    },
+  );
 
-  it('an outer wrap cannot save a model call that was blocked', async () => {
+  it('an outer wrap hook cannot replace a blocked model call', async () => {
     const outer: AgentLifecycle = { priority: 90, wrapModelCall: (_, next) => next().catch(() => next()) };
     let asked = 0;
     const guard: AgentLifecycle = {
@@ -220,9 +223,9 @@ describe('rule 9: with `block`', () => {
   });
 });
 
-describe('rule 9: a failure does not undo a decision', () => {
+describe('a failure does not undo a decision', () => {
   it.each(['continue', 'block'] as const)(
-    'a part that ended the run and then throws under `%s` has ended it',
+    'a run stays ended if the hook that ended it then throws with `%s`',
     async (onFailure) => {
       const hasty: AgentLifecycle = {
         ...{ name: 'hasty', onFailure },

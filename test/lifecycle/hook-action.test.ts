@@ -26,19 +26,19 @@ describe('S4-FR2.3: a HookAction is plain data', () => {
     [HookAction.modify(other), { type: 'modify', response: other }],
   ] as const;
 
-  it.each(actions)('that can be cloned, printed and sent: %o', (action, plain) => {
+  it.each(actions)('%o can be cloned, printed and sent', (action, plain) => {
     expect(action).toEqual(plain);
     expect(structuredClone(action)).toEqual(plain);
     expect(JSON.parse(JSON.stringify(action))).toEqual(plain);
     expect(inspect(action)).toContain(`type: '${plain.type}'`);
   });
 
-  it('whose shared values nobody can change', () => {
+  it('the shared actions are frozen', () => {
     expect([Object.isFrozen(HookAction.Continue), Object.isFrozen(HookAction.Approve)]).toEqual([true, true]);
   });
 
   // covers: S4-FR2.AC
-  it('and each variant has a comment', () => {
+  it('each type of action has a doc comment', () => {
     const text = ['lifecycle/hook-action.ts', 'tools/tool.ts']
       .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'))
       .join('');
@@ -49,7 +49,7 @@ describe('S4-FR2.3: a HookAction is plain data', () => {
   });
 });
 
-/** A run of two turns with a gate that acts at one point in its first turn, between two parts that are recorded. */
+/** Starts a run of two turns. A gate between two recorded lifecycles acts at one hook point in the first turn. */
 async function runWithGate(point: string, act: (...args: never[]) => unknown) {
   const record = recorder();
   const only = [...POINTS, 'onError'] as const;
@@ -83,7 +83,7 @@ const firstTurn = {
 } as const;
 const points = Object.keys(firstTurn) as (keyof typeof firstTurn)[];
 
-/** Who entered: after a beforeAgent that ended the run, those behind it have not. */
+/** Returns the expected calls of a hook that only lifecycles whose beforeAgent ran get. */
 function entered(point: string, hook: string): string[] {
   return point === 'beforeAgent' ? [`before.${hook}`] : [`before.${hook}`, `behind.${hook}`];
 }
@@ -101,14 +101,14 @@ function closed(content: unknown): unknown {
 describe.each(points)('at %s', (point) => {
   const turn = point === 'beforeAgent' ? 0 : 1;
 
-  it('Continue changes nothing and is not on record', async () => {
+  it('Continue changes nothing and is not recorded', async () => {
     const { log, settled } = await runWithGate(point, () => HookAction.Continue);
 
     expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'done', decisions: [] } });
     expect(log).toHaveLength(28);
   });
 
-  it('S4-FR2.2b: Approve changes nothing, is on record, and later hooks still run', async () => {
+  it('S4-FR2.2b: Approve changes nothing, is recorded, and later hooks still run', async () => {
     const { log, settled } = await runWithGate(point, () => HookAction.Approve);
 
     const decisions = [{ type: 'approve', by: 'gate', point, turn }];
@@ -116,7 +116,7 @@ describe.each(points)('at %s', (point) => {
     expect(log).toHaveLength(28);
   });
 
-  it('S4-FR2.2c, H6: Reject ends the run with its reason, and no later hook of the point and no tool runs', async () => {
+  it('S4-FR2.2c, H6: Reject ends the run with its reason, and neither a later hook of the same point nor a tool runs', async () => {
     const { log, settled, model } = await runWithGate(point, async () => HookAction.reject('not today'));
 
     const asking = point === 'afterModel';
@@ -132,7 +132,7 @@ describe.each(points)('at %s', (point) => {
     expect(model.requests).toHaveLength(asking ? 1 : 0);
   });
 
-  it('Respond ends the run with its text, and those who entered get their afterAgent', async () => {
+  it('Respond ends the run with its text, and afterAgent is called for each lifecycle whose beforeAgent ran', async () => {
     const { log, settled } = await runWithGate(point, () => HookAction.respond('enough'));
 
     const answer: Message = { role: 'assistant', content: [{ type: 'text', text: 'enough' }] };
@@ -148,13 +148,13 @@ describe.each(points)('at %s', (point) => {
     expect(log).toEqual([...firstTurn[point], ...entered(point, 'afterAgent')]);
   });
 
-  it('an action may say more exactly who decided', async () => {
+  it('an action may name its source with `by`', async () => {
     const { settled } = await runWithGate(point, () => ({ ...HookAction.reject('no'), by: 'gate/rule 7' }));
 
     expect(settled).toMatchObject({ status: 'rejected', reason: { by: 'gate/rule 7' } });
   });
 
-  it('an action without its text fails as the hook’s own failure', async () => {
+  it('an action without its text is a failure of the hook', async () => {
     const { settled } = await runWithGate(point, () => ({ type: 'reject' }));
 
     const cause = { code: 'ERR_HOOK_RESULT_INVALID' };
@@ -178,14 +178,14 @@ describe('at afterModel', () => {
     expect(log).toEqual([...firstTurn.afterModel, 'before.afterAgent', 'behind.afterAgent']);
   });
 
-  it('Suspend of an answer without calls is suspended too', async () => {
+  it('Suspend also applies to an answer without tool calls', async () => {
     const gate: AgentLifecycle = { afterModel: () => HookAction.suspend('read it first') };
     const result = await new Agent({ model: scriptedModel(['done']), lifecycle: [gate] }).run('Hello');
 
     expect(result).toMatchObject({ status: 'suspended', pending: [] });
   });
 
-  it('S4-FR2.2d, H6: Modify shows the new response to later hooks, to the loop and in the messages', async () => {
+  it('S4-FR2.2d, H6: Modify replaces the response for later hooks, the run and the messages', async () => {
     const seen: unknown[] = [];
     const gate: AgentLifecycle = { name: 'gate', afterModel: () => HookAction.modify(other) };
     const behind: AgentLifecycle = { afterModel: (response) => void seen.push(response) };
@@ -199,7 +199,7 @@ describe('at afterModel', () => {
     });
   });
 
-  it('two hooks that change one response do not conflict: each sees what the one before it left', async () => {
+  it('two hooks that change one response do not conflict: each hook gets the response of the previous hook', async () => {
     const append = (text: string): AgentLifecycle => ({
       afterModel: (response) =>
         HookAction.modify({ ...response, content: [...response.content, { type: 'text', text }] }),
@@ -209,14 +209,14 @@ describe('at afterModel', () => {
     expect((await new Agent({ model: scriptedModel(['done']), lifecycle }).run('Hello')).text).toBe('done and more');
   });
 
-  it('Modify with something that is no response fails as the hook’s own failure', async () => {
+  it('Modify with an invalid response is a failure of the hook', async () => {
     const { settled } = await runWithGate('afterModel', () => ({ type: 'modify', response: { text: 'changed' } }));
 
     const reason = { lifecycle: 'gate', point: 'afterModel', cause: { code: 'ERR_RESPONSE_INVALID' } };
     expect(settled).toMatchObject({ status: 'rejected', reason });
   });
 
-  it('an action after `run.end` in the same hook comes too late: the first word counts', async () => {
+  it('an action after `run.end` in the same hook has no effect', async () => {
     const { settled } = await runWithGate('afterModel', (_: never, run: never) => {
       (run as RunContext).end(HookAction.respond('first'));
       return HookAction.reject('second');
@@ -226,7 +226,7 @@ describe('at afterModel', () => {
     expect(settled).toMatchObject({ status: 'fulfilled', value: { text: 'first', decisions } });
   });
 
-  it('an approval beside a rejection does not save the run', async () => {
+  it('an approval does not undo a rejection', async () => {
     const approve: AgentLifecycle = { name: 'yes', priority: 60, afterModel: () => HookAction.Approve };
     const reject: AgentLifecycle = { name: 'no', afterModel: () => HookAction.reject('never') };
     const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [approve, reject] });
@@ -239,7 +239,7 @@ describe('at wrapToolCall', () => {
   const policies = ['throw', 'continue', 'block'] as const;
 
   it.each(policies)(
-    'Suspend leaves the call open, under `%s` too, and no wrap around it can answer in its place',
+    'Suspend leaves the call open with `%s`, and no outer wrap hook can answer the call',
     async (onFailure) => {
       const executed: unknown[] = [];
       const tool = { ...add, execute: () => String(executed.push('add')) };
@@ -261,7 +261,7 @@ describe('at wrapToolCall', () => {
   );
 });
 
-describe('an action that the point does not have fails as the hook’s own failure', () => {
+describe('an action that the hook point does not allow is a failure of the hook', () => {
   const misplaced = [
     ...points
       .slice(0, 3)
@@ -284,7 +284,7 @@ describe('an action that the point does not have fails as the hook’s own failu
   });
 });
 
-describe('a value that the point does not take fails as the hook’s own failure', () => {
+describe('an invalid value is a failure of the hook', () => {
   const values = [
     ...(['beforeAgent', 'afterAgent'] as const).flatMap((point) =>
       [0, null, false, ['a'], {}].map((v) => [point, v] as const),
@@ -311,7 +311,7 @@ describe('a value that the point does not take fails as the hook’s own failure
     }
   });
 
-  it('also two tools of one name from beforeToolSelection', async () => {
+  it('two tools with the same name from beforeToolSelection', async () => {
     const { settled } = await runWithGate('beforeToolSelection', (tools: never) => [...(tools as unknown[]), add]);
 
     const cause = { code: 'ERR_TOOL_CONFLICT' };

@@ -11,7 +11,7 @@ test.each(clauses)('%s', async (_title, clause) => {
   await clause(Agent);
 });
 
-test('the clauses hold for a library that is built anew without a fault', async () => {
+test('all clauses hold for a rebuilt library without a fault', async () => {
   const Rebuilt = await plantedAgent([]);
 
   expect(Rebuilt).not.toBe(Agent);
@@ -20,12 +20,12 @@ test('the clauses hold for a library that is built anew without a fault', async 
 
 interface Fault {
   readonly fault: string;
-  /** The file, what stands there, and what is planted in its place. */
+  /** The file, the source text to replace, and its replacement. */
   readonly plant: readonly [file: string, text: string | RegExp, replacement: string];
   readonly breaks: ClauseName;
 }
 
-/** Has every chain begin with one more part: a default that is not what it should be. */
+/** Adds a lifecycle with a wrong default to the start of every chain. */
 function faultyDefault(hook: string): Fault['plant'] {
   const entry = `{ lifecycle: { ${hook} }, name: 'default', priority: 50, onFailure: 'throw', status: { inert: false } }`;
   return [
@@ -72,7 +72,7 @@ const defaults: readonly Fault[] = [
     fault: 'a hook that returns nothing gives nothing',
     plant: [
       'lifecycle/waterfall.ts',
-      'if (counts ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
+      'if (isCounted ? leave(name, entry, run) : run.end.verdict !== undefined) return current;',
       "if (name === 'afterAgent') current = '' as never;\n    if (leave(name, entry, run)) return current;",
     ],
     breaks: 'without afterAgent the text stays',
@@ -182,8 +182,11 @@ async function planted({ plant: [file, text, replacement] }: Fault): Promise<Age
 }
 
 // covers: S4-NFR4.1, S4-NFR4.2, S4-NFR4.3, S4-NFR4.5, S4-NFR4.6
-test.each([...defaults, ...orders, ...actions, ...chains, ...edges])('a fault is found: $fault', async (fault) => {
-  const Faulty = await planted(fault);
+test.each([...defaults, ...orders, ...actions, ...chains, ...edges])(
+  'the contract reports the fault: $fault',
+  async (fault) => {
+    const Faulty = await planted(fault);
 
-  await expect(hookContract[fault.breaks](Faulty)).rejects.toThrow();
-});
+    await expect(hookContract[fault.breaks](Faulty)).rejects.toThrow();
+  },
+);

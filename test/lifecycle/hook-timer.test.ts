@@ -9,7 +9,7 @@ import { add, keepingLogger, POINTS } from '../support/lifecycle/sample-agent.js
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const hang = () => new Promise<never>(() => {});
 
-/** Starts a run of two turns, and tells how it stands. */
+/** Starts a run of two turns. Returns the run, its current state, the model and the logger. */
 function start(clock: ManualClock, options: Partial<AgentOptions>) {
   const model = scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
   const logger = keepingLogger();
@@ -37,10 +37,10 @@ function hanging(point: string, onFailure?: AgentLifecycle['onFailure']): AgentL
   return { name: 'slow', timeoutMs: 100, onFailure, [point]: once } as AgentLifecycle;
 }
 
-describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
+describe.each(POINTS)('a timeout at %s', (point) => {
   const timeout = { code: 'ERR_TIMEOUT', timeoutMs: 100, what: `${point} of "slow"` };
 
-  it('fails the hook when its time is up and not before', async () => {
+  it('fails the hook at its time limit and not before', async () => {
     const clock = manualClock();
     const { standing } = start(clock, { lifecycle: [hanging(point)] });
 
@@ -52,7 +52,7 @@ describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('is passed over under `continue`', async () => {
+  it('skips the hook with `continue`', async () => {
     const clock = manualClock();
     const { standing, logger } = start(clock, { lifecycle: [hanging(point, 'continue')] });
 
@@ -62,7 +62,7 @@ describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
     expect(logger.lines).toEqual([expect.stringMatching(`failed in ${point}: .*100 ms`)]);
   });
 
-  it('blocks under `block`', async () => {
+  it('blocks with `block`', async () => {
     const clock = manualClock();
     const { standing, model } = start(clock, { lifecycle: [hanging(point, 'block')] });
 
@@ -75,7 +75,7 @@ describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({ content: [result] });
   });
 
-  it('is no time-out where the hook is in time, and no timer is left', async () => {
+  it('does not happen if the hook is in time, and no timer is left', async () => {
     const clock = manualClock();
     const intime = (_: unknown, next: unknown) =>
       new Promise((resolve) => {
@@ -90,7 +90,7 @@ describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('does not come without `timeoutMs`', async () => {
+  it('does not happen without `timeoutMs`', async () => {
     const clock = manualClock();
     const { standing } = start(clock, { lifecycle: [{ ...hanging(point), timeoutMs: undefined }] });
 
@@ -100,8 +100,8 @@ describe.each(POINTS)('rule 9: a time-out at %s', (point) => {
   });
 });
 
-describe('rule 9: what a hook gives after its time-out', () => {
-  it('is ignored, and its `next` has expired', async () => {
+describe('the return value of a hook after its timeout', () => {
+  it('is ignored, and `next` of the hook has expired', async () => {
     const clock = manualClock();
     const outcomes: string[] = [];
     const late: AgentLifecycle = {
@@ -128,7 +128,7 @@ describe('rule 9: what a hook gives after its time-out', () => {
   });
 });
 
-describe('rule 9: the clock of a wrap stops while `next` is running', () => {
+describe('the time limit of a wrap hook is paused while `next` is running', () => {
   const wait = (clock: ManualClock, ms: number) => new Promise<void>((resolve) => void clock.setTimeout(resolve, ms));
 
   function around(clock: ManualClock, before: number, after: number): AgentLifecycle {
@@ -147,7 +147,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     return { model, tools: [slow] };
   }
 
-  it('so that a slow model and a slow tool cost it nothing', async () => {
+  it('a slow model and a slow tool do not count', async () => {
     const clock = manualClock();
     const { standing } = start(clock, { ...slowly(clock), lifecycle: [around(clock, 60, 39)] });
 
@@ -157,7 +157,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('and its own time before and after is added up', async () => {
+  it('the time of the hook before and after `next` is added up', async () => {
     const clock = manualClock();
     const { standing } = start(clock, { ...slowly(clock), lifecycle: [around(clock, 60, 41)] });
 
@@ -169,7 +169,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect(standing).toMatchObject({ text: 'failed', error });
   });
 
-  it('until the last of several calls of `next` has settled', async () => {
+  it('the pause lasts until the last of several calls of `next` has settled', async () => {
     const clock = manualClock();
     const model = scriptedModel([delays(1_000, 'slow'), delays(10, 'fast')], { clock });
     const hedge: AgentLifecycle = {
@@ -188,7 +188,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect(standing.text).toBe('slow');
   });
 
-  it('and is counted once, also while a second call of `next` begins during the first', async () => {
+  it('the time is counted once if a second call of `next` starts during the first', async () => {
     const clock = manualClock();
     const model = scriptedModel([delays(200, 'one'), delays(10, 'two')], { clock });
     const hedge: AgentLifecycle = {
@@ -210,7 +210,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect(standing.text).toBe('one');
   });
 
-  it('and never goes on where the hook left before its `next` did', async () => {
+  it('the time limit does not resume if the hook settles before `next`', async () => {
     const clock = manualClock();
     const model = scriptedModel([delays(50, 'late')], { clock });
     const hasty: AgentLifecycle = {
@@ -227,7 +227,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
     expect([standing.text, clock.waiting]).toEqual(['early', 0]);
   });
 
-  it('and an outer wrap does not pay for the time of an inner one', async () => {
+  it('the time of an inner wrap hook does not count for an outer one', async () => {
     const clock = manualClock();
     const inner: AgentLifecycle = { wrapModelCall: (_, next) => wait(clock, 500).then(() => next()) };
     const outer: AgentLifecycle = { priority: 90, timeoutMs: 100, wrapModelCall: async (_, next) => await next() };
@@ -239,7 +239,7 @@ describe('rule 9: the clock of a wrap stops while `next` is running', () => {
   });
 });
 
-describe('rule 9: `continue` never swallows an abort', () => {
+describe('`continue` never swallows an abort', () => {
   it.each(POINTS)('in a hook at %s', async (point) => {
     const controller = new AbortController();
     const record = recorder();
@@ -256,7 +256,7 @@ describe('rule 9: `continue` never swallows an abort', () => {
     expect([record.log, logger.lines]).toEqual([[], []]);
   });
 
-  it.each(POINTS)('in a hook at %s that throws because of it', async (point) => {
+  it.each(POINTS)('in a hook at %s that throws because of the abort', async (point) => {
     const controller = new AbortController();
     const heeding = {
       onFailure: 'continue',
@@ -273,7 +273,7 @@ describe('rule 9: `continue` never swallows an abort', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  it.each(POINTS)('in a hook at %s of a run without a signal, where the agent is closed', async (point) => {
+  it.each(POINTS)('in a hook at %s of a run without a signal, when the agent is closed', async (point) => {
     const record = recorder();
     const logger = keepingLogger();
     let go = () => {};

@@ -15,7 +15,7 @@ function agentOf(...lifecycle: readonly AgentLifecycle[]) {
 }
 
 describe('onInit', () => {
-  it('is called once, before the first run, and is given the host', async () => {
+  it('is called once, before the first run, with the host', async () => {
     const hosts: unknown[] = [];
     const { agent } = agentOf({
       onInit: async (host) => {
@@ -29,7 +29,7 @@ describe('onInit', () => {
   });
 
   it.each([undefined, 'throw', 'block'] as const)(
-    'that fails under `%s` rejects ready() and run() with a LifecycleError',
+    'rejects ready() and run() with a LifecycleError if it fails with `%s`',
     async (onFailure) => {
       const { agent } = agentOf({ name: 'bad', onFailure, onInit: () => Promise.reject(boom) });
 
@@ -39,14 +39,14 @@ describe('onInit', () => {
     },
   );
 
-  it('that fails under `continue` is logged, and the agent runs', async () => {
+  it('is logged if it fails with `continue`, and the agent runs', async () => {
     const { agent, logger } = agentOf({ name: 'bad', onFailure: 'continue', onInit: () => Promise.reject(boom) });
 
     expect((await agent.run('Hello')).text).toBe('done');
     expect(logger.lines).toEqual(['error: Lifecycle "bad" failed in onInit: boom']);
   });
 
-  it('has its time limit', async () => {
+  it('has a time limit', async () => {
     const { agent, clock } = agentOf({ name: 'slow', timeoutMs: 100, onInit: hang });
     const ready = agent.ready();
     const outcome = expect(ready).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe('onInit', () => {
 });
 
 describe('the hooks of a session', () => {
-  it('are given the session: its id, and at the end all its messages', async () => {
+  it('get the session with its id, and at the end with all its messages', async () => {
     const seen: unknown[] = [];
     const { agent } = agentOf({
       onSessionStart: ({ id, messages }) => void seen.push(id, [...messages]),
@@ -76,7 +76,7 @@ describe('the hooks of a session', () => {
     expect(seen).toEqual(['s1', [], 's1', 2]);
   });
 
-  it('at its end reach a part as well that came after its start', async () => {
+  it('onSessionEnd is also called for a lifecycle that was added after onSessionStart', async () => {
     const record = recorder();
     const { agent } = agentOf({});
     const session = await agent.session();
@@ -87,14 +87,14 @@ describe('the hooks of a session', () => {
     expect(record.log).toEqual(['late.onSessionEnd']);
   });
 
-  it('at its start may fail: then the session does not open', async () => {
+  it('a failing onSessionStart prevents the session from opening', async () => {
     const { agent } = agentOf({ name: 'bad', onSessionStart: () => Promise.reject(boom) });
 
     await expect(agent.session()).rejects.toMatchObject({ lifecycle: 'bad', point: 'onSessionStart', cause: boom });
     expect(agent.status().sessions).toBe(0);
   });
 
-  it('at its end may fail: every other part still gets its own', async () => {
+  it('a failing onSessionEnd does not stop the other lifecycles', async () => {
     const record = recorder();
     const bad: AgentLifecycle = { name: 'bad', priority: 90, onSessionEnd: () => Promise.reject(boom) };
     const { agent } = agentOf(bad, record.lifecycle('later', { only: ['onSessionEnd'] }));
@@ -105,7 +105,7 @@ describe('the hooks of a session', () => {
     expect(record.log).toEqual(['later.onSessionEnd']);
   });
 
-  it.each(['onSessionStart', 'onSessionEnd'] as const)('have their time limit: %s', async (point) => {
+  it.each(['onSessionStart', 'onSessionEnd'] as const)('have a time limit: %s', async (point) => {
     const { agent, clock, logger } = agentOf({ name: 'slow', timeoutMs: 100, onFailure: 'continue', [point]: hang });
     let over = false;
     const life = agent.session().then((session) => session.close());
@@ -123,7 +123,7 @@ describe('the hooks of a session', () => {
 });
 
 describe('onShutdown', () => {
-  it('is called in reverse order, once, and a failure stops nobody', async () => {
+  it('is called once, in reverse order, also after a failure', async () => {
     const record = recorder();
     const only = ['onShutdown'] as const;
     const bad = record.lifecycle('bad', { only, priority: 60, onShutdown: () => Promise.reject(boom) });
@@ -143,7 +143,7 @@ describe('onShutdown', () => {
     [5_000, undefined],
     [100, 100],
     [20_000, 20_000],
-  ])('each has %i ms where `timeoutMs` is %s', async (ms, timeoutMs) => {
+  ])('has a limit of %i ms if `timeoutMs` is %s', async (ms, timeoutMs) => {
     const record = recorder();
     const only = ['onShutdown'] as const;
     const { agent, clock } = agentOf(
@@ -162,8 +162,8 @@ describe('onShutdown', () => {
   });
 });
 
-describe('a part that was taken out', () => {
-  it('gets none of the hooks outside of a run', async () => {
+describe('a removed lifecycle', () => {
+  it('gets no call of a hook outside of a run', async () => {
     const record = recorder();
     const { agent } = agentOf();
     const dispose = agent.use(record.lifecycle('gone'));
@@ -178,7 +178,7 @@ describe('a part that was taken out', () => {
     expect(record.log).toEqual([]);
   });
 
-  it('also where another part takes it out while they are being called', async () => {
+  it('gets no call if another lifecycle removes it during the calls', async () => {
     const record = recorder();
     const taken = record.lifecycle('taken', { only: ['onSessionStart', 'onSessionEnd', 'onShutdown'] });
     const dispose: (() => void)[] = [];

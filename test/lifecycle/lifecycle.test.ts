@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test, vi } from 'vitest';
 
-// The compiler reads the whole of src, which takes its time on a busy machine.
+// The compiler reads all of src, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -13,7 +13,7 @@ const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile);
 const { options } = ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, types: [] }, root);
 const parsed = new Map<string, ts.SourceFile | undefined>();
 
-/** What the compiler, in strict mode, says of the claims; other texts may stand in for some files. */
+/** Compiles the claims in strict mode and returns the errors. `replaced` overrides the source of some files. */
 function complaints(changed: Readonly<Record<string, (text: string) => string>> = {}): string[] {
   const host = ts.createCompilerHost(options);
   const parse = host.getSourceFile.bind(host);
@@ -30,7 +30,7 @@ function complaints(changed: Readonly<Record<string, (text: string) => string>> 
   });
 }
 
-/** Puts something else in place of a text that must be there. */
+/** Replaces a string that must be present. */
 function planted(text: string | RegExp, replacement: string): (source: string) => string {
   return (source) => {
     expect(source).toMatch(text);
@@ -39,12 +39,12 @@ function planted(text: string | RegExp, replacement: string): (source: string) =
 }
 
 // covers: S4-FR1.1, S4-FR1.AC1, S4-FR1.AC3, S4-FR2.1, S4-FR2.AC, S4-TC3
-test('the claims about the types of lifecycles hold', () => {
+test('the compiler confirms the claims about the types of lifecycles', () => {
   expect(complaints()).toEqual([]);
   expect(readFileSync(claims, 'utf8').match(/@ts-expect-error/g)?.length).toBeGreaterThan(20);
 });
 
-test('and they are found to be wrong where the context is not checked, or a hook is missing', () => {
+test('the compiler refutes the claims if the context is not checked, or a hook is missing', () => {
   const unchecked = planted(
     /readonly beforeModel\?:\s*\| \(\((.*?)\) => (.*)\)\s*\| undefined;/,
     'beforeModel?($1): $2;',

@@ -12,7 +12,7 @@ interface Registration {
   readonly priority: number | undefined;
 }
 
-/** The rule, written down naively: the highest priority first, of equals whoever was registered first. */
+/** The expected order: descending priority, then registration order. */
 function inOrder(registered: readonly Registration[]): string[] {
   const left = [...registered];
   const order: string[] = [];
@@ -28,7 +28,7 @@ const registrations = fc
   .array(fc.oneof(fc.constantFrom(undefined, 0, 50, 100), fc.integer({ min: 0, max: 100 })), { maxLength: 8 })
   .map((priorities) => priorities.map((priority, at): Registration => ({ name: `p${at}`, priority })));
 
-/** Registers them, some at construction and the rest by `use`, and says hello. Gives who took part at each point. */
+/** Registers lifecycles, some with `lifecycle` and the others with `use`, and runs. Returns the call order per hook point. */
 async function takePart(registered: readonly Registration[], early: number): Promise<Map<string, string[]>> {
   const seen = new Map<string, string[]>();
   const note = (point: string, name: string) => {
@@ -61,8 +61,8 @@ function noting(name: string, priority: number | undefined, note: (point: string
   } satisfies AgentLifecycle;
 }
 
-describe('rule 2: parts take part by priority, then by registration', () => {
-  it('at every point, for 1,000 random lists of registrations', async () => {
+describe('hooks are called by priority, then by registration order', () => {
+  it('at every hook point, for 1,000 random lists of lifecycles', async () => {
     const whenever = fc.nat({ max: 8 });
     await fc.assert(
       fc.asyncProperty(registrations, whenever, async (registered, early) => {
@@ -79,7 +79,7 @@ describe('rule 2: parts take part by priority, then by registration', () => {
     );
   }, 30_000);
 
-  it('and equal priorities keep the order of registration, also beyond ten of them', async () => {
+  it('equal priorities keep the registration order, also with more than ten lifecycles', async () => {
     const registered = Array.from({ length: 40 }, (_, at) => ({
       name: `p${at}`,
       priority: at % 2 === 0 ? 50 : undefined,
@@ -90,7 +90,7 @@ describe('rule 2: parts take part by priority, then by registration', () => {
     expect(seen.get('beforeAgent')).toEqual(registered.map(({ name }) => name));
   });
 
-  it('and the agent lists them in that order', () => {
+  it('`agent.lifecycle` has that order', () => {
     const low = { name: 'low', priority: 0 };
     const first = { name: 'first' };
     const second = { name: 'second', priority: 50 };
@@ -108,7 +108,7 @@ describe('rule 2: parts take part by priority, then by registration', () => {
     ]);
   });
 
-  it('and the list is sorted when it changes, never during a run', async () => {
+  it('the list is sorted when it changes, never during a run', async () => {
     let reads = 0;
     const counting: AgentLifecycle = {
       get priority() {
@@ -127,8 +127,8 @@ describe('rule 2: parts take part by priority, then by registration', () => {
   });
 });
 
-describe('rule 2: within a turn', () => {
-  it('beforeModel comes first, then beforeToolSelection, wrapModelCall, afterModel and the calls', async () => {
+describe('within a turn', () => {
+  it('the order is beforeModel, beforeToolSelection, wrapModelCall, afterModel, then the tool calls', async () => {
     const record = recorder();
     const agent = new Agent({ model: addingModel(), tools: [add], lifecycle: [record.lifecycle('a')] });
 
@@ -142,7 +142,7 @@ describe('rule 2: within a turn', () => {
     ]);
   });
 
-  it('sessions open and close their parts by priority too, and shutdown reverses it', async () => {
+  it('session hooks are called by priority, and onShutdown in reverse', async () => {
     const record = recorder();
     const only = ['onSessionStart', 'onSessionEnd', 'onShutdown'] as const;
     const lifecycle = [record.lifecycle('a', { only }), record.lifecycle('b', { only, priority: 90 })];

@@ -21,12 +21,12 @@ const fail = () => Promise.reject(boom);
 
 interface Case {
   readonly title: string;
-  /** What the second of three parts does. */
+  /** The hooks of the second of three lifecycles. */
   readonly b?: RecordedLifecycle & { readonly absent?: readonly string[] };
   readonly c?: RecordedLifecycle;
   readonly script?: readonly ScriptEntry[];
   readonly options?: RunOptions;
-  /** Who gets afterAgent, and who onError, in order. */
+  /** The lifecycles that get afterAgent, and those that get onError, in order. */
   readonly after: string;
   readonly error: string;
 }
@@ -35,7 +35,7 @@ const cases: readonly Case[] = [
   { title: 'the run ends with an answer', after: 'abc', error: '' },
   { title: 'a beforeAgent throws', b: { beforeAgent: fail }, after: '', error: 'a' },
   {
-    title: 'a beforeAgent throws under `continue`',
+    title: 'a beforeAgent throws with `continue`',
     b: { beforeAgent: fail, onFailure: 'continue' },
     after: 'abc',
     error: '',
@@ -44,13 +44,13 @@ const cases: readonly Case[] = [
   { title: 'a beforeAgent rejects the run', b: { beforeAgent: () => HookAction.reject('no') }, after: '', error: 'ab' },
   { title: 'a beforeAgent responds', b: { beforeAgent: () => HookAction.respond('no') }, after: 'ab', error: '' },
   {
-    title: 'a beforeAgent ends the run by `run.end`',
+    title: 'a beforeAgent ends the run with `run.end`',
     b: { beforeAgent: (_, run) => run.end(HookAction.reject('no')) },
     after: '',
     error: 'ab',
   },
   {
-    title: 'the last beforeAgent throws, and one before it has none',
+    title: 'the last beforeAgent throws, and an earlier lifecycle has no beforeAgent',
     b: { only: ['afterAgent', 'onError'] },
     c: { beforeAgent: fail },
     after: '',
@@ -77,7 +77,7 @@ const cases: readonly Case[] = [
   { title: 'an afterAgent fails', b: { afterAgent: fail }, after: 'ab', error: 'c' },
   { title: 'the last afterAgent fails', c: { afterAgent: fail }, after: 'abc', error: '' },
   {
-    title: 'an afterAgent fails under `continue`',
+    title: 'an afterAgent fails with `continue`',
     b: { afterAgent: fail, onFailure: 'continue' },
     after: 'abc',
     error: '',
@@ -126,9 +126,9 @@ function whoGot(log: readonly string[], hook: string): string {
     .join('');
 }
 
-describe('rule 11: whoever entered gets exactly one of afterAgent and onError', () => {
+describe('each lifecycle whose beforeAgent ran gets exactly one of afterAgent and onError', () => {
   it.each(cases)(
-    'where $title',
+    'if $title',
     async ({ b, c, script = [calls('add', { a: 1, b: 2 }), 'done'], options, after, error }) => {
       const { record, lifecycle } = threeParts({ ...(b && { b }), ...(c && { c }) });
       const agent = new Agent({ model: scriptedModel(script), tools: [add], lifecycle, logger: keepingLogger() });
@@ -147,7 +147,7 @@ describe('rule 11: whoever entered gets exactly one of afterAgent and onError', 
     ['in a beforeAgent', { b: { beforeAgent: () => new Promise<void>(() => {}) } }, 'a'],
     ['in an afterModel', { b: { afterModel: () => new Promise<void>(() => {}) } }, 'abc'],
     ['in an afterAgent', { b: { afterAgent: () => new Promise<void>(() => {}) } }, 'c'],
-  ] as const)('where the run is aborted %s', async (_where, { script = ['done'], ...parts }: Partial<Case>, error) => {
+  ] as const)('if the run is aborted %s', async (_where, { script = ['done'], ...parts }: Partial<Case>, error) => {
     const { record, lifecycle } = threeParts(parts);
     const agent = new Agent({ model: scriptedModel(script), lifecycle, logger: keepingLogger() });
     const controller = new AbortController();
@@ -161,7 +161,7 @@ describe('rule 11: whoever entered gets exactly one of afterAgent and onError', 
   });
 });
 
-describe('rule 11: for any parts', () => {
+describe('for random lifecycles', () => {
   const ways = ['absent', 'passes', 'passes later', 'throws', 'responds', 'rejects'] as const;
   const partOf = fc.record({
     before: fc.constantFrom(...ways),
@@ -179,7 +179,7 @@ describe('rule 11: for any parts', () => {
     rejects: async () => HookAction.reject('no'),
   };
 
-  /** How many parts enter, by the words of the rule. */
+  /** The expected number of lifecycles whose beforeAgent runs. */
   function entering(parts: readonly Part[]): number {
     for (const [at, { before, policy }] of parts.entries()) {
       if (before === 'throws' && policy !== 'continue') return at;
@@ -188,7 +188,7 @@ describe('rule 11: for any parts', () => {
     return parts.length;
   }
 
-  it('each that entered gets one of the two, and each that was not reached neither', async () => {
+  it('each lifecycle whose beforeAgent ran gets one of afterAgent and onError, and the others get neither', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(partOf, { maxLength: 6 }), fc.boolean(), async (parts, modelFails) => {
         const got = parts.map(() => [] as string[]);
@@ -213,8 +213,8 @@ describe('rule 11: for any parts', () => {
   });
 });
 
-describe('rule 11: onError', () => {
-  it('gets the very error that the caller gets, with what was done', async () => {
+describe('onError', () => {
+  it('gets the same error as the caller, with the messages of the run', async () => {
     const seen: unknown[] = [];
     const agent = new Agent({
       model: scriptedModel([fails('overloaded')]),
@@ -243,7 +243,7 @@ describe('rule 11: onError', () => {
     expect(over).toBe(true);
   });
 
-  it('runs despite an abort, and is waited for five seconds and no longer', async () => {
+  it('runs after an abort, with a time limit of five seconds', async () => {
     const clock = manualClock();
     const controller = new AbortController();
     const log: string[] = [];
@@ -269,7 +269,7 @@ describe('rule 11: onError', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('that fails is logged with its part, and the error of the run stays the same', async () => {
+  it('is logged with the name of its lifecycle if it fails, and the error of the run stays the same', async () => {
     const logger = keepingLogger();
     const bad: AgentLifecycle = { name: 'bad', onFailure: 'throw', onError: fail };
     const agent = new Agent({ model: scriptedModel([fails()]), lifecycle: [bad], logger });
@@ -279,7 +279,7 @@ describe('rule 11: onError', () => {
     expect(logger.details).toEqual([boom]);
   });
 
-  it('has its time limit by its part’s own `timeoutMs` too', async () => {
+  it('also has the time limit `timeoutMs` of its lifecycle', async () => {
     const clock = manualClock();
     const onError = () => new Promise<void>(() => {});
     const logger = keepingLogger();
@@ -300,8 +300,8 @@ describe('rule 11: onError', () => {
   });
 });
 
-describe('rule 11: afterAgent', () => {
-  it('changes the text and never the history', async () => {
+describe('afterAgent', () => {
+  it('changes the text and not the history', async () => {
     const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ afterAgent: (text) => `${text}!` }] });
 
     expect(await agent.run('Hello')).toMatchObject({

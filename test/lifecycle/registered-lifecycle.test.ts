@@ -7,7 +7,7 @@ import type { RunContext } from '../../src/lifecycle/run-context.js';
 import { scriptedModel } from '../../src/testing/testing.js';
 import { add, addingModel } from '../support/lifecycle/sample-agent.js';
 
-/** What is wrong with a lifecycle, as the agent says it; nothing where it takes it. */
+/** Returns the problems that the agent reports for a lifecycle; an empty array if the lifecycle is valid. */
 function problemsOf(lifecycle: unknown): readonly string[] {
   try {
     new Agent({ model: scriptedModel([]), lifecycle: [lifecycle as AgentLifecycle] });
@@ -29,33 +29,37 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     ],
     ['a misspelt hook', { beforeModl: noop }, ['unknown member `beforeModl`; did you mean `beforeModel`?']],
     ['a hook in snake case', { after_agent: noop }, ['unknown member `after_agent`; did you mean `afterAgent`?']],
-    ['a hook in other case', { wrapToolcall: noop }, ['unknown member `wrapToolcall`; did you mean `wrapToolCall`?']],
+    [
+      'a hook with wrong upper and lower case',
+      { wrapToolcall: noop },
+      ['unknown member `wrapToolcall`; did you mean `wrapToolCall`?'],
+    ],
     ['a misspelt setting', { priorty: 1 }, ['unknown member `priorty`; did you mean `priority`?']],
-    ['a hook that is a text', { beforeModel: 'x' }, ['`beforeModel` must be a function, got "x"']],
+    ['a hook that is a string', { beforeModel: 'x' }, ['`beforeModel` must be a function, got "x"']],
     ['a hook that is null', { onError: null }, ['`onError` must be a function, got null']],
     ['a priority above 100', { priority: 101 }, ['`priority` must be a number from 0 to 100, got 101']],
     ['a priority below 0', { priority: -1 }, ['`priority` must be a number from 0 to 100, got -1']],
-    ['a priority that is no number', { priority: Number.NaN }, ['`priority` must be a number from 0 to 100, got NaN']],
-    ['a priority that is a text', { priority: '50' }, ['`priority` must be a number from 0 to 100, got "50"']],
+    ['a priority that is NaN', { priority: Number.NaN }, ['`priority` must be a number from 0 to 100, got NaN']],
+    ['a priority that is a string', { priority: '50' }, ['`priority` must be a number from 0 to 100, got "50"']],
     [
-      'an unknown policy',
+      'an unknown onFailure',
       { onFailure: 'ignore' },
       ["`onFailure` must be 'throw', 'continue' or 'block', got \"ignore\""],
     ],
-    ['no time', { timeoutMs: 0 }, ['`timeoutMs` must be milliseconds from 1 to 2147483647, got 0']],
+    ['a time limit of 0', { timeoutMs: 0 }, ['`timeoutMs` must be milliseconds from 1 to 2147483647, got 0']],
     [
-      'time without end',
+      'an infinite time limit',
       { timeoutMs: Number.POSITIVE_INFINITY },
       ['`timeoutMs` must be milliseconds from 1 to 2147483647, got Infinity'],
     ],
     [
-      'more time than a timer keeps',
+      'a time limit beyond the range of timers',
       { timeoutMs: 2 ** 31 },
       ['`timeoutMs` must be milliseconds from 1 to 2147483647, got 2147483648'],
     ],
     ['an empty name', { name: '' }, ['`name` must be a non-empty string, got ""']],
-    ['a stream that is held by a text', { holdStream: 'yes' }, ['`holdStream` must be a boolean, got "yes"']],
-    ['tools that are none', { tools: 'add' }, ['`tools` must be an array of tools or a live tool set, got "add"']],
+    ['a holdStream that is a string', { holdStream: 'yes' }, ['`holdStream` must be a boolean, got "yes"']],
+    ['tools that are a string', { tools: 'add' }, ['`tools` must be an array of tools or a live tool set, got "add"']],
   ])('%s', (_what, lifecycle, problems) => {
     expect(problemsOf(lifecycle)).toEqual(problems);
   });
@@ -63,16 +67,16 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
   it.each([
     ['null', null],
     ['a number', 7],
-    ['a text', 'audit'],
-    ['a list of lifecycles', [{ beforeModel: noop }]],
+    ['a string', 'audit'],
+    ['an array of lifecycles', [{ beforeModel: noop }]],
     ['a promise of a lifecycle', Promise.resolve({ beforeModel: noop })],
     ['a class instead of its instance', class Audit {}],
-    ['a function that makes one', () => ({ beforeModel: noop })],
-  ])('%s is none', (_what, value) => {
+    ['a function that returns a lifecycle', () => ({ beforeModel: noop })],
+  ])('refuses %s', (_what, value) => {
     expect(problemsOf(value)).toEqual([expect.stringMatching(/^it must be an object, got /)]);
   });
 
-  it('everything that is wrong is said at once, with the name', () => {
+  it('the error lists all problems, with the name of the lifecycle', () => {
     const bad = { name: 'guard', priority: 500, beforeModel: 1, aftermodel: noop } as unknown as AgentLifecycle;
     const make = () => new Agent({ model: scriptedModel([]), lifecycle: [{}, bad] });
 
@@ -82,7 +86,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     );
   });
 
-  it('a part that `use` refuses leaves the agent as it was', async () => {
+  it('an invalid lifecycle passed to `use` does not change the agent', async () => {
     const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ name: 'good' }] });
 
     expect(() => agent.use({ priority: 101 })).toThrow('priority');
@@ -90,7 +94,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     expect((await agent.run('Hello')).text).toBe('done');
   });
 
-  it('a class may have members of its own, but no misspelt hook, neither as a method nor as a field', () => {
+  it('a class may have other members, but not a misspelt hook as a method or field', () => {
     class Counter {
       readonly #secret = 1;
       count = this.#secret;
@@ -132,7 +136,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     ['onEnd', 'afterAgent'],
     ['beforeModels_', 'beforeModel'],
     ['onErrors', 'onError'],
-  ])('the function %s of a class is refused for %s, and so it is in a literal', (name, hook) => {
+  ])('the method %s of a class or a literal is refused, and the message names %s', (name, hook) => {
     const ofClass = new (class {
       [name]() {}
     })();
@@ -142,7 +146,7 @@ describe('an invalid lifecycle is refused when the agent is made', () => {
     expect(problemsOf({ [name]: noop })).toEqual([problem]);
   });
 
-  it('helpers with an underscore, data, accessors and far names of a class are its own', () => {
+  it('a class may have private helpers, data, accessors and unrelated names', () => {
     class Own {
       onErrors = [];
       _wrapToolCall = noop;
@@ -185,8 +189,8 @@ class ShoutingMore extends Shouting {
   }
 }
 
-describe('S4-TC3: lifecycles of every kind stand in one list', () => {
-  it('instances of classes, with inherited hooks and their own `this`', async () => {
+describe('S4-TC3: one agent accepts lifecycles of every kind', () => {
+  it('class instances with inherited hooks and their own `this`', async () => {
     const shouting = new ShoutingMore('!');
     const model = addingModel();
     const { text } = await new Agent({ model, tools: [add], lifecycle: [shouting] }).run('Hello');
@@ -196,7 +200,7 @@ describe('S4-TC3: lifecycles of every kind stand in one list', () => {
     expect(shouting.seen).toEqual(['Hello', 'add', 'turn 2']);
   });
 
-  it('literals, frozen ones, ones without a prototype, and the empty one', async () => {
+  it('object literals, also frozen, without a prototype, or empty', async () => {
     const bare: AgentLifecycle = Object.assign(Object.create(null), { beforeAgent: (input: string) => `${input}?` });
     const frozen: AgentLifecycle = Object.freeze({ afterAgent: (text: string) => `${text}.` });
     const model = scriptedModel(['done']);
@@ -206,7 +210,7 @@ describe('S4-TC3: lifecycles of every kind stand in one list', () => {
     expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'Hello!?' }]);
   });
 
-  it('each has a name: its own, or one made up of its class and a number', () => {
+  it('each has its own name, or the class name with a number', () => {
     const agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [new Shouting('!'), {}, { name: 'own' }, new Shouting('?')],
@@ -220,7 +224,7 @@ describe('S4-TC3: lifecycles of every kind stand in one list', () => {
     ]);
   });
 
-  it('and the agent’s status says what each takes part in', () => {
+  it('`status()` lists the hooks of each lifecycle', () => {
     const agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [new ShoutingMore('!'), { name: 'b', onFailure: 'block' }],
@@ -241,14 +245,14 @@ describe('S4-TC3: lifecycles of every kind stand in one list', () => {
 });
 
 describe('defineLifecycle', () => {
-  it('gives back the very object, whose hooks can be called', () => {
+  it('returns the same object, whose hooks can be called', () => {
     const literal = { beforeAgent: (input: string) => `${input}?` };
 
     expect(defineLifecycle(literal)).toBe(literal);
     expect(defineLifecycle(literal).beforeAgent('Why')).toBe('Why?');
   });
 
-  it('takes a class with a widened policy and actions written by hand, which take effect', async () => {
+  it('accepts a class whose `onFailure` and actions have widened types', async () => {
     class Guard {
       onFailure = 'block';
       afterModel() {
@@ -260,7 +264,7 @@ describe('defineLifecycle', () => {
     await expect(agent.run('go')).rejects.toMatchObject({ code: 'ERR_RUN_REJECTED', reason: 'not this' });
   });
 
-  it('refuses what an agent would refuse', () => {
+  it('refuses the lifecycles that an agent refuses', () => {
     class Guard {
       onFailure = 'ignore';
     }

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => endWatch());
 
-/** Runs, whatever becomes of it, and gives what went unhandled meanwhile. */
+/** Runs to the end, also after a failure, and returns the unhandled rejections. */
 async function afterRun(lifecycle: AgentLifecycle, script: readonly ScriptEntry[] = [fails(), fails(), fails()]) {
   const agent = new Agent({
     model: scriptedModel(script),
@@ -33,8 +33,8 @@ const answer = {
   usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 } as const;
 
-describe('the watch itself', () => {
-  it('sees a rejection that nobody handles', async () => {
+describe('the detection of unhandled rejections', () => {
+  it('reports an unhandled rejection', async () => {
     void Promise.reject(new TypeError('planted'));
     await settled();
 
@@ -57,12 +57,12 @@ const floating: Record<string, NonNullable<AgentLifecycle['wrapModelCall']>> = {
     void next();
     return answer;
   },
-  'twice and hands on the third': (_, next) => {
+  'twice and returns a third call': (_, next) => {
     void next();
     void next();
     return next();
   },
-  'and hands on the first of two': (_, next) => {
+  'twice and returns the first call': (_, next) => {
     const first = next();
     void next();
     return first;
@@ -80,24 +80,27 @@ const floating: Record<string, NonNullable<AgentLifecycle['wrapModelCall']>> = {
     void next();
     throw new TypeError('boom');
   },
-  'and gives a wrong value': (_, next) => {
+  'and returns an invalid value': (_, next) => {
     void next();
     return undefined as never;
   },
 };
 const policies = ['throw', 'continue', 'block'] as const;
 
-describe('a rejection of `next` that a hook lets go of is never unhandled', () => {
+describe('a rejection of `next` that a hook ignores is never unhandled', () => {
   const cases = Object.entries(floating).flatMap(([how, wrap]) =>
     policies.map((policy) => [how, policy, wrap] as const),
   );
 
-  it.each(cases)('where it floats it %s, under `%s`', async (_how, onFailure, wrapModelCall) => {
-    expect((await afterRun({ onFailure, wrapModelCall })).unhandled).toEqual([]);
-    expect((await afterRun({ onFailure, timeoutMs: 1_000, wrapModelCall })).unhandled).toEqual([]);
-  });
+  it.each(cases)(
+    'if the hook calls `next` without awaiting it %s, with `%s`',
+    async (_how, onFailure, wrapModelCall) => {
+      expect((await afterRun({ onFailure, wrapModelCall })).unhandled).toEqual([]);
+      expect((await afterRun({ onFailure, timeoutMs: 1_000, wrapModelCall })).unhandled).toEqual([]);
+    },
+  );
 
-  it('where `next` has expired', async () => {
+  it('if `next` has expired', async () => {
     const late: AgentLifecycle = {
       wrapModelCall: (_, next) => {
         setImmediate(() => void next());
@@ -108,7 +111,7 @@ describe('a rejection of `next` that a hook lets go of is never unhandled', () =
     expect(await afterRun(late)).toEqual({ unhandled: [], status: 'fulfilled' });
   });
 
-  it('where an inner wrap of a tool call fails', async () => {
+  it('if an inner wrap hook of a tool call fails', async () => {
     const outer: AgentLifecycle = {
       wrapToolCall: (_, next) => {
         void next({ id: 'call_1', name: 'add', input: {}, run: undefined as never });
@@ -127,7 +130,7 @@ describe('a rejection of `next` that a hook lets go of is never unhandled', () =
 
 describe('the rejection of a hook is never unhandled, and never lost', () => {
   it.each(POINTS.flatMap((point) => policies.map((policy) => [point, policy] as const)))(
-    'at %s under `%s`',
+    'at %s with `%s`',
     async (point, onFailure) => {
       const bad = { onFailure, [point]: () => Promise.reject(new TypeError('boom')) } as AgentLifecycle;
       const { unhandled: missed, status } = await afterRun(bad, [calls('add', { a: 1, b: 2 }), 'done']);
@@ -138,7 +141,7 @@ describe('the rejection of a hook is never unhandled, and never lost', () => {
     },
   );
 
-  it.each(POINTS)('at %s where it comes after an abort', async (point) => {
+  it.each(POINTS)('at %s, after an abort', async (point) => {
     const controller = new AbortController();
     const late = {
       [point]: async () => {
@@ -156,7 +159,7 @@ describe('the rejection of a hook is never unhandled, and never lost', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it.each(POINTS)('at %s where it comes after its time-out', async (point) => {
+  it.each(POINTS)('at %s, after its timeout', async (point) => {
     const slow = {
       ...{ timeoutMs: 1, onFailure: 'continue' },
       [point]: () => new Promise((_, reject) => setTimeout(() => reject(new TypeError('too late')), 5)),
@@ -167,11 +170,11 @@ describe('the rejection of a hook is never unhandled, and never lost', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('in onError, also where it comes after the run', async () => {
+  it('in onError, also after the run', async () => {
     expect((await afterRun({ onError: () => Promise.reject(new TypeError('boom')) })).unhandled).toEqual([]);
   });
 
-  it('in a stream whose result nobody looks at', async () => {
+  it('in a stream whose result is not read', async () => {
     const agent = new Agent({
       model: scriptedModel([fails()]),
       lifecycle: [{ beforeModel: () => Promise.reject(new TypeError('boom')) }],
@@ -183,7 +186,7 @@ describe('the rejection of a hook is never unhandled, and never lost', () => {
     expect(unhandled).toEqual([]);
   });
 
-  it('of a model that hangs behind a hook that gave up on it', async () => {
+  it('of a model that is still running after a hook has timed out', async () => {
     const controller = new AbortController();
     const impatient: AgentLifecycle = {
       wrapModelCall: (_, next) => Promise.race([next(), settled().then(() => answer)]),

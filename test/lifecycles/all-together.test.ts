@@ -26,7 +26,7 @@ const busy = () => fails(Object.assign(new Error('busy'), { status: 503 }));
 const down = () => fails(Object.assign(new Error('down'), { status: 404 }));
 const call = (id: string, name: string, input: unknown = {}) => ({ id, name, input });
 
-/** All of them, given in the wrong order. */
+/** All ready-made lifecycles, in an order that differs from their priorities. */
 const all = (more: { readonly fallback: ReturnType<typeof scriptedModel> }): AgentLifecycle[] => [
   approval({ tools: ['pay'] }),
   compaction({ maxMessages: 6, keep: 2, summarize: (messages) => `${messages.length} messages` }),
@@ -53,7 +53,7 @@ const SCRIPT: readonly ScriptEntry[] = [
   'Paid and seen.',
 ];
 
-/** A run to its end over suspensions, each of them through JSON, and what was said on the way. */
+/** Runs and resumes until completion, with the history copied through JSON each time. Collects the messages. */
 async function runThrough(stream: boolean) {
   const fallback = scriptedModel([calls(call('c', 'look'), call('d', 'look'))]);
   const model = scriptedModel(SCRIPT);
@@ -78,7 +78,7 @@ async function runThrough(stream: boolean) {
   return { first, second };
 }
 
-test('all of them in one agent: a run that fails over, is limited, compacted, suspended and resumed', async () => {
+test('all ready-made lifecycles work in one agent: fallback, limits, compaction, suspension and resume', async () => {
   const { first, second } = await runThrough(false);
 
   expect(transcript(first.history).slice(0, 2)).toEqual([
@@ -92,12 +92,12 @@ test('all of them in one agent: a run that fails over, is limited, compacted, su
   expect(results.h).toMatch(/^!The call w\n\[… \d+ characters left out …\]\ns used up\.$/);
 });
 
-test('as a stream it gives the same', async () => {
+test('a stream gives the same result', async () => {
   const [run, streamed] = [await runThrough(false), await runThrough(true)];
   expect(streamed.second.history).toEqual(run.second.history);
 });
 
-test('one set of instances serves runs at once without a leak between them', async () => {
+test('concurrent runs can share the same lifecycle instances', async () => {
   const fallback = scriptedModel(() => calls(call('c', 'look'), call('d', 'look')));
   const lifecycle = all({ fallback });
   const results = await Promise.all(
@@ -117,7 +117,7 @@ test('one set of instances serves runs at once without a leak between them', asy
   }
 });
 
-test('shell hooks: a gate stands before anybody is asked, and after_tool sees the result before it is shortened', async () => {
+test('a shell hook gate runs before approval asks, and after_tool sees the result before it is shortened', async () => {
   const file = (name: string) => join(folder, name);
   writeFileSync(
     file('gate'),

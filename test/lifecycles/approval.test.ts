@@ -16,7 +16,7 @@ import { resultsIn } from '../support/agent/transcript.js';
 
 const call = (id: string, name: string, input: unknown = {}) => ({ id, name, input });
 
-/** An agent with the tools `pay`, `erase` and the reader `look`, and what they were called with. */
+/** Makes an agent with the tools `pay`, `erase` and the read-only `look`. Returns the agent and the calls of its tools. */
 function agentOf(script: readonly ScriptEntry[], lifecycle: readonly AgentLifecycle[], more: readonly Tool[] = []) {
   const ran: string[] = [];
   const tool = (name: string, readOnly?: boolean) =>
@@ -39,8 +39,8 @@ function agentOf(script: readonly ScriptEntry[], lifecycle: readonly AgentLifecy
 
 const overJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-describe('approval: which calls', () => {
-  test('those of the named tools, the others run', async () => {
+describe('approval: the calls that need approval', () => {
+  test('calls of the named tools need approval, and other calls run', async () => {
     const { agent, ran } = agentOf([calls(call('a', 'pay'), call('b', 'erase'))], [approval({ tools: ['pay'] })]);
 
     const { status, pending } = await agent.run('Go.');
@@ -49,7 +49,7 @@ describe('approval: which calls', () => {
     expect(pending).toMatchObject([{ id: 'a', name: 'pay', reason: '"pay" needs approval.', by: 'approval' }]);
   });
 
-  test('where nothing is said: all but own readers; the word of a tool from elsewhere does not count', async () => {
+  test('without options all calls need approval, except those of read-only tools without an origin', async () => {
     const stranger: Tool = {
       name: 'stranger',
       description: 'Says that it only reads.',
@@ -71,7 +71,7 @@ describe('approval: which calls', () => {
     expect(ran).toEqual(['look {}']);
   });
 
-  test('those where `when` says so, also with a reason of its own; beside `tools` either suffices', async () => {
+  test('calls need approval if `when` returns true or a reason, or if `tools` has their name', async () => {
     const when = ({ name, input }: { name: string; input: unknown }) => {
       const { amount = 0 } = input as { amount?: number };
       return name === 'pay' && amount > 10 ? `It pays ${amount} euro.` : false;
@@ -85,19 +85,19 @@ describe('approval: which calls', () => {
     expect(both.pending.map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
-  test('what becomes of the list that it was given changes nothing', async () => {
+  test('a later change of the `tools` array has no effect', async () => {
     const tools = ['pay'];
     const guard = approval({ tools });
     tools.length = 0;
     expect((await agentOf([calls(call('a', 'pay'))], [guard]).agent.run('Go.')).status).toBe('suspended');
   });
 
-  test('a call of a tool that does not exist asks nobody', async () => {
+  test('a call of an unknown tool needs no approval', async () => {
     const { agent } = agentOf([calls('missing'), 'Done.'], [approval()]);
     expect(resultsIn((await agent.run('Go.')).messages).call_1).toContain('There is no tool "missing"');
   });
 
-  test('it judges the final arguments, whatever the order of registration', async () => {
+  test('`ask` gets the final arguments with every order of registration', async () => {
     const seen: unknown[] = [];
     const ask = ({ input }: { input: unknown }) => {
       seen.push(input);
@@ -127,7 +127,7 @@ describe('approval: which calls', () => {
 describe('approval: resumed', () => {
   const script = [calls(call('a', 'pay'), call('b', 'erase'), call('c', 'look')), 'Done.'];
 
-  test('in another process: an approved call is made without being asked again, a denied one is an error result', async () => {
+  test('in another process, an approved call runs without another question and a denied call gets an error result', async () => {
     const { make, ran } = agentOf(script, [approval()]);
     const { history } = overJson(await make().run('Go.'));
 
@@ -138,7 +138,7 @@ describe('approval: resumed', () => {
     expect(resultsIn(after)).toEqual({ a: 'done', b: '!The call was denied: too risky', c: 'done' });
   });
 
-  test('in a session, opened again over its store', async () => {
+  test('in a session that is reopened from its store', async () => {
     const { make, ran } = agentOf(script, [approval()]);
     const first = await make().session({ id: 's' });
     expect((await first.run('Go.')).status).toBe('suspended');
@@ -150,7 +150,7 @@ describe('approval: resumed', () => {
     expect(ran).toEqual(['look {}', 'erase {}']);
   });
 
-  test('a later call of the same tool is asked about anew', async () => {
+  test('a later call of the same tool needs approval again', async () => {
     const twice = [calls(call('a', 'pay')), calls(call('b', 'pay')), 'Done.'];
     const { agent } = agentOf(twice, [approval()]);
     const { history } = await agent.run('Go.');
@@ -158,7 +158,7 @@ describe('approval: resumed', () => {
     expect([status, pending.map(({ id }) => id)]).toEqual(['suspended', ['b']]);
   });
 
-  test('an approval of one call is none of another that a forged history puts in its place', async () => {
+  test('an approval does not apply to a different call in a forged history', async () => {
     const { agent, ran } = agentOf(script, [approval()]);
     const messages: Message[] = [{ role: 'assistant', content: [{ type: 'tool-call', ...call('x', 'erase') }] }];
     await expect(agent.run('', { messages, resume: { a: 'approve' } })).rejects.toMatchObject({
@@ -168,10 +168,10 @@ describe('approval: resumed', () => {
   });
 });
 
-describe('approval: asked at once', () => {
+describe('approval: with `ask`', () => {
   const script = [calls(call('a', 'pay'), call('b', 'erase'), call('c', 'look')), 'Done.'];
 
-  test('each call of a turn gets its answer; no answer leaves it open', async () => {
+  test('each call of a turn gets its own answer, and a call without an answer is suspended', async () => {
     const answers: Record<string, ApprovalAnswer | undefined> = { pay: 'approve', erase: { deny: 'not today' } };
     const { agent, ran } = agentOf(script, [
       approval({ tools: ['pay', 'erase', 'look'], ask: ({ name }) => answers[name] }),
@@ -184,7 +184,7 @@ describe('approval: asked at once', () => {
     expect(resultsIn(history)).toEqual({ a: 'done', b: '!The call was denied: not today' });
   });
 
-  test('a resumed call that was approved does not ask; one that is denied gets the plain words', async () => {
+  test('`ask` is not called for a resumed call, and a denied call gets the default message', async () => {
     const asked: string[] = [];
     const later = agentOf(script, [approval({ ask: ({ id }) => void asked.push(id) })]);
     const { history } = await later.agent.run('Go.');
@@ -195,7 +195,7 @@ describe('approval: asked at once', () => {
     expect(resultsIn((await denying.agent.run('Go.')).messages).a).toBe('!The call was denied.');
   });
 
-  test('fails closed: a throw, a rejection and an answer that is none run nothing', async () => {
+  test('no tool runs if `ask` throws, rejects or returns an invalid answer', async () => {
     const wrong = [
       () => {
         throw new TypeError('boom');
@@ -215,7 +215,7 @@ describe('approval: asked at once', () => {
     expect(ran).toEqual([]);
   });
 
-  test('an abort ends the run while somebody is asked, and a late yes runs nothing', async () => {
+  test('an abort ends the run while `ask` is pending, and a late approval runs no tool', async () => {
     const door = gate();
     const ask = async () => {
       await door.pass();
@@ -234,10 +234,10 @@ describe('approval: asked at once', () => {
   });
 });
 
-describe('ask is called for one call after another', () => {
+describe('`ask` is called for one call after another', () => {
   const twice = [calls(call('c1', 'pay'), call('c2', 'pay')), 'done'];
 
-  /** Counts how many questions are open at once. */
+  /** Counts the pending calls of `ask`. */
   function asker() {
     const seen = { open: 0, most: 0, asked: [] as string[] };
     const ask = async (asked: { readonly id: string }): Promise<ApprovalAnswer> => {
@@ -252,7 +252,7 @@ describe('ask is called for one call after another', () => {
     return { seen, ask };
   }
 
-  test('also when the first question fails', async () => {
+  test('also if the first `ask` fails', async () => {
     const { seen, ask } = asker();
     const { agent, ran } = agentOf(twice, [approval({ ask })]);
 
@@ -262,7 +262,7 @@ describe('ask is called for one call after another', () => {
     expect(ran).toEqual(['pay {}']);
   });
 
-  test('unless askInParallel says otherwise', async () => {
+  test('unless `askInParallel` is true', async () => {
     const { seen, ask } = asker();
 
     await agentOf(twice, [approval({ ask, askInParallel: true })]).agent.run('go');
@@ -270,7 +270,7 @@ describe('ask is called for one call after another', () => {
     expect(seen.most).toBe(2);
   });
 
-  test('a run that is aborted meanwhile asks no more', async () => {
+  test('`ask` is not called again after the run is aborted', async () => {
     const asked: string[] = [];
     const stop = new AbortController();
     const ask = async ({ id }: { readonly id: string }): Promise<ApprovalAnswer> => {

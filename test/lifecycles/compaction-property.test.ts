@@ -9,7 +9,7 @@ import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const text = fc.string({ maxLength: 200 });
 
-/** A stretch of a conversation: a word of the user or the system, an answer, or a turn with calls and what was said after them. */
+/** A random piece of a conversation: a user or system message, an answer, or a turn with tool calls and later messages. */
 const stretch = fc.oneof(
   text.map((content): Message[] => [{ role: 'user', content }]),
   text.map((said): Message[] => [{ role: 'user', content: [{ type: 'text', text: said }] }]),
@@ -29,7 +29,7 @@ const stretch = fc.oneof(
         name: 'look',
         content,
       }));
-      // Results may stand in two messages, as after a resumption.
+      // Results may be in two messages, as after a resume.
       const messages: ToolMessage[] = [results.slice(0, split), results.slice(split)]
         .filter(({ length }) => length > 0)
         .map((content) => ({ role: 'tool', content }));
@@ -44,7 +44,7 @@ const limit = fc.oneof(
   fc.record({ maxTokens: fc.integer({ min: 1, max: 500 }) }),
 );
 
-/** Whether all of the first list stand in the second, in their order. */
+/** Returns true if the first array is a subsequence of the second. */
 function isSubsequence(part: readonly Message[], whole: readonly Message[]): boolean {
   let at = 0;
   for (const message of whole) if (message === part[at]) at += 1;
@@ -53,7 +53,7 @@ function isSubsequence(part: readonly Message[], whole: readonly Message[]): boo
 
 const isSummary = ({ content }: Message) => typeof content === 'string' && content.startsWith('[Summary');
 
-test('whatever the history, what stays is a valid conversation in its order, with the last words of the user', async () => {
+test('for random histories, the compacted messages are valid, in order, and have the last user message', async () => {
   let compacted = 0;
   await fc.assert(
     fc.asyncProperty(conversation, limit, fc.integer({ min: 1, max: 12 }), async (messages, most, keep) => {
@@ -80,7 +80,7 @@ test('whatever the history, what stays is a valid conversation in its order, wit
       }
       compacted += 1;
       expect(JSON.stringify(sent).length).toBeLessThan(JSON.stringify(messages).length + 100);
-      // What is summarised is a whole conversation in itself, and what stays follows on it.
+      // The summarised messages are a valid conversation, and the other messages follow them.
       expect(checkMessages(given)).toBeUndefined();
       expect(messages.slice(0, given.length)).toEqual(given);
       const added = sent.filter((message) => !messages.includes(message));

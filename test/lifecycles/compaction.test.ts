@@ -17,10 +17,10 @@ import { transcript } from '../support/agent/transcript.js';
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const MARK = '[Summary of the conversation so far]\n';
 
-/** Whether a request is for a summary. */
+/** Returns true if a request asks for a summary. */
 const isSummaryCall = ([first]: readonly Message[]) => first?.role === 'system' && first.content.includes('summary');
 
-/** A model that calls `echo` for so many turns, then answers; a request for a summary gets the next of `summaries`. */
+/** A model that calls `echo` for some turns and then answers. A summary request gets the next of `summaries`. */
 function worker(turns: number, ...summaries: readonly ScriptEntry[]) {
   let turn = 0;
   let written = 0;
@@ -45,7 +45,7 @@ function agentOf(model: AgentOptions['model'], options: CompactionOptions, more:
 const turn = (n: number) => [`assistant: call c${n} echo`, `tool: c${n}=${n}`];
 
 describe('compaction: in a run', () => {
-  test('a summary takes the place of all but the last messages, and stays', async () => {
+  test('a summary replaces all but the last messages for the remainder of the run', async () => {
     const { model, sent } = worker(5);
     const { agent } = agentOf(model, { maxMessages: 6, keep: 2 });
 
@@ -66,7 +66,7 @@ describe('compaction: in a run', () => {
     ]);
   });
 
-  test('the model is given what it is to summarise as a text, the summary before with it, and no tools', async () => {
+  test('the summary request has the messages and the previous summary as one text, and no tools', async () => {
     const { model, asked } = worker(5);
     const { agent } = agentOf(model, { maxMessages: 6, keep: 2 }, { instructions: 'Be brief.' });
     const { usage } = await agent.run('Count.');
@@ -82,11 +82,11 @@ describe('compaction: in a run', () => {
     );
     expect(second).toContain(`user: ${MARK}summary 1\n`);
     expect(asked().every(({ tools }) => tools.length === 0)).toBe(true);
-    // Six model calls of the run; the two summaries stand beside it.
+    // Six model calls of the run; the two summary calls do not count.
     expect(usage.totalTokens).toBe(6 * 15);
   });
 
-  test('what stands in the conversation cannot end it for the one who summarises, and long results are shortened', async () => {
+  test('a message cannot close the conversation tag of the summary request, and long results are shortened', async () => {
     const { model, asked } = worker(3);
     const tools = [toolOf('echo', () => `</conversation> ${'x'.repeat(5_000)}`)];
     await agentOf(model, { maxMessages: 4, keep: 1 }, { tools }).agent.run('Count.');
@@ -96,7 +96,7 @@ describe('compaction: in a run', () => {
     expect(text.length).toBeLessThan(5_000);
   });
 
-  test('system messages and the last message of the user stay word for word', async () => {
+  test('system messages and the last user message stay unchanged', async () => {
     const { model, sent } = worker(4);
     const { agent } = agentOf(model, { maxMessages: 6, keep: 2 });
     const earlier: Message[] = [
@@ -113,7 +113,7 @@ describe('compaction: in a run', () => {
     ]);
   });
 
-  test('a turn with several calls stays whole, also where it is longer than `keep`', async () => {
+  test('a turn with several calls stays whole, also if it is longer than `keep`', async () => {
     const batch = calls(
       { id: 'a', name: 'echo', input: { text: '1' } },
       { id: 'b', name: 'echo', input: { text: '2' } },
@@ -132,7 +132,7 @@ describe('compaction: in a run', () => {
     ]);
   });
 
-  test('another model, or a function, may write the summary; the function is given whole turns', async () => {
+  test('another model or a function can write the summary, and the function gets whole turns', async () => {
     const { model, asked } = worker(2);
     const cheap = scriptedModel('cheap');
     const { history } = await agentOf(model, { maxMessages: 4, keep: 2, model: cheap }).agent.run('Count.');
@@ -150,7 +150,7 @@ describe('compaction: in a run', () => {
 });
 
 describe('compaction: by tokens', () => {
-  test("counts as the run's last response says, and by characters what came after it", async () => {
+  test('adds an estimate of the later messages to the usage of the last response', async () => {
     const usage = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 10 } });
     const call = (id: string, text: string) => ({ calls: [{ id, name: 'echo', input: { text } }] });
     const script = [
@@ -168,7 +168,7 @@ describe('compaction: by tokens', () => {
       },
     });
 
-    // Before the third call: 80 + 10 by the response, and 40 for the result.
+    // Before the third call: 80 + 10 tokens of the response, and an estimate of 40 for the result.
     const { history } = await agent.run('a'.repeat(120));
 
     expect(summaries).toEqual([3]);
@@ -179,7 +179,7 @@ describe('compaction: by tokens', () => {
     ]);
   });
 
-  test('a response is counted once, and none where another hook has put another list in place of what it was for', async () => {
+  test('the usage of a response counts once, and not at all if another hook has replaced the messages', async () => {
     const runWith = async (limit: number, ...lifecycle: readonly AgentLifecycle[]) => {
       let summaries = 0;
       const summarize = () => {
@@ -211,7 +211,7 @@ describe('compaction: by tokens', () => {
     expect(await runWith(390, shorter)).toBe(0);
   });
 
-  test('what cannot be estimated is logged, and stays', async () => {
+  test('messages that cannot be estimated stay, and the error is logged', async () => {
     const { agent, logger } = agentOf(scriptedModel('Done.'), { maxTokens: 10 });
     const strange: Message[] = [
       { role: 'assistant', content: [{ type: 'tool-call', id: 'a', name: 'echo', input: { n: 1n } }] },
@@ -221,7 +221,7 @@ describe('compaction: by tokens', () => {
     expect(logger.lines).toEqual([expect.stringContaining('"compaction" failed in beforeModel')]);
   });
 
-  test('without a count by four characters a token, a thousand for a picture', async () => {
+  test('without usage, four characters count as one token and an image as a thousand tokens', async () => {
     const sizes = async (messages: readonly Message[]) => {
       let summaries = 0;
       const summarize = () => {
@@ -244,11 +244,11 @@ describe('compaction: by tokens', () => {
     expect(await sizes([{ role: 'user', content: 'x'.repeat(4_400) }, said('Yes.')])).toBe(1);
   });
 
-  test('where the characters of a language are more tokens than a quarter, the cut goes by the count as well', async () => {
+  test('the cut uses the measured tokens if they exceed the estimate', async () => {
     const asked: Message[] = [{ role: 'user', content: 'x'.repeat(40) }];
     const said = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] });
     const earlier = [...asked, ...Array.from({ length: 8 }, () => said('x'.repeat(40)))];
-    // Forty tokens a message where the characters say ten. By these alone, two messages would have to go, too few for it.
+    // Forty tokens per message, estimated as ten. By the estimate only two messages would go, too few for a summary.
     const usage = { inputTokens: 400, outputTokens: 10 };
     const model = scriptedModel([
       says('', { calls: [{ id: 'a', name: 'echo', input: { text: 'x' } }], usage }),
@@ -265,7 +265,7 @@ describe('compaction: by tokens', () => {
     ]);
   });
 
-  test('what cannot be made shorter is not summarised anew in each turn', async () => {
+  test('a conversation that cannot get shorter is not summarised in each turn', async () => {
     const { model, asked } = worker(12);
     const noUsage = {
       ...model,
@@ -281,14 +281,14 @@ describe('compaction: by tokens', () => {
   });
 });
 
-describe('compaction: where the summary fails', () => {
+describe('compaction: a failed summary', () => {
   test.each<[string, ScriptEntry]>([
     ['rejects', fails('no quota')],
     ['is empty', says(' \n')],
     ['is cut off', says('First, the user wanted', { finishReason: 'length' })],
     ['is withheld', says('First, the', { finishReason: 'content-filter' })],
-    ['is no response', responds({ content: [{ type: 'text' }] })],
-  ])('that %s: it is logged, nothing is lost, and the next turn tries again', async (_title, entry) => {
+    ['is an invalid response', responds({ content: [{ type: 'text' }] })],
+  ])('that %s is logged, the messages stay, and the next turn tries again', async (_title, entry) => {
     const { model, sent } = worker(4, entry);
     const { agent, logger } = agentOf(model, { maxMessages: 6, keep: 2 });
 
@@ -298,7 +298,7 @@ describe('compaction: where the summary fails', () => {
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: The .*conversation.* stays as it is\.$/)]);
   });
 
-  test('a function that throws, or gives no text, is no other', async () => {
+  test('a function that throws or returns no string has the same effect', async () => {
     for (const summarize of [
       () => {
         throw new TypeError('boom');
@@ -311,7 +311,7 @@ describe('compaction: where the summary fails', () => {
     }
   });
 
-  test('one that is longer than what it would take the place of is logged, and takes no place', async () => {
+  test('a summary that is longer than the messages is logged and discarded', async () => {
     const { model } = worker(4);
     const noUsage: AgentOptions['model'] = {
       id: 'm',
@@ -325,7 +325,7 @@ describe('compaction: where the summary fails', () => {
     );
   });
 
-  test('an abort reaches the summary, and ends the run as an abort', async () => {
+  test('an abort cancels the summary and ends the run with RunAbortedError', async () => {
     const { model, asked } = worker(3, hangs());
     const { agent, logger } = agentOf(model, { maxMessages: 4, keep: 2 });
     const abort = new AbortController();
@@ -341,7 +341,7 @@ describe('compaction: where the summary fails', () => {
 });
 
 describe('compaction: sessions', () => {
-  test('the stored session is the short one, also for another process, and its summary is known as one', async () => {
+  test('the session is stored with the summary, and another process recognises the summary', async () => {
     const store = new MemorySessionStore();
     const open = async (model: AgentOptions['model']) =>
       agentOf(model, { maxMessages: 6, keep: 2 }, { store }).agent.session({ id: 's' });
@@ -357,7 +357,7 @@ describe('compaction: sessions', () => {
     expect(sent()[0]).toEqual([`user: ${MARK}summary 1`, 'assistant: Done.', 'user: And now?']);
   });
 
-  test('what the last response of a session said counts in its next run', async () => {
+  test('the usage of the last response of a session counts in the next run', async () => {
     const summaries: string[][] = [];
     const summarize = (messages: readonly Message[]) => {
       summaries.push([...transcript(messages)]);
@@ -372,7 +372,7 @@ describe('compaction: sessions', () => {
     expect(summaries).toEqual([[`user: ${'x'.repeat(100)}`, 'assistant: One.']]);
   });
 
-  test('a conflict of two sessions stays one', async () => {
+  test('two sessions still conflict after a compaction', async () => {
     const store = new MemorySessionStore();
     const held = gate();
     const summarize = () => held.pass().then(() => 'short');
@@ -389,7 +389,7 @@ describe('compaction: sessions', () => {
     expect(await running).toBeInstanceOf(SessionConflictError);
   });
 
-  test('a suspended run goes on, and is compacted after its results', async () => {
+  test('a resumed run is compacted after its tool results', async () => {
     const { model } = worker(2);
     const lifecycle = [compaction({ maxMessages: 4, keep: 2 }), approval()];
     const agent = new Agent({ model, tools: [echo], lifecycle });

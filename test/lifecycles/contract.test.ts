@@ -12,12 +12,15 @@ import { assertLifecycle, scriptedModel } from '../../src/testing/testing.js';
 
 const retry = () => retryModelCalls({ initialDelayMs: 1 });
 
-/** Those that change nothing where there is nothing to do. */
+/** Lifecycles whose options make them change nothing. */
 const passive: readonly [string, () => AgentLifecycle][] = [
-  ['retry that need not', () => retryModelCalls({ maxRetries: 0 })],
-  ['limits that are far', () => limits({ modelCalls: 100, toolCalls: 100, tokens: 1e6, perTool: { trial_echo: 100 } })],
+  ['retry without retries', () => retryModelCalls({ maxRetries: 0 })],
+  [
+    'limits that are not reached',
+    () => limits({ modelCalls: 100, toolCalls: 100, tokens: 1e6, perTool: { trial_echo: 100 } }),
+  ],
   ['approval of other tools', () => approval({ tools: ['erase'] })],
-  ['compaction that is far', () => compaction({ maxTokens: 1e6 })],
+  ['compaction that is not reached', () => compaction({ maxTokens: 1e6 })],
   ['long results', () => truncateToolResults()],
 ];
 
@@ -44,6 +47,6 @@ test.each(active)('%s keeps the contract', async (_title, make) => {
   expect(await assertLifecycle(make, { runs: 20 })).toContain('concurrency');
 });
 
-test('one instance of each, one after the other, keeps it for a whole assertion', async () => {
+test('one instance of each lifecycle keeps the contract in a whole assertion', async () => {
   for (const [, make] of active) await assertLifecycle(make(), { runs: 20 });
 });

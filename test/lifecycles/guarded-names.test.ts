@@ -22,21 +22,21 @@ async function warningsOf(lifecycle: AgentLifecycle, given: { tools: readonly To
 const write = toolOf('write', () => '');
 const remote = toolOf('mcp__files__read', () => '');
 
-describe('a guard whose names match no tool', () => {
+describe('a configured tool name that matches no tool', () => {
   test.each([
     ['approval({ tools })', approval({ tools: ['wriet', 'write'] })],
     ['limits({ perTool })', limits({ perTool: { wriet: 1, write: 1 } })],
-  ])('%s warns once, with the nearest name', async (option, lifecycle) => {
+  ])('in %s is logged once, with the nearest tool name', async (option, lifecycle) => {
     expect(await warningsOf(lifecycle, { tools: [write] })).toEqual([
       `${option}: no tool is named "wriet"; did you mean "write"?`,
     ]);
   });
 
-  test('names of tools that a loader brings are known', async () => {
+  test('the names of tools from a loader are known', async () => {
     expect(await warningsOf(approval({ tools: ['write'] }), { tools: [], late: [write] })).toEqual([]);
   });
 
-  test('tools of a server that has none yet are not missed, those of one that has are', async () => {
+  test('a tool of an MCP server without tools is not reported, a tool of a server with tools is reported', async () => {
     const lifecycle = approval({ tools: ['mcp__files__raed', 'mcp__later__read', 'read'] });
 
     expect(await warningsOf(lifecycle, { tools: [remote] })).toEqual([
@@ -45,7 +45,7 @@ describe('a guard whose names match no tool', () => {
     ]);
   });
 
-  test('without names nothing is called for it', () => {
+  test('no hook is added if no names are configured', () => {
     expect(approval()).not.toHaveProperty('onInit');
     expect(approval()).not.toHaveProperty('beforeModel');
     expect(limits({ modelCalls: 1 })).not.toHaveProperty('onInit');

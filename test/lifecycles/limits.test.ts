@@ -17,7 +17,7 @@ function agentOf(script: readonly ScriptEntry[] | ScriptEntry, ...lifecycle: rea
 }
 
 describe('limits: the whole run', () => {
-  test('model calls: the call too many is not made, and the error says who ended it and keeps what was done', async () => {
+  test('the model call beyond the limit is not made, and the error has the source and the messages', async () => {
     const { agent, model } = agentOf(calls('echo', { text: 'x' }), limits({ modelCalls: 2 }));
 
     const error = (await rejectionOf(agent.run('Hello'))) as RejectedError;
@@ -32,7 +32,7 @@ describe('limits: the whole run', () => {
     ]);
   });
 
-  test('an answer that comes with the last call stands', async () => {
+  test('an answer from the last allowed model call is valid', async () => {
     const { agent } = agentOf(
       [calls('echo', { text: 'x' }), 'Done.'],
       limits({ modelCalls: 2, toolCalls: 1, tokens: 16 }),
@@ -40,7 +40,7 @@ describe('limits: the whole run', () => {
     expect((await agent.run('Hello')).text).toBe('Done.');
   });
 
-  test('model calls: repeated attempts count, and the turn ends where they are used up', async () => {
+  test('retries count as model calls, and the turn ends at the limit', async () => {
     const busy = fails({ message: 'busy', status: 503 });
     const { agent, model } = agentOf(() => busy, retryModelCalls({ maxRetries: 9 }), limits({ modelCalls: 3 }));
 
@@ -50,7 +50,7 @@ describe('limits: the whole run', () => {
     expect(model.requests).toHaveLength(3);
   });
 
-  test('tokens: the call after which they are used up is the last', async () => {
+  test('the model call that reaches the token limit is the last', async () => {
     const step = says('', { calls: [call('a')], usage: { inputTokens: 30, outputTokens: 20 } });
     const { agent, model } = agentOf(() => step, limits({ tokens: 100 }));
 
@@ -61,7 +61,7 @@ describe('limits: the whole run', () => {
     expect(model.requests).toHaveLength(2);
   });
 
-  test('tool calls: those within the budget finish, those beyond get an error result, and the run ends', async () => {
+  test('tool calls within the limit finish, calls beyond the limit get an error result, and the run ends', async () => {
     const { agent, model } = agentOf([calls(call('a'), call('b'), call('c')), 'never'], limits({ toolCalls: 2 }));
 
     const error = (await rejectionOf(agent.run('Hello'))) as RejectedError;
@@ -74,7 +74,7 @@ describe('limits: the whole run', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('onLimit is told which limit, and may answer', async () => {
+  test('`onLimit` gets the limit and may return an answer', async () => {
     const seen: LimitReached[] = [];
     const onLimit = (reached: LimitReached) => {
       seen.push(reached);
@@ -89,7 +89,7 @@ describe('limits: the whole run', () => {
     expect(decisions.at(-1)).toMatchObject({ type: 'respond', by: 'limits', point: 'beforeModel' });
   });
 
-  test('an onLimit that throws, or gives something else, blocks', async () => {
+  test('an `onLimit` that throws or returns an invalid action blocks the run', async () => {
     const boom = () => {
       throw new TypeError('boom');
     };
@@ -103,7 +103,7 @@ describe('limits: the whole run', () => {
 });
 
 describe('limits: one tool', () => {
-  test('a call too many gets an error result, others run, and the model goes on', async () => {
+  test('a call beyond the limit gets an error result, other tools run, and the run continues', async () => {
     const script = [calls(call('a', 'search'), call('b')), calls(call('c', 'search'), call('d')), 'Done.'];
     const { agent } = agentOf(script, limits({ perTool: { search: 1 } }));
 
@@ -116,14 +116,14 @@ describe('limits: one tool', () => {
     });
   });
 
-  test('names of the prototype are names like any other', async () => {
+  test('a tool may have the name of an Object.prototype member', async () => {
     const { agent } = agentOf([calls({ id: 'a', name: 'toString' }), 'Done.'], limits({ perTool: { search: 1 } }));
     expect(resultsIn((await agent.run('Hello')).messages).a).toContain('There is no tool "toString"');
   });
 });
 
-describe('limits: each run for itself', () => {
-  test('one instance on two agents, a hundred runs at once', async () => {
+describe('limits: each run is counted separately', () => {
+  test('one instance counts a hundred concurrent runs of two agents separately', async () => {
     const shared = limits({ modelCalls: 2, toolCalls: 2, perTool: { search: 1 } });
     const script = [calls(call('a', 'search'), call('b')), 'Done.'];
     const agents = [agentOf(script, shared).agent, agentOf(script, shared).agent];
@@ -133,7 +133,7 @@ describe('limits: each run for itself', () => {
     expect(results.every((result) => result?.text === 'Done.')).toBe(true);
   });
 
-  test('a resumed run counts anew', async () => {
+  test('a resumed run starts with zero', async () => {
     const { agent } = agentOf([calls(call('a')), 'Done.'], limits({ modelCalls: 1, toolCalls: 1 }), approval());
     const asked = await agent.run('Hello');
     expect(asked.status).toBe('suspended');
@@ -141,7 +141,7 @@ describe('limits: each run for itself', () => {
     expect(text).toBe('Done.');
   });
 
-  test('a call beyond the limit asks nobody', async () => {
+  test('a call beyond the limit is not passed to `ask`', async () => {
     const asked: string[] = [];
     const ask = ({ id }: { id: string }) => {
       asked.push(id);

@@ -7,7 +7,7 @@ import { scriptedModel } from '../../src/testing/testing.js';
 const { approval, compaction, fallbackModels, limits, retryModelCalls, truncateToolResults } = lifecycles;
 const model = scriptedModel('Hello.');
 
-/** Calls a factory as one does who has no types. */
+/** Calls a factory with options that the types do not allow. */
 const untyped = (factory: (options: never) => unknown, options: unknown) => () => factory(options as never);
 
 const wrong: readonly [string, () => unknown, string][] = [
@@ -31,7 +31,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['retries', untyped(retryModelCalls, { retries: 1 }), 'unknown option `retries`; did you mean `maxRetries`?'],
   ['options', untyped(retryModelCalls, 3), '`options` must be an object, got 3'],
   ['options', untyped(retryModelCalls, null), '`options` must be an object, got null'],
-  ['models', untyped(fallbackModels, []), '`models` must be an array of one model or more, got an array'],
+  ['models', untyped(fallbackModels, []), '`models` must be an array with at least one model, got an array'],
   ['models', untyped(fallbackModels, model), '`models` must be an array, got an object'],
   ['models[0]', untyped(fallbackModels, ['gpt']), '`models[0]` must be a model with `id` and `generate`, got "gpt"'],
   ['options', untyped(limits, {}), '`options` must have at least one of modelCalls, toolCalls, tokens, perTool'],
@@ -49,11 +49,11 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['when', untyped(approval, { when: ['pay'] }), '`when` must be a function, got an array'],
   ['ask', untyped(approval, { ask: {} }), '`ask` must be a function, got an object'],
   ['approve', untyped(approval, { approve: 1 }), 'unknown option `approve`; known are tools, when, ask'],
-  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be given, and not both'],
+  ['maxTokens', untyped(compaction, {}), '`maxTokens` or `maxMessages` must be set, and not both'],
   [
     'maxTokens',
     untyped(compaction, { maxTokens: 1, maxMessages: 1 }),
-    '`maxTokens` or `maxMessages` must be given, and not both',
+    '`maxTokens` or `maxMessages` must be set, and not both',
   ],
   [
     'maxTokens',
@@ -70,7 +70,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   [
     'model',
     untyped(compaction, { maxTokens: 1, model, summarize: String }),
-    '`model` and `summarize` exclude each other',
+    '`model` and `summarize` must not both be set',
   ],
   [
     'summarize',
@@ -80,7 +80,7 @@ const wrong: readonly [string, () => unknown, string][] = [
   ['maxChars', untyped(truncateToolResults, { maxChars: 0 }), '`maxChars` must be a whole number of 1 or more, got 0'],
 ];
 
-test.each(wrong)('%s is refused with what is wrong with it', (option, make, problem) => {
+test.each(wrong)('%s is refused with a message that describes the problem', (option, make, problem) => {
   let thrown: unknown;
   try {
     make();
@@ -101,14 +101,14 @@ const made: readonly AgentLifecycle[] = [
   approval(),
 ];
 
-test('each has its name and its place, between the shell hooks that redact (95) and those that judge (10), or beside them', () => {
+test('each lifecycle has its name and priority, in relation to the shell hooks that redact (95) and decide (10)', () => {
   expect(made.map(({ name, priority }) => `${priority} ${name}`)).toEqual([
     ...['96 truncate-tool-results', '40 fallback-models', '30 retry-model-calls', '20 limits', '15 compaction'],
     '5 approval',
   ]);
 });
 
-test('a spread changes the place', () => {
+test('a spread changes the priority', () => {
   const agent = new Agent({ model, lifecycle: [{ ...limits({ tokens: 1 }), name: 'budget', priority: 60 }] });
   expect(agent.status().lifecycles).toMatchObject([{ name: 'budget', priority: 60 }]);
 });

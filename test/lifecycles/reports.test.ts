@@ -6,7 +6,7 @@ import { keepingLogger } from '../support/agent/silent-logger.js';
 
 const soon = retryModelCalls({ initialDelayMs: 1, random: () => 0 });
 
-/** An agent whose first model call fails, and its log. */
+/** Makes an agent whose first model call fails. Returns the agent and its log lines. */
 function agentOf(lifecycle: AgentLifecycle) {
   const logger = keepingLogger();
   const agent = new Agent({
@@ -25,11 +25,11 @@ async function newsOf(agent: Agent): Promise<unknown[]> {
   return news;
 }
 
-describe('a diagnostic comes once', () => {
+describe('a diagnostic is reported once', () => {
   test.each<[string, AgentLifecycle, object]>([
     ['a retry', soon, { action: 'retry', model: 'scripted', delayMs: 0.5 }],
     ['a fallback', fallbackModels([scriptedModel(['other'])]), { action: 'fallback', model: 'scripted', delayMs: 0 }],
-  ])('%s is an event to who listens', async (_what, lifecycle, expected) => {
+  ])('%s is reported as an event if the event has a listener', async (_what, lifecycle, expected) => {
     const { agent, logger } = agentOf(lifecycle);
 
     expect(await newsOf(agent)).toMatchObject([
@@ -38,7 +38,7 @@ describe('a diagnostic comes once', () => {
     expect(logger.lines).toEqual([]);
   });
 
-  test('and a line in the log where nobody listens to that event', async () => {
+  test('it is logged if the event has no listener', async () => {
     const { agent, logger } = agentOf(soon);
     agent.on('run-end', () => {});
 
@@ -48,7 +48,7 @@ describe('a diagnostic comes once', () => {
     expect(String(logger.lines)).toContain('attempt 2 follows in');
   });
 
-  test('a listener of that event alone is enough', async () => {
+  test('a listener of that event type suffices', async () => {
     const { agent, logger } = agentOf(soon);
     const heard: string[] = [];
     agent.on('model-error', ({ action }) => void heard.push(action));
@@ -59,7 +59,7 @@ describe('a diagnostic comes once', () => {
   });
 });
 
-test('a compaction tells its beginning and its end, with the number of messages', async () => {
+test('a compaction emits a start and an end event with the number of messages', async () => {
   const short = compaction({ maxMessages: 4, keep: 2, summarize: () => 'Short.' });
   const messages = Array.from({ length: 6 }, (_, at) =>
     at % 2 === 0

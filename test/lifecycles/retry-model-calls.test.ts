@@ -17,7 +17,7 @@ function agentOf(script: readonly ScriptEntry[] | ScriptEntry, options?: RetryOp
 }
 
 describe('retryModelCalls', () => {
-  test('repeats a call that failed in a way that may pass, in the same turn', async () => {
+  test('repeats a call after a temporary failure, in the same turn', async () => {
     const { agent, model, logger } = agentOf([busy(), busy(), 'At last.'], { random: () => 1 });
 
     const { text, turns } = await agent.run('Hello');
@@ -30,7 +30,7 @@ describe('retryModelCalls', () => {
     expect(model.requests[2]?.messages).toEqual(model.requests[0]?.messages);
   });
 
-  test('rethrows the ModelError of the last attempt, and one that will not pass at once', async () => {
+  test('rethrows the ModelError of the last attempt, and a permanent failure at once', async () => {
     const often = agentOf([busy(), busy(), busy(), 'never'], {});
     expect(await rejectionOf(often.agent.run('Hello'))).toMatchObject({ code: 'ERR_MODEL_FAILED', status: 503 });
     expect(often.model.requests).toHaveLength(3);
@@ -42,7 +42,7 @@ describe('retryModelCalls', () => {
     expect(await rejectionOf(none.agent.run('Hello'))).toBeInstanceOf(ModelError);
   });
 
-  test('waits twice as long each time, up to a bound, between a half and the whole of it', async () => {
+  test('doubles the delay each time up to the maximum, and reduces it by up to half', async () => {
     const waits = async (random: number) => {
       const { agent, logger } = agentOf([...Array.from({ length: 4 }, () => busy()), 'At last.'], {
         ...{ maxRetries: 4, initialDelayMs: 100, maxDelayMs: 300 },
@@ -56,7 +56,7 @@ describe('retryModelCalls', () => {
     expect(await waits(0)).toEqual([50, 100, 150, 150]);
   });
 
-  test('waits as long as the provider asked, unless that is longer than it may', async () => {
+  test('waits as long as the provider asked, unless that exceeds the maximum delay', async () => {
     const { agent, logger } = agentOf([busy(1_234), busy(0), 'At last.']);
     await agent.run('Hello');
     expect(logger.lines).toEqual([expect.stringMatching(/in 1234 ms$/), expect.stringMatching(/in 0 ms$/)]);
@@ -65,7 +65,7 @@ describe('retryModelCalls', () => {
     expect(await rejectionOf(impatient.agent.run('Hello'))).toMatchObject({ retryAfterMs: 1_001 });
   });
 
-  test('retryOn decides in place of the hints', async () => {
+  test('`retryOn` replaces the default rule', async () => {
     const { agent } = agentOf([gone, 'At last.'], { retryOn: ({ status }) => status === 404 });
     expect((await agent.run('Hello')).text).toBe('At last.');
 
@@ -73,7 +73,7 @@ describe('retryModelCalls', () => {
     await expect(never.agent.run('Hello')).rejects.toBeInstanceOf(ModelError);
   });
 
-  test('an abort ends the wait, and no timer stays', async () => {
+  test('an abort ends the wait, and no timer is left', async () => {
     const clock = fakeClock();
     const { agent } = agentOf([busy(), 'never'], {}, clock);
     const abort = new AbortController();
@@ -95,13 +95,13 @@ describe('retryModelCalls', () => {
     const closing = agent.close();
 
     expect(await running).toMatchObject({ code: 'ERR_RUN_ABORTED' });
-    // What waits is the closing agent, which looks for its runs every 5 ms.
+    // The closing agent is waiting too, because it checks for its runs every 5 ms.
     clock.advance(5);
     await closing;
     expect(clock.pending()).toBe(0);
   });
 
-  test('a signal that a hook gave to the call ends the wait as well, with the error that it was for', async () => {
+  test('a signal that a hook set on the request ends the wait too, with the error of the model call', async () => {
     const clock = fakeClock();
     const { agent } = agentOf([busy(), 'never'], {}, clock);
     const own = new AbortController();
@@ -115,7 +115,7 @@ describe('retryModelCalls', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('a stream shows text of a failed attempt too: its deltas carry the attempt, and the result holds the last', async () => {
+  test('a stream has the text of a failed attempt, its deltas have the attempt, and the result has the last text', async () => {
     const { agent } = agentOf([streams(['Half an an'], busy()), says('A whole one.')]);
     const stream = agent.stream('Hello');
     const deltas: [number, string][] = [];
@@ -128,7 +128,7 @@ describe('retryModelCalls', () => {
     expect((await stream.result).text).toBe('A whole one.');
   });
 
-  test('a time-out of the model is worth another attempt', async () => {
+  test('retries a model call that timed out', async () => {
     const model = scriptedModel([hangs(), 'At last.']);
     const lifecycle = [retryModelCalls({ initialDelayMs: 1 })];
     const agent = new Agent({ model, lifecycle, timeouts: { modelMs: 5 }, logger: keepingLogger() });
@@ -136,7 +136,7 @@ describe('retryModelCalls', () => {
   });
 });
 
-test('what a hook inside of them throws is no failure of the model: nobody is asked again', async () => {
+test('an error of an inner hook is not retried and does not change the model', async () => {
   let asked = 0;
   const broken: AgentLifecycle = {
     priority: 1,
@@ -156,7 +156,7 @@ test('what a hook inside of them throws is no failure of the model: nobody is as
 describe('fallbackModels', () => {
   const named = (id: string, ...script: readonly ScriptEntry[]) => scriptedModel(script, { id });
 
-  test('asks the next model where one failed, and the first one again in the next call', async () => {
+  test('calls the next model after a failure, and the first model again in the next turn', async () => {
     const first = named('first', gone, 'From the first.');
     const second = named('second', gone);
     const third = named('third', 'From the third.');
@@ -166,8 +166,8 @@ describe('fallbackModels', () => {
     expect((await agent.run('Hello')).text).toBe('From the third.');
     expect((await agent.run('Hello')).text).toBe('From the first.');
     expect(logger.lines).toEqual([
-      'warn: Model "first" failed: no such model; model "second" is asked instead',
-      'warn: Model "second" failed: no such model; model "third" is asked instead',
+      'warn: Model "first" failed: no such model; calling model "second" instead',
+      'warn: Model "second" failed: no such model; calling model "third" instead',
     ]);
   });
 
@@ -180,7 +180,7 @@ describe('fallbackModels', () => {
     await expect(agent.run('Hello')).rejects.toMatchObject({ code: 'ERR_MODEL_FAILED', model: 'second' });
   });
 
-  test('stands outside of retries, in whatever order the two are given: each model is tried in full', async () => {
+  test('is outermost of retries with every order of registration, so that each model gets its retries', async () => {
     for (const order of [1, -1]) {
       const first = named('first', busy(), busy(), busy());
       const second = named('second', busy(), 'From the second.');
@@ -197,7 +197,7 @@ describe('fallbackModels', () => {
     }
   });
 
-  test('an abort asks nobody else', async () => {
+  test('calls no other model after an abort', async () => {
     const second = named('second', 'never');
     const agent = new Agent({ model: named('first', hangs()), lifecycle: [fallbackModels([second])] });
     const abort = new AbortController();

@@ -13,12 +13,12 @@ async function resultOf(output: unknown, lifecycle: readonly AgentLifecycle[]) {
 }
 
 describe('truncateToolResults', () => {
-  test('keeps the beginning and the end of a long text, and says how much is missing', async () => {
+  test('keeps the beginning and the end of a long text, and adds the number of omitted characters', async () => {
     const { messages } = await resultOf(`${'a'.repeat(50)}${'b'.repeat(50)}`, [truncateToolResults({ maxChars: 10 })]);
     expect(resultsIn(messages)).toEqual({ a: 'aaaaa\n[… 90 characters left out …]\nbbbbb' });
   });
 
-  test('leaves what is short enough alone: no decision is recorded', async () => {
+  test('does not change a short text and records no decision', async () => {
     const { messages, decisions } = await resultOf('a'.repeat(30_000), [truncateToolResults()]);
     expect(resultsIn(messages).a).toHaveLength(30_000);
     expect(decisions).toEqual([]);
@@ -29,7 +29,7 @@ describe('truncateToolResults', () => {
     );
   });
 
-  test('errors too; data beside the text, pictures and files stay', async () => {
+  test('also shortens error results, and keeps structured data, images and files', async () => {
     const picture = { type: 'image', image: 'x'.repeat(100), mediaType: 'image/png' } as const;
     const text = (length: number) => ({ type: 'text', text: 'x'.repeat(length) }) as const;
     const parts = toolResult({ content: [text(60), picture, text(20)], structured: { n: 1 }, isError: true });
@@ -47,7 +47,7 @@ describe('truncateToolResults', () => {
     ]);
   });
 
-  test('stands outside of what redacts, so that a secret is whole when it is looked for', async () => {
+  test('is outermost of hooks that redact, so that they see whole secrets', async () => {
     const redact: AgentLifecycle = {
       priority: 95,
       wrapToolCall: async (call, next) => {
@@ -62,12 +62,12 @@ describe('truncateToolResults', () => {
     expect(resultsIn(messages).a).toBe(`1234***x\n[… ${107 - 16} characters left out …]\n${'x'.repeat(8)}`);
   });
 
-  test('a suspended call passes', async () => {
+  test('does not change a suspended call', async () => {
     const suspend: AgentLifecycle = { wrapToolCall: () => HookAction.suspend('wait') };
     expect((await resultOf('x', [truncateToolResults(), suspend])).status).toBe('suspended');
   });
 
-  test('whatever the text, no character is cut in half, and no more than asked for is kept', () => {
+  test('never splits a character and never keeps more than the limit, for random texts', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(40), (text, maxChars) => {
         const short = shorten(text, maxChars);

@@ -295,6 +295,6 @@ test('a folder of the user in the workspace is refused: it would judge itself', 
 
   await expect(place.load({ userDir: join(place.workspaceDir, 'home') })).rejects.toMatchObject({
     code: 'ERR_OPTION_INVALID',
-    message: expect.stringMatching(/work in another folder \(`cwd`\), or .*`userDir`/),
+    message: expect.stringMatching(/use another `cwd`, or .*`userDir`/),
   });
 });

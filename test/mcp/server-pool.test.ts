@@ -11,8 +11,8 @@ import { call, connected, raw, temporaryFolder } from '../support/mcp/lab.js';
 const search = { name: 'search', inputSchema: { type: 'object' } };
 
 describe('several servers', () => {
-  test('S0-11.1: are connected at once, and answer in parallel', async () => {
-    // None of them answers before all of them have started.
+  test('S0-11.1: connects several servers in parallel, and calls them in parallel', async () => {
+    // No server answers before all three have started.
     const log = join(temporaryFolder(), 'log');
     const server = (says: string) => raw({ says, log, together: 3 });
     const { mcp } = await connected({ servers: { a: server('a'), b: server('b'), c: server('c') } });
@@ -23,7 +23,7 @@ describe('several servers', () => {
   });
 
   test.each([[{ a: 150, b: 0 }], [{ a: 0, b: 150 }]])(
-    'S0-11.2: S0-11.3: tools of one name have their names, and answer for themselves, whichever connects first: %j',
+    'S0-11.2: S0-11.3: gives tools of the same name different full names, whichever server connects first: %j',
     async (lateMs) => {
       const server = (name: 'a' | 'b') => raw({ says: name, tools: [search], lateMs: lateMs[name] });
       const { mcp } = await connected({ servers: { a: server('a'), b: server('b') } });
@@ -35,7 +35,7 @@ describe('several servers', () => {
     },
   );
 
-  test('S0-11.4: go on where one of them crashes', async () => {
+  test('S0-11.4: keeps servers working if another server crashes', async () => {
     const { mcp } = await connected({ servers: { a: raw(), b: raw({ says: 'b' }) }, reconnect: false });
     const held = call(mcp, 'mcp__b__echo');
 
@@ -46,7 +46,7 @@ describe('several servers', () => {
     expect(mcp.tools.find('echo')?.name).toBe('mcp__b__echo');
   });
 
-  test('S0-11.5: are listed with their states and tools, which change as they do', async () => {
+  test('S0-11.5: lists servers with their current states and tools', async () => {
     const servers = { good: raw(), failed: { command: 'nonexistent' }, lost: raw(), off: raw({}, { disabled: true }) };
     const { mcp } = await connected({ servers, reconnect: { initialMs: 60_000, maxMs: 60_000 } });
     const brief = () => mcp.status().map(({ name, state, toolCount }) => ({ name, state, toolCount }));
@@ -65,7 +65,7 @@ describe('several servers', () => {
   });
 });
 
-test('filesystem, memory and everything, over all three transports, in one run that uses a tool of each', async () => {
+test('one run uses tools of several real servers over all three transports', async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'shared'));
   writeFileSync(join(folder, 'shared', 'note.txt'), 'The tide turns at six.');

@@ -19,53 +19,65 @@ const openIds = (messages: readonly Message[]) => checkMessages(messages)?.open.
 describe('checkMessages', () => {
   test.each<[string, readonly Message[]]>([
     ['no message', []],
-    ['a text', [user]],
+    ['a single message', [user]],
     ['answered calls', [user, calling('a', 'b'), results('a', 'b'), user]],
     ['results in another order', [calling('a', 'b'), results('b', 'a')]],
     ['one id in two turns', [calling('a'), results('a'), calling('a'), results('a')]],
     ['a system message in the middle', [user, { role: 'system', content: 'x' }, user]],
     ['an assistant message without parts', [user, { role: 'assistant', content: [] }]],
     [
-      'a call that the provider ran',
+      'a call that the provider executed',
       [{ role: 'assistant', content: [{ ...call('a'), providerExecuted: true }, result('a')] }, user],
     ],
-    ['parts of unknown types of a model', [{ role: 'assistant', content: [{ type: 'video' } as never] }]],
-    ['pictures and files', [{ role: 'user', content: [{ type: 'image', image: new Uint8Array(1) }, file] }]],
-    ['results of text, parts and data', [calling('a', 'b'), { role: 'tool', content: [result('a'), parts('b')] }]],
-  ])('finds nothing open in %s', (_title, messages) => {
+    [
+      'an assistant message with a part of unknown type',
+      [{ role: 'assistant', content: [{ type: 'video' } as never] }],
+    ],
+    ['images and files', [{ role: 'user', content: [{ type: 'image', image: new Uint8Array(1) }, file] }]],
+    [
+      'results with a string, parts and data',
+      [calling('a', 'b'), { role: 'tool', content: [result('a'), parts('b')] }],
+    ],
+  ])('finds no open calls in %s', (_title, messages) => {
     expect(checkMessages(messages)).toBe(undefined);
   });
 
   test.each<[string, unknown]>([
     ['a text part without text', { role: 'user', content: [{ type: 'text' }] }],
     ['a text part whose text is a number', { role: 'user', content: [{ type: 'text', text: 5 }] }],
-    ['a picture without data', { role: 'user', content: [{ type: 'image' }] }],
-    ['a picture of another library', { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }],
-    ['bytes that went through JSON', { role: 'user', content: [{ type: 'image', image: { 0: 1 } }] }],
-    ['a file without data', { role: 'user', content: [{ type: 'file', mediaType: 'text/plain' }] }],
-    ['a call of a user', { role: 'user', content: [call('a')] }],
-    ['an answer that is a text', { role: 'assistant', content: 'x' }],
-    ['an answer whose text is none', { role: 'assistant', content: [{ type: 'text', text: null }] }],
-    ['a call without a name', { role: 'assistant', content: [{ type: 'tool-call', id: 'a', input: {} }] }],
-    ['a call without an id', { role: 'assistant', content: [{ type: 'tool-call', id: '', name: 'x', input: {} }] }],
-    ['system parts', { role: 'system', content: [{ type: 'text', text: 'x' }] }],
+    ['an image part without data', { role: 'user', content: [{ type: 'image' }] }],
+    [
+      'an image part in the form of another library',
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] },
+    ],
+    ['bytes serialized as a JSON object', { role: 'user', content: [{ type: 'image', image: { 0: 1 } }] }],
+    ['a file part without data', { role: 'user', content: [{ type: 'file', mediaType: 'text/plain' }] }],
+    ['a tool call in a user message', { role: 'user', content: [call('a')] }],
+    ['an assistant message with a string as content', { role: 'assistant', content: 'x' }],
+    ['a text part whose text is null', { role: 'assistant', content: [{ type: 'text', text: null }] }],
+    ['a tool call without a name', { role: 'assistant', content: [{ type: 'tool-call', id: 'a', input: {} }] }],
+    [
+      'a tool call without an id',
+      { role: 'assistant', content: [{ type: 'tool-call', id: '', name: 'x', input: {} }] },
+    ],
+    ['a system message with parts', { role: 'system', content: [{ type: 'text', text: 'x' }] }],
   ])('refuses %s', (_title, message) => {
-    expect(() => checkMessages([user, message as Message])).toThrow(/^Message 1 .* has no valid content: it takes/);
+    expect(() => checkMessages([user, message as Message])).toThrow(/^Message 1 .*: `content` must be /);
   });
 
   test.each<[string, unknown]>([
     ['without content', { type: 'tool-result', id: 'a', name: 'x' }],
-    ['of a number', { ...result('a'), content: 5 }],
-    ['of unknown parts', { ...result('a'), content: [{ type: 'resource' }] }],
+    ['whose content is a number', { ...result('a'), content: 5 }],
+    ['with parts of unknown types', { ...result('a'), content: [{ type: 'resource' }] }],
     ['that is a text part', { type: 'text', text: 'x', id: 'a' }],
     ['that is null', null],
   ])('refuses a result %s', (_title, given) => {
     expect(() => checkMessages([calling('a'), { role: 'tool', content: [given as ToolResultPart] }])).toThrow(
-      'Message 1 (tool) has no valid content: it takes an array of tool results.',
+      'Message 1 (tool): `content` must be an array of tool results.',
     );
   });
 
-  test('names the open calls of the last turn, with the results that are there', () => {
+  test('returns the open calls of the last turn and the existing results', () => {
     expect(checkMessages([user, calling('a', 'b', 'c'), results('b')])).toMatchObject({
       calls: [call('a'), call('b'), call('c')],
       results: [result('b')],
@@ -75,7 +87,7 @@ describe('checkMessages', () => {
     expect(openIds([calling('a'), results('a'), calling('b')])).toEqual(['b']);
   });
 
-  test('finds exactly the gap that was cut into a good conversation', () => {
+  test('finds the one result removed from a valid conversation', () => {
     const turn = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(turn, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(), (turns, at, which) => {
@@ -102,14 +114,14 @@ describe('checkAddition', () => {
     { role: 'system', content: 'x' },
     { role: 'assistant', content: [{ type: 'text', text: 'x' }] },
     { role: 'user', content: [{ type: 'image', image: 'https://example.com/a.png' }] },
-  ])('takes a message of role $role', (message) => {
+  ])('accepts a message of role $role', (message) => {
     expect(() => checkAddition(message)).not.toThrow();
   });
 
   test.each<[string, unknown]>([
-    ['results', results('a')],
-    ['calls', calling('a')],
-    ['a text', 'x'],
+    ['tool results', results('a')],
+    ['tool calls', calling('a')],
+    ['a string', 'x'],
     ['null', null],
     ['a message without content', { role: 'user' }],
     ['a text part without text', { role: 'user', content: [{ type: 'text', content: 'x' }] }],

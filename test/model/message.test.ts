@@ -7,16 +7,16 @@ const image = { type: 'image', image: 'x' } as const;
 
 describe('textOf', () => {
   test.each<[string, Message, string]>([
-    ['a text', { role: 'user', content: 'hi' }, 'hi'],
-    ['parts, joined', { role: 'user', content: [text('a'), image, text('b')] }, 'ab'],
+    ['a string', { role: 'user', content: 'hi' }, 'hi'],
+    ['text parts, joined', { role: 'user', content: [text('a'), image, text('b')] }, 'ab'],
     [
-      'an answer, without reasoning',
+      'an assistant message without its reasoning',
       { role: 'assistant', content: [{ type: 'reasoning', text: 'hm' }, text('a'), call] },
       'a',
     ],
-    ['no parts', { role: 'assistant', content: [] }, ''],
+    ['an empty array of parts', { role: 'assistant', content: [] }, ''],
     [
-      'results',
+      'tool results',
       {
         role: 'tool',
         content: [
@@ -27,7 +27,7 @@ describe('textOf', () => {
       '12',
     ],
     [
-      'an answer without what the provider found',
+      'an assistant message without results of the provider',
       { role: 'assistant', content: [{ type: 'tool-result', id: 'a', name: 'x', content: '1' }, text('a')] },
       'a',
     ],
@@ -37,13 +37,13 @@ describe('textOf', () => {
 });
 
 describe('toolCallsOf', () => {
-  test('gives the calls that are this side’s to run, in order', () => {
+  test('returns the calls that the provider did not execute, in order', () => {
     const content = [text('x'), call, { ...call, id: 'b', providerExecuted: true }, { ...call, id: 'c' }];
 
     expect(toolCallsOf({ role: 'assistant', content })).toEqual([call, { ...call, id: 'c' }]);
   });
 
-  test('gives none for what another role says', () => {
+  test('returns no calls for messages of other roles', () => {
     expect(toolCallsOf({ role: 'user', content: [call as never] })).toEqual([]);
     expect(toolCallsOf({ role: 'user', content: 'x' })).toEqual([]);
     expect(toolCallsOf({ role: 'tool', content: [] })).toEqual([]);

@@ -27,7 +27,7 @@ describe('a ModelError', () => {
     expect(new ModelError('m', cause)).toMatchObject({ retryable, cause, model: 'm', code: 'ERR_MODEL_FAILED' });
   });
 
-  test('keeps the status and the wait that it was told, where they are numbers', () => {
+  test('keeps `status` and `retryAfterMs` of its cause only if they are numbers', () => {
     expect(new ModelError('m', { status: 429, retryAfterMs: 5 })).toMatchObject({ status: 429, retryAfterMs: 5 });
     expect(new ModelError('m', { status: '429', retryAfterMs: '5' })).toMatchObject({
       status: undefined,
@@ -35,7 +35,7 @@ describe('a ModelError', () => {
     });
   });
 
-  test('has a name, and carries nothing before a run gives it its state', () => {
+  test('has a name, and no messages before the run attaches its state', () => {
     const error = new ModelError('m', new Error('down'));
 
     expect([error.name, error.message]).toEqual(['ModelError', 'Model "m" failed: down']);
@@ -44,20 +44,20 @@ describe('a ModelError', () => {
 
   test.each([
     ['an error', "new TypeError('down')"],
-    ['an error of several', "new AggregateError([new Error('down')])"],
-    ['an error that was sent', "({ name: 'TypeError', message: 'down', stack: 'TypeError: down' })"],
-  ])('says what %s of another realm says', (_title, code) => {
+    ['an aggregate error', "new AggregateError([new Error('down')])"],
+    ['a serialized error', "({ name: 'TypeError', message: 'down', stack: 'TypeError: down' })"],
+  ])('shows the message of %s from another realm', (_title, code) => {
     expect(new ModelError('m', runInNewContext(code)).message).toBe('Model "m" failed: down');
   });
 
   test.each<[object, string]>([
     [{ stack: 'LAMP', code: 3 }, '{"stack":"LAMP","code":3}'],
     [{ stack: 'x', name: 'NoSpace' }, 'NoSpace'],
-  ])('says what is in %j, which is no error for all its stack', (cause, text) => {
+  ])('describes %j, which has a stack but is not an error', (cause, text) => {
     expect(new ModelError('m', cause).message).toBe(`Model "m" failed: ${text}`);
   });
 
-  test('goes through JSON with its message, its code and what it carries', () => {
+  test('serializes to JSON with its message, code, usage and messages', () => {
     const cause = { status: 429, retryAfterMs: 5, headers: new Map() };
 
     expect(JSON.parse(JSON.stringify({ error: new ModelError('m', cause) }))).toEqual({
@@ -73,14 +73,14 @@ describe('a ModelError', () => {
 });
 
 describe('checkResponse', () => {
-  test('gives a good response back as it is', () => {
+  test('returns a valid response unchanged', () => {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const response: ModelResponse = { content: [{ type: 'text', text: '' }], finishReason: 'stop', usage };
 
     expect(checkResponse(response)).toBe(response);
   });
 
-  test('keeps what is no response on its error', () => {
+  test('keeps an invalid response on its error', () => {
     const response = { content: 'x' };
     let thrown: unknown;
     try {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { Usage } from '../../src/model/model.js';
 import { addUsage, type UsageSum } from '../../src/model/usage.js';
 
-const nothing = (): UsageSum => ({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
+const emptySum = (): UsageSum => ({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
 
-test('sums what there is, and has no optional count that nobody gave', () => {
-  const total = nothing();
+test('sums counts, and adds an optional count only if a usage has it', () => {
+  const total = emptySum();
   expect(total).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
 
   addUsage(total, { inputTokens: 1, outputTokens: 2, totalTokens: 3 });
@@ -23,12 +23,12 @@ test('sums what there is, and has no optional count that nobody gave', () => {
   });
 });
 
-test('any value for a count leaves a finite sum that never falls', () => {
+test('keeps the sum finite and never decreasing for any value of a count', () => {
   const value = fc.anything({ withBigInt: true });
   const usage = fc.record({ inputTokens: value, outputTokens: value, totalTokens: value, cachedInputTokens: value });
   fc.assert(
     fc.property(fc.array(usage), (usages) => {
-      const total = nothing();
+      const total = emptySum();
       let last = 0;
       for (const each of usages) {
         addUsage(total, each as Usage);

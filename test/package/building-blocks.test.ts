@@ -19,8 +19,8 @@ async function emptyFolder(): Promise<string> {
 const schema = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] };
 
 // covers: S0-G.2
-describe('each part can be used by itself', () => {
-  test('the registry and the runner of hooks', async () => {
+describe('each component can be used by itself:', () => {
+  test('the registry and the runner of shell hooks', async () => {
     const registry = new HookRegistry();
     registry.register({ event: 'before_tool', name: 'no', command: 'sh', args: ['-c', 'echo \'{"continue":false}\''] });
     const { runner } = shellHooks({ workspaceDir: await emptyFolder(), registry });
@@ -31,7 +31,7 @@ describe('each part can be used by itself', () => {
     expect(result).toMatchObject({ cancelled: true, cancelledBy: 'no' });
   });
 
-  test('the manager of extensions', async () => {
+  test('the extension packages', async () => {
     const extensions = manifests({ userDir: await emptyFolder(), workspaceDir: await emptyFolder() });
     onTestFinished(() => extensions.close?.());
 
@@ -40,7 +40,7 @@ describe('each part can be used by itself', () => {
     expect(extensions.enabledNames()).toEqual([]);
   });
 
-  test('the client of MCP', async () => {
+  test('the MCP client', async () => {
     const mcp = mcpServers({ servers: { gone: { command: 'no-such-program', args: [] } } });
     onTestFinished(() => mcp.close());
 
@@ -49,13 +49,13 @@ describe('each part can be used by itself', () => {
     expect(mcp.status()).toMatchObject([{ name: 'gone', tools: [] }]);
   });
 
-  test('the gate', async () => {
+  test('the trust gate', async () => {
     const gate = createTrustGate({ workspaceDir: await emptyFolder(), stateDir: await emptyFolder() });
 
     expect(await gate.store.list()).toEqual([]);
   });
 
-  test('the registry of skills', async () => {
+  test('the skill registry', async () => {
     const workspaceDir = await emptyFolder();
     const folder = join(workspaceDir, 'skills');
     await mkdir(join(folder, 'berth'), { recursive: true });
@@ -73,7 +73,7 @@ describe('each part can be used by itself', () => {
     expect(messages[2]).toMatchObject({ content: [{ content: expect.stringContaining('Take it.') }] });
   });
 
-  test('the parser of manifests', () => {
+  test('the manifest parser', () => {
     expect(parseManifest('{"name":"a","version":"1.0.0","description":"It is."}')).toMatchObject({
       content: { name: 'a', version: '1.0.0' },
     });
@@ -83,7 +83,7 @@ describe('each part can be used by itself', () => {
     expect(parseManifest('no')).toMatchObject({ problems: [{ path: '' }] });
   });
 
-  test('the wrapper of a tool', async () => {
+  test('wrapMcpTool', async () => {
     const seen: unknown[] = [];
     const look = wrapMcpTool(
       { name: 'look', description: 'Looks.', inputSchema: schema },
@@ -106,7 +106,7 @@ describe('each part can be used by itself', () => {
   });
 
   test.each([[null], [{ name: 'x', inputSchema: { type: 'nothing' } }], [{ inputSchema: schema }]])(
-    'the wrapper refuses %j',
+    'wrapMcpTool refuses %j',
     (definition) => {
       const wrap = () => wrapMcpTool(definition, { server: 'quay', call: async () => ({}) });
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-/** The bound of the bench (`bench/measure/footprint.ts`). A decision record says what the bytes buy before it is raised. */
+/** The same limit as in `bench/measure/footprint.ts`. Before raising it, justify the bytes in a decision record. */
 const MAX_BYTES = 28_000;
 const entry = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
 
@@ -27,7 +27,7 @@ async function bundle(options: BuildOptions) {
 
 type Bundle = Awaited<ReturnType<typeof bundle>>;
 
-/** The chunks that load with the entry: all but those behind an `import()`. */
+/** Returns the chunks that load with the entry point: all except those behind an `import()`. */
 function initialChunks({ outputs }: Bundle): string[] {
   const loaded = new Set(Object.keys(outputs).filter((path) => outputs[path]?.entryPoint?.endsWith('dist/index.js')));
   for (const path of loaded) {
@@ -36,25 +36,25 @@ function initialChunks({ outputs }: Bundle): string[] {
   return [...loaded];
 }
 
-test.each(['index', 'core'])('dist/%s.js is loaded without a shared chunk, since every file takes time', (name) => {
+test.each(['index', 'core'])('dist/%s.js imports no shared chunk, to keep loading fast', (name) => {
   const source = readFileSync(new URL(`../../dist/${name}.js`, import.meta.url), 'utf8');
   const imported = [...source.matchAll(/from "(\.[^"]+)"/g)].map(([, path]) => path);
 
   expect(new Set(imported)).toEqual(new Set(name === 'index' ? ['./core.js'] : []));
 });
 
-// esbuild fails by itself where something cannot be resolved for a platform; what is left external shows in the imports.
+// esbuild fails if an import cannot be resolved for a platform. External imports are listed in the result.
 test.each<[string, BuildOptions]>([
   ['browsers', { platform: 'browser' }],
   ['workers', { platform: 'neutral', mainFields: ['module', 'main'], conditions: ['workerd', 'worker', 'browser'] }],
-])('the core can be bundled for %s and imports nothing from Node', async (_platform, options) => {
+])('the core can be bundled for %s without imports from Node', async (_platform, options) => {
   const { outputs } = await bundle(options);
   const imports = Object.values(outputs).flatMap((output) => output.imports);
 
   expect(imports.filter(({ external }) => external)).toEqual([]);
 });
 
-test('the core with its dependencies does not outgrow what it takes now, minified and compressed', async () => {
+test('the core with its dependencies stays within its size limit when minified and compressed', async () => {
   const bundled = await bundle({ platform: 'browser' });
   const chunks = initialChunks(bundled);
   const texts = bundled.files.filter(({ path }) => chunks.some((chunk) => path.endsWith(chunk)));

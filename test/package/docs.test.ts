@@ -7,14 +7,14 @@ import { expect, test } from 'vitest';
 
 const options = fileURLToPath(new URL('../../typedoc.json', import.meta.url));
 
-/** The warnings of the package's own typedoc options over a made-up module. */
+/** Returns the number of warnings that typedoc gives for a source text with the options of the package. */
 async function warningsFor(source: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-docs-'));
   try {
     writeFileSync(join(folder, 'planted.ts'), source);
     writeFileSync(join(folder, 'tsconfig.json'), '{ "compilerOptions": { "types": [] }, "files": ["planted.ts"] }');
     const given = { options, tsconfig: join(folder, 'tsconfig.json'), entryPoints: [join(folder, 'planted.ts')] };
-    // The exceptions are modules of the package, which is not here.
+    // Resets the exceptions, because they name modules of the package.
     const app = await Application.bootstrap({ ...given, intentionallyNotExported: [], logLevel: 'None' }, [
       new TypeDocReader(),
       new TSConfigReader(),
@@ -27,7 +27,7 @@ async function warningsFor(source: string): Promise<number> {
   }
 }
 
-test('S4-NFR3.AC, S4-NFR3.1: an export without a comment is a warning, which fails the docs', async () => {
+test('S4-NFR3.AC, S4-NFR3.1: an export without a doc comment gives a warning, which fails `npm run docs`', async () => {
   expect(await warningsFor('/** Doubles. */\nexport const double = (x: number): number => x * 2;\n')).toBe(0);
   expect(await warningsFor('export const double = (x: number): number => x * 2;\n')).toBe(1);
 });

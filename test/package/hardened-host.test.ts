@@ -10,21 +10,21 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const urlOf = (file: string) => new URL(`../../dist/${file}`, import.meta.url).href;
 
-/** What a program says in a Node that makes no code of texts, as hardened hosts run it. */
+/** Runs a program in a Node that forbids `eval`, as hardened hosts do. Returns its output. */
 function output(name: string, text: string): string {
   writeFileSync(join(folder, name), text);
   const args = ['--disallow-code-generation-from-strings', name];
   return execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
 }
 
-test('every entry loads where no code may be made of a text', () => {
+test('every entry point loads in a Node without `eval`', () => {
   const urls = readEntries().flatMap(({ name }) => [urlOf(`${name}.js`), urlOf(`${name}.cjs`)]);
   const text = `for (const url of ${JSON.stringify(urls)}) await import(url); console.log('loaded');`;
 
   expect(output('entries.mjs', text)).toBe('loaded\n');
 });
 
-test('and so does a plugin', () => {
+test('a plugin loads in a Node without `eval`', () => {
   writeFileSync(join(folder, 'plugin.mjs'), "export default { name: 'a' };\n");
   const text = `
     import { loadPlugins, loadPluginConfig } from ${JSON.stringify(urlOf('plugins.js'))};
@@ -34,19 +34,22 @@ test('and so does a plugin', () => {
   expect(output('main.mjs', text)).toBe("[ 'a' ]\n");
 });
 
-test.each(['plugins.js', 'plugins.cjs'])('and so does one of a workspace, whose imports are told: %s', (file) => {
-  writeFileSync(join(folder, 'keelson.plugins.mjs'), "import './part.mjs'; export default [];\n");
-  writeFileSync(join(folder, 'part.mjs'), '');
-  writeFileSync(join(folder, 'other.mjs'), '');
-  const text = `
+test.each(['plugins.js', 'plugins.cjs'])(
+  'a workspace plugin loads in a Node without `eval`, with its imports listed: %s',
+  (file) => {
+    writeFileSync(join(folder, 'keelson.plugins.mjs'), "import './part.mjs'; export default [];\n");
+    writeFileSync(join(folder, 'part.mjs'), '');
+    writeFileSync(join(folder, 'other.mjs'), '');
+    const text = `
     import * as plugins from ${JSON.stringify(urlOf(file))};
     const gate = { authorize: async ({ files }) => (console.log(files.join()), { allowed: true }) };
     await plugins.loadPluginConfig({ gate, env: {}, importModule: (path) => import(path) });`;
 
-  expect(output('found.mjs', text)).toBe('keelson.plugins.mjs,part.mjs\n');
-});
+    expect(output('found.mjs', text)).toBe('keelson.plugins.mjs,part.mjs\n');
+  },
+);
 
-test('arguments pass a plugin where the host has frozen what every object inherits', () => {
+test('a plugin gets its arguments unchanged if Object.prototype is frozen', () => {
   const text = `
     import { createHookManager } from ${JSON.stringify(urlOf('plugins.js'))};
     Object.freeze(Object.prototype);

@@ -9,8 +9,8 @@ function readJson(path: string) {
   return JSON.parse(readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'));
 }
 
-describe('the list of entries is the same', () => {
-  test('in the exports map, with types for ESM and CommonJS', () => {
+describe('the list of entry points is the same in tsconfig.json and', () => {
+  test('in the exports of package.json, with types for ESM and CommonJS', () => {
     const expected = entries.map(({ name, specifier }) => [
       specifier.replace('keelson', '.'),
       {
@@ -25,22 +25,22 @@ describe('the list of entries is the same', () => {
     });
   });
 
-  test('in what is documented', () => {
+  test('in typedoc.json', () => {
     expect(readJson('typedoc.json').entryPoints).toEqual(entries.map(({ source }) => source));
   });
 });
 
-describe('the public surface is the one in test/package/api (`npm run api` writes it anew)', () => {
+describe('the public API equals the reports in test/package/api (`npm run api` updates them):', () => {
   const reports = apiReports();
 
   // covers: S4-NFR2.3
-  test.each(entries)('of $specifier', ({ name }) => {
+  test.each(entries)('$specifier', ({ name }) => {
     expect(reports.get(name)).toBe(committedReport(name));
   });
 });
 
-describe('every error class of an entry is exported as a value', () => {
-  test.each(entries)('of $specifier', async ({ name, source }) => {
+describe('every error class in the API is exported as a value:', () => {
+  test.each(entries)('$specifier', async ({ name, source }) => {
     const [exported = ''] = committedReport(name).split('## Referred to');
     const classes = [...exported.matchAll(/^class (\w+Error) /gm)].map(([, error = '']) => error);
     const module = await import(new URL(`../../${source}`, import.meta.url).href);
@@ -48,14 +48,14 @@ describe('every error class of an entry is exported as a value', () => {
     expect(classes.filter((error) => typeof module[error] !== 'function')).toEqual([]);
   });
 
-  test('so the root lets `instanceof` tell a wrong option apart', async () => {
+  test('a caller can recognise an option error with `instanceof`', async () => {
     const { Agent, OptionInvalidError } = await import('keelson');
 
     expect(() => new Agent({ model: {} as never })).toThrow(OptionInvalidError);
   });
 });
 
-test('S4-VER: the one check has every stage, and ends with the tests', () => {
+test('S4-VER: `npm run check` has every stage, and ends with the tests', () => {
   const stages = readJson('package.json').scripts.check.split(' && ');
 
   expect(stages).toEqual([

@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const stripsTypes = 'typescript' in process.features && Boolean(process.features.typescript);
 
-/** A project with the build of this package, its dependencies and these others. */
+/** Creates a project with the build of this package, its dependencies and the given packages. */
 function projectWith(name: string, ...packages: readonly string[]): string {
   const project = join(folder, name);
   mkdirSync(join(project, 'node_modules/keelson'), { recursive: true });
@@ -58,44 +58,50 @@ function run(project: string, form: keyof typeof runs, config = 'my-app.plugins.
   return JSON.parse(execFileSync(process.execPath, [file, config], { cwd: project, encoding: 'utf8' }));
 }
 
-describe.each(['import', 'require'] as const)('S3-1.3: plugins in TypeScript, from the build by %s', (form) => {
-  test('load, by the runtime itself or through jiti', () => {
-    expect(run(projectWith(`with-jiti-${form}`, 'jiti'), form)).toEqual({
-      outcome: 'Ahoy, sailor',
-      plugins: ['greeter', 'plain'],
-    });
-  });
-
-  test.skipIf(stripsTypes)('without either, the error says the three ways out', () => {
-    const { outcome, plugins } = run(projectWith(`without-${form}`), form);
-
-    expect(plugins).toEqual([]);
-    expect(outcome).toContain('my-app.plugins.ts is TypeScript');
-    for (const way of ['Node 22.18', 'npm install jiti', '.mjs']) expect(outcome).toContain(way);
-  });
-
-  test.each([
-    ['imports', "import './plain.mjs';"],
-    ['awaits', 'await Promise.resolve();'],
-  ])(
-    'load where the package says CommonJS through jiti; without it, the error says the three ways out: one that %s',
-    (does, first) => {
-      const outcomes = [['jiti'], []].map((packages) => {
-        const project = projectWith(`commonjs-${does}-${form}-${packages}`, ...packages);
-        writeFileSync(join(project, 'package.json'), '{"private":true,"type":"commonjs"}');
-        writeFileSync(join(project, 'my-app.plugins.js'), `${first}\nexport default [{ path: 'plain.mjs' }];\n`);
-        return run(project, form, 'my-app.plugins.js');
+describe.each(['import', 'require'] as const)(
+  'S3-1.3: plugins in TypeScript, with the package loaded by %s',
+  (form) => {
+    test('are loaded by the runtime or by jiti', () => {
+      expect(run(projectWith(`with-jiti-${form}`, 'jiti'), form)).toEqual({
+        outcome: 'Ahoy, sailor',
+        plugins: ['greeter', 'plain'],
       });
+    });
 
-      expect(outcomes).toEqual([
-        { outcome: 'sailor', plugins: ['plain'] },
-        {
-          outcome: expect.stringContaining('my-app.plugins.js is an ES module'),
-          plugins: [],
-          error: expect.anything(),
-        },
-      ]);
-      for (const way of ['.mjs', '"type": "module"', 'npm install jiti']) expect(outcomes[1].outcome).toContain(way);
-    },
-  );
-});
+    test.skipIf(stripsTypes)(
+      'without support of the runtime and without jiti give an error with three solutions',
+      () => {
+        const { outcome, plugins } = run(projectWith(`without-${form}`), form);
+
+        expect(plugins).toEqual([]);
+        expect(outcome).toContain('my-app.plugins.ts is TypeScript');
+        for (const way of ['Node 22.18', 'npm install jiti', '.mjs']) expect(outcome).toContain(way);
+      },
+    );
+
+    test.each([
+      ['imports', "import './plain.mjs';"],
+      ['awaits', 'await Promise.resolve();'],
+    ])(
+      'in a CommonJS package are loaded by jiti, and without it give an error with three solutions: a module that %s',
+      (does, first) => {
+        const outcomes = [['jiti'], []].map((packages) => {
+          const project = projectWith(`commonjs-${does}-${form}-${packages}`, ...packages);
+          writeFileSync(join(project, 'package.json'), '{"private":true,"type":"commonjs"}');
+          writeFileSync(join(project, 'my-app.plugins.js'), `${first}\nexport default [{ path: 'plain.mjs' }];\n`);
+          return run(project, form, 'my-app.plugins.js');
+        });
+
+        expect(outcomes).toEqual([
+          { outcome: 'sailor', plugins: ['plain'] },
+          {
+            outcome: expect.stringContaining('my-app.plugins.js is an ES module'),
+            plugins: [],
+            error: expect.anything(),
+          },
+        ]);
+        for (const way of ['.mjs', '"type": "module"', 'npm install jiti']) expect(outcomes[1].outcome).toContain(way);
+      },
+    );
+  },
+);

@@ -35,20 +35,21 @@ function node(...args: string[]): string {
   return execFileSync(process.execPath, args, { cwd: project, encoding: 'utf8' });
 }
 
-/** Makes a client that the project did not install available, as if it had. */
+/** Links a package of this repository into the project, as if the project had installed it. */
 function link(name: string): void {
   const path = join(project, 'node_modules', name);
   mkdirSync(join(path, '..'), { recursive: true });
   if (!existsSync(path)) symlinkSync(join(modules, name), path);
 }
 
-test('the tarball holds the build and the few files beside it', () => {
+test('the tarball holds the build, the docs, the examples, and the few files beside them', () => {
   const files = readdirSync(join(project, 'node_modules/keelson')).sort();
 
-  expect(files).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'docs', 'package.json']);
+  const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+  expect(files).toEqual([...pages, 'bench', 'dist', 'docs', 'examples', 'package.json']);
 });
 
-test('an empty project that installs it gets it and its six dependencies', () => {
+test('installing the tarball installs the package and its six dependencies', () => {
   const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
 
   expect(installed.sort()).toEqual([
@@ -62,7 +63,7 @@ test('an empty project that installs it gets it and its six dependencies', () =>
   ]);
 });
 
-test.each(withoutPeers)('%s gives the same names by import and by require, without any optional package', (name) => {
+test.each(withoutPeers)('%s exports the same names to import and require, without any optional package', (name) => {
   const imported = node('--input-type=module', '-e', `console.log(Object.keys(await import('${name}')).sort().join())`);
   const required = node('-e', `console.log(Object.keys(require('${name}')).sort().join())`);
 
@@ -70,17 +71,17 @@ test.each(withoutPeers)('%s gives the same names by import and by require, witho
   expect(required).toBe(imported);
 });
 
-test('every entry can be required where CommonJS cannot require ESM, as in Jest', () => {
+test('every entry point can be required where CommonJS cannot load ESM, as in Jest', () => {
   const script = 'for (const name of process.argv.slice(1)) require(name);';
 
   node('--no-experimental-require-module', '-e', script, ...withoutPeers);
 });
 
-test('an agent runs one tool round from the tarball, by import and by require', () => {
+test('an agent from the tarball runs one tool round, with import and with require', () => {
   const smoke = fileURLToPath(new URL('../compat/smoke.mjs', import.meta.url));
   copyFileSync(smoke, join(project, 'smoke.mjs'));
   const text = readFileSync(smoke, 'utf8');
-  // Top-level await is ESM's: the rest is wrapped for require.
+  // CommonJS has no top-level await, so the code is wrapped in a function.
   writeFileSync(
     join(project, 'smoke.cjs'),
     `(async () => {\n${text.replace(/^import (.*) from (.*);$/gm, 'const $1 = require($2);')}\n})();`,
@@ -90,7 +91,7 @@ test('an agent runs one tool round from the tarball, by import and by require', 
   expect(node('smoke.cjs')).toBe('one tool round works\n');
 });
 
-test('an error of the copy for require is one of the classes of the copy for import, and the other way round', () => {
+test('`instanceof` works between the copies of the package for import and for require', () => {
   const text = `
     import { createRequire } from 'node:module';
     import * as imported from 'keelson';
@@ -107,7 +108,7 @@ test('an error of the copy for require is one of the classes of the copy for imp
 });
 
 test.each([false, true])(
-  'so it is in a bundle of both, where errors keep their names (minified: %s)',
+  '`instanceof` works in a bundle of both copies, and errors keep their names (minified: %s)',
   async (minify) => {
     const text = `
     import * as imported from 'keelson';
@@ -137,7 +138,7 @@ test.each([false, true])(
   },
 );
 
-test('an extension of the copy for require has the last word in a registry of the copy for import', () => {
+test('shortCircuit of the copy for require works in a registry of the copy for import', () => {
   const text = `
     import { createRequire } from 'node:module';
     import { Agent } from 'keelson';
@@ -153,7 +154,7 @@ test('an extension of the copy for require has the last word in a registry of th
   expect(node('extension.mjs')).toBe('Not here.\n');
 });
 
-test('types need no package that their entry does without, also where the compiler checks every import', () => {
+test('the types of an entry point need no optional packages, even if the compiler checks every import', () => {
   link('@types/node');
   const strict = { strict: true, noUncheckedSideEffectImports: true };
   const compilerOptions = { ...strict, module: 'nodenext', target: 'es2022', lib: ['es2022'], types: ['node'] };
@@ -164,7 +165,7 @@ test('types need no package that their entry does without, also where the compil
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'alone.json');
 });
 
-test('an extension and its parts fit, by their types too, between the declarations for require and for import', () => {
+test('the types of the copies for import and for require are compatible', () => {
   link('@types/node');
   const names = ['AgentLifecycle', 'Tool', 'Model', 'LifecycleLoader', 'SessionStore', 'RunContext', 'RunError'];
   const required = "with { 'resolution-mode': 'require' }";
@@ -182,20 +183,20 @@ test('an extension and its parts fit, by their types too, between the declaratio
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', '-p', 'fit.json');
 });
 
-test.each(specifiers)('%s loads by import and by require', (name) => {
+test.each(specifiers)('%s loads with import and with require', (name) => {
   peers.forEach(link);
 
   node('--input-type=module', '-e', `await import('${name}')`);
   node('-e', `require('${name}')`);
 });
 
-test('the types of every entry resolve from ESM and from CommonJS, and are sound', () => {
+test('the types of every entry point resolve from ESM and from CommonJS, and match the exported values', () => {
   peers.forEach(link);
   link('@types/node');
   const names = specifiers.map((name, index) => `import * as m${index} from '${name}';`).join('\n');
   const script = `Promise.all(process.argv.slice(1).map((name) => import(name))).then((all) => console.log(JSON.stringify(all.map(Object.keys))))`;
   const values: string[][] = JSON.parse(node('-e', script, ...specifiers));
-  // What is a class for the compiler has to be there when the program runs.
+  // Each value in the types must be exported at run time.
   const checks = values.map((keys, index) => {
     const union = keys.map((key) => `'${key}'`).join(' | ');
     return `export const v${index}: [keyof typeof m${index}, ${union}] extends [${union}, keyof typeof m${index}] ? true : Exclude<keyof typeof m${index}, ${union}> = true;`;
@@ -204,11 +205,11 @@ test('the types of every entry resolve from ESM and from CommonJS, and are sound
   for (const ending of ['mts', 'cts']) writeFileSync(join(project, `all.${ending}`), text);
   const language = ['--strict', '--target', 'es2022', '--lib', 'es2023,esnext.disposable,dom', '--types', 'node'];
 
-  // Not `skipLibCheck`: our own declarations have to be right too.
+  // Without `skipLibCheck`, because our own declarations must be checked too.
   node(join(modules, 'typescript/bin/tsc'), '--noEmit', ...language, '--module', 'nodenext', 'all.mts', 'all.cts');
 });
 
-test('the types of the core ask for no library but that of ES2022 and of browsers', () => {
+test('the types of the core need only the libraries of ES2022 and of browsers', () => {
   const compilerOptions = { strict: true, module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] };
   writeFileSync(join(project, 'core.json'), JSON.stringify({ compilerOptions, files: ['core.mts'] }));
   writeFileSync(join(project, 'core.mts'), "import { Agent } from 'keelson';\nexport const make = Agent;\n");

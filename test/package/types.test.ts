@@ -27,14 +27,14 @@ afterAll(() => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** Makes a package of this repository one of the project's. */
+/** Links a package of this repository into the project. */
 function link(name: string): void {
   const path = join(project, 'node_modules', name);
   mkdirSync(join(path, '..'), { recursive: true });
   symlinkSync(join(modules, name), path);
 }
 
-/** The errors that the compiler finds in the three files and in every declaration that they import. */
+/** Returns the compiler errors in the three files and in every declaration file that they import. */
 function errorsOf(compiler: string): string[] {
   const compilerOptions = {
     ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
@@ -54,17 +54,18 @@ function versionOf(compiler: string): string {
   return JSON.parse(readFileSync(join(modules, compiler, 'package.json'), 'utf8')).version;
 }
 
-// Zod's declarations use `NoInfer`, so that 5.4 is the oldest compiler that takes them without `skipLibCheck`.
+// TypeScript 5.4 is the oldest version that accepts Zod's declarations without `skipLibCheck`, because they use
+// `NoInfer`.
 describe.each([
   ['typescript-oldest', '5.4.5'],
   ['typescript', '5.9.3'],
 ])('the packed declarations, compiled by %s %s', (compiler, version) => {
-  test('are sound in every entry, and every claim about the types of runs holds', () => {
+  test('every entry point compiles without errors, and every claim about the types of runs holds', () => {
     const errors = errorsOf(compiler);
 
     expect(versionOf(compiler)).toBe(version);
     expect(errors.filter((error) => !error.startsWith('broken.mts'))).toEqual([]);
-    // The same claims with one expected error left unexpected.
+    // broken.mts repeats the claims, with one expected error that is not marked as expected.
     expect(errors).toHaveLength(1);
   });
 });

@@ -124,7 +124,7 @@ describe('entries', () => {
     [{ path: 'a.mjs', options: 'x' }, '`options`'],
     [{ path: 'a.mjs', format: 'esm' }, '`format`'],
     [{ path: 'none.mjs' }, 'there is no such file'],
-    [{ path: '.' }, 'it is a folder'],
+    [{ path: '.' }, 'it is a directory without `exports`'],
     [{ path: 'file:///a%2Fb.mjs' }, 'must not include encoded'],
     [{ path: 'a.mjs', required: 'yes' }, '`required`'],
     [{ path: 'file://host:x/a.mjs' }, 'there is no such file'],

@@ -58,6 +58,78 @@ describe('a default export that is a factory', () => {
   });
 });
 
+describe('a default export that is a class', () => {
+  const body = `
+    name = 'made';
+    mark = '!';
+    constructor(options) { this.options = options; }
+    beforeMessage(message) { return message + this.mark + this.options?.n; }`;
+
+  test.each([
+    ['itself', `export default class Audit {${body}}`],
+    ['as an expression', `export default class {${body}}`],
+    ['of which it is an instance', `class Audit {${body}} export default new Audit({ n: 1 });`],
+    ['that a factory makes', `class Audit {${body}} export default (options) => new Audit(options);`],
+    ['that extends another', `class Base {${body}} export default class extends Base {}`],
+    [
+      'with its hooks apart',
+      `export default class { name = 'made'; constructor({ n }) { this.hooks = { beforeMessage: (m) => m + '!' + n }; } }`,
+    ],
+    [
+      'that was compiled to a function',
+      `function Audit(options) { this.name = 'made'; this.options = options; }
+       Audit.prototype.beforeMessage = function (message) { return message + '!' + this.options.n; };
+       export default Audit;`,
+    ],
+    ['whose text names something of opencode', `// tool: 'tool.execute.before'\nexport default class {${body}}`],
+  ])('%s is made with the options of its entry, and its methods are hooks', async (_title, text) => {
+    const config = [{ path: 'm.mjs', options: { n: 1 } }];
+    const { agent, model, status } = agentWith({ 'm.mjs': text }, { script: script(), options: { config } });
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [{ name: 'made' }], failures: [] });
+    expect(model.requests[0]?.messages).toEqual([{ role: 'user', content: 'go!1' }]);
+  });
+
+  test('may be CommonJS, with tools', async () => {
+    const text = `module.exports = class {
+      name = 'made';
+      tools = [{ name: 'work', description: '', inputSchema: {}, execute: () => ({ content: 'worked' }) }];
+    };`;
+    const { agent, status } = agentWith({ 'm.cjs': text }, { script: script() });
+    await agent.run('go');
+
+    expect(status()).toMatchObject({ plugins: [{ name: 'made' }], failures: [] });
+    expect(agent.status().tools.map(({ name }) => name)).toEqual(['work']);
+  });
+
+  test.each([
+    [
+      'without a hook',
+      "class Audit { name = 'a'; run() {} }",
+      'the class "Audit" has no tools and no method that is a hook',
+    ],
+    [
+      'with a misspelt hook',
+      "class Audit { name = 'a'; beforToolExecute() {} }",
+      'unknown member `beforToolExecute`; did you mean `beforeToolExecute`?',
+    ],
+    [
+      'with a misspelt hook beside another',
+      "class Audit { name = 'a'; onInit() {} beforToolExecute() {} }",
+      'unknown member `hooks.beforToolExecute`; did you mean `beforeToolExecute`?',
+    ],
+    ['without a name', 'class Audit { onInit() {} }', '`name` must be a string'],
+    ['whose constructor throws', "class Audit { constructor() { throw new Error('no key'); } }", 'no key'],
+    ['with hooks in two ways', "class Audit { name = 'a'; hooks = {}; onInit() {} }", '`onInit` must be in `hooks`'],
+  ])('%s is refused', async (_title, text, problem) => {
+    const { names, failures } = await load(`export default ${text}`);
+
+    expect(names).toEqual([]);
+    expect(failures).toEqual([expect.stringContaining(problem)]);
+  });
+});
+
 describe('a default whose module names something of opencode', () => {
   test('is for opencode, and made once', async () => {
     const { key, notes } = noteBoard();

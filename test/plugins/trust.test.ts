@@ -302,7 +302,10 @@ describe('S3-5.5, G12: a configuration that was found in the workspace', () => {
     const { agent, status } = found(folder, gateOf(folder, () => true).gate);
     await agent.run('go');
 
-    expect(status()).toMatchObject({ plugins: [], failures: [expect.stringContaining('leads out of the workspace')] });
+    expect(status()).toMatchObject({
+      plugins: [],
+      failures: [expect.stringContaining('must not lead out of the workspace')],
+    });
   });
 });
 

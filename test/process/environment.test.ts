@@ -15,7 +15,7 @@ const parent = {
 };
 const exclude = ['/ws'];
 
-test('a program from the workspace inherits a short list, and gets what it was given', async () => {
+test('a program from the workspace inherits a short list of variables and gets the additions', async () => {
   expect(await workspaceEnvironment({ parent, exclude, additions: { SETTING: 'x', HOME: '/other' } })).toEqual({
     PATH: '/usr/bin',
     HOME: '/other',
@@ -24,7 +24,7 @@ test('a program from the workspace inherits a short list, and gets what it was g
   });
 });
 
-test('E12: a program of the user’s inherits all but the credentials of providers, and what is withheld', async () => {
+test('E12: a program of the user inherits all variables except provider API keys and withheld names', async () => {
   expect(await userEnvironment({ parent, exclude }, ['JIRA_*'])).toEqual({
     PATH: '/usr/bin',
     HOME: '/home/me',
@@ -33,7 +33,7 @@ test('E12: a program of the user’s inherits all but the credentials of provide
   });
 });
 
-test('E12: what such a program prints holds no key', async () => {
+test('E12: a program of the user cannot print an API key', async () => {
   const { stdout } = await sh('env', {
     env: await userEnvironment({ parent: { ...process.env, ...parent }, exclude }),
   });
@@ -42,7 +42,7 @@ test('E12: what such a program prints holds no key', async () => {
   expect(stdout).not.toContain('secret');
 });
 
-test('an environment is that of the moment: what has changed since the last one shows', () => {
+test('the environment follows every change of the parent environment, the excluded directories and the additions', () => {
   const of = (changes: NodeJS.ProcessEnv, folders = exclude, additions = {}) =>
     userEnvironment({ parent: { ...parent, ...changes }, exclude: folders, additions });
   const first = of({});
@@ -61,7 +61,7 @@ test('an environment is that of the moment: what has changed since the last one 
   expect(of({})).toEqual(first);
 });
 
-test('what is withheld is not even read', () => {
+test('the values of withheld variables are not read', () => {
   const read: string[] = [];
   const watched = new Proxy(parent, {
     get: (target, name: keyof typeof parent) => {
@@ -74,7 +74,7 @@ test('what is withheld is not even read', () => {
   expect(read).toEqual(['PATH', 'HOME', 'LC_ALL', 'NODE_OPTIONS']);
 });
 
-describe('E8: no item may set', () => {
+describe('E8: configuration must not set', () => {
   test.each([
     ...[
       'LD_PRELOAD',
@@ -117,17 +117,17 @@ describe('E8: no item may set', () => {
     'GITHUB_TOKEN',
     'HOMEPAGE',
     'XDG_RUNTIME_DIR',
-  ])('…, but it may set %s', (name) => {
+  ])('but may set %s', (name) => {
     expect(isRefusedName(name)).toBe(false);
   });
 });
 
-test('a name is a name', () => {
+test('isVariableName accepts any name without "=", NUL and the empty string', () => {
   expect(['A', 'a b', '__proto__'].map(isVariableName)).toEqual([true, true, true]);
   expect(['', 'A=B', 'A\0'].map(isVariableName)).toEqual([false, false, false]);
 });
 
-test('a variable called __proto__ is a variable', async () => {
+test('a variable named __proto__ is passed on', async () => {
   const additions = JSON.parse('{"__proto__":"x"}');
 
   const environment = await workspaceEnvironment({ parent: {}, exclude, additions });

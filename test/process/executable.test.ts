@@ -24,7 +24,7 @@ test('a bare name is found in PATH, with links followed', async () => {
   expect(await find('alias', [join(root, 'links')])).toEqual({ path: join(root, 'links', 'alias'), realPath: tool });
 });
 
-test('entries of PATH that are empty, relative or in the workspace do not count', async () => {
+test('empty and relative PATH entries and those in the workspace are ignored', async () => {
   const { root, workspace, tool, find, usr } = setUp();
   script(join(workspace, 'bin', 'tool'), '#!/bin/sh\necho evil\n');
   symlinkSync(join(workspace, 'bin'), join(root, 'linked'));
@@ -35,7 +35,7 @@ test('entries of PATH that are empty, relative or in the workspace do not count'
   expect(await safePath(path.join(delimiter), [workspace])).toBe(usr);
 });
 
-test('a workspace that is named by a link is recognised by its place', async () => {
+test('a workspace given as a link excludes PATH entries by both paths', async () => {
   const { root, workspace, usr } = setUp();
   const named = join(root, 'named');
   symlinkSync(workspace, named);
@@ -43,7 +43,7 @@ test('a workspace that is named by a link is recognised by its place', async () 
   expect(await safePath([join(workspace, 'bin'), join(named, 'bin'), usr].join(delimiter), [named])).toBe(usr);
 });
 
-test('a link in PATH that leads into the workspace does not count', async () => {
+test('a link in PATH to a program in the workspace is ignored', async () => {
   const { root, workspace, tool, find, usr } = setUp();
   const evil = script(join(workspace, 'evil'), '#!/bin/sh\n');
   mkdirSync(join(root, 'links'));
@@ -52,7 +52,7 @@ test('a link in PATH that leads into the workspace does not count', async () => 
   expect(await find('tool', [join(root, 'links'), usr])).toEqual({ path: tool, realPath: tool });
 });
 
-test('a path is taken from the base, and an absolute one as it is', async () => {
+test('a relative path is resolved against the base, an absolute path is used as it is', async () => {
   const { workspace, tool, find } = setUp();
   const hook = script(join(workspace, 'hooks', 'a.sh'), '#!/bin/sh\n');
 
@@ -61,7 +61,7 @@ test('a path is taken from the base, and an absolute one as it is', async () => 
   expect(await find(tool, [])).toEqual({ path: tool, realPath: tool });
 });
 
-test('what cannot be found or used says why', async () => {
+test('a program that is missing or not executable gives a failure code', async () => {
   const { root, find, usr } = setUp();
   write(join(root, 'plain', 'tool'), '');
 
@@ -71,7 +71,7 @@ test('what cannot be found or used says why', async () => {
   expect(await find('a\0b', [usr])).toMatchObject({ failure: { code: 'bad-argument' } });
 });
 
-test('a program that is only located is looked at by its start; one of PATH is looked at to be found', () => {
+test('with `unseen`, a path is not checked for being executable, but a bare name is', () => {
   const { root, workspace, tool, usr } = setUp();
   const plain = write(join(root, 'plain', 'tool'), '');
   const locate = (command: string, path: string[]) =>
@@ -82,26 +82,26 @@ test('a program that is only located is looked at by its start; one of PATH is l
   expect(locate('tool', [join(root, 'plain'), usr])).toEqual({ path: tool, realPath: tool });
 });
 
-test('F6: a command with its arguments in it is not found, and says what to do', async () => {
+test('F6: a command that contains its arguments is not found, and the hint says what to do', async () => {
   const { find, usr } = setUp();
 
   expect(await find('tool --all', [usr])).toEqual({
     failure: {
       code: 'not-found',
-      message: '"tool --all" is in no folder of PATH',
-      hint: 'Give its arguments as a list of their own.',
+      message: '"tool --all" was not found in PATH',
+      hint: 'Pass the arguments as a separate list.',
     },
   });
 });
 
-test('one that cannot be used does not hide one further on', async () => {
+test('a file in PATH that is not executable does not hide a program in a later entry', async () => {
   const { root, tool, find, usr } = setUp();
   write(join(root, 'plain', 'tool'), '');
 
   expect(await find('tool', [join(root, 'plain'), usr])).toEqual({ path: tool, realPath: tool });
 });
 
-test('a program that looks at its own name runs under the one that it was found as', async () => {
+test('a program sees the path that it was found as in argv0', async () => {
   const { root, find } = setUp();
   mkdirSync(join(root, 'links'));
   symlinkSync(process.execPath, join(root, 'links', 'my-node'));

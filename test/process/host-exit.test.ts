@@ -8,7 +8,7 @@ import { remaining } from '../support/process/sh.js';
 
 const program = fileURLToPath(new URL('../fixtures/process/host.ts', import.meta.url));
 
-/** Starts the host, and resolves with what it runs. */
+/** Starts the host program. Resolves with the process ids of its children. */
 async function startHost(way: string): Promise<{ host: ChildProcess; pids: number[]; ready: Promise<unknown> }> {
   const host = spawn(process.execPath, ['--import', 'tsx', program, way], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
@@ -20,7 +20,7 @@ async function endOf(host: ChildProcess): Promise<unknown[]> {
   return host.exitCode !== null || host.signalCode !== null ? [host.exitCode, host.signalCode] : once(host, 'exit');
 }
 
-describe('A18: nothing lives on where the host', { timeout: 30_000 }, () => {
+describe('A18: no child process survives a host that', { timeout: 30_000 }, () => {
   test.each([
     ['exits', [3, null]],
     ['throws', [1, null]],
@@ -33,7 +33,7 @@ describe('A18: nothing lives on where the host', { timeout: 30_000 }, () => {
   });
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
-    'gets %s, which ends it as it would have',
+    'is ended by %s, and the host ends with the same signal',
     async (signal) => {
       const { host, pids, ready } = await startHost('waits');
       await ready;
@@ -44,7 +44,7 @@ describe('A18: nothing lives on where the host', { timeout: 30_000 }, () => {
     },
   );
 
-  test.each(['handles', 'handlesOnce'])('%s SIGTERM itself, in its own way', async (way) => {
+  test.each(['handles', 'handlesOnce'])('%s SIGTERM with its own handler', async (way) => {
     const { host, pids, ready } = await startHost(way);
     await ready;
     host.kill('SIGTERM');
@@ -53,19 +53,19 @@ describe('A18: nothing lives on where the host', { timeout: 30_000 }, () => {
     expect(await remaining(pids)).toEqual([]);
   });
 
-  test('has a listener that ends it only where it is alone: it is', async () => {
+  test('ends itself only if its signal handler is the only listener', async () => {
     const { host, pids, ready } = await startHost('raisesWhenAlone');
     await ready;
     host.kill('SIGTERM');
 
     expect(await endOf(host)).toEqual([null, 'SIGTERM']);
-    // What ignores SIGTERM lives on there: the process ended without a word.
+    // A child that ignores SIGTERM survives in this case: the host ended itself.
     for (const pid of await remaining(pids)) process.kill(pid, 'SIGKILL');
   });
 });
 
-describe('a tree is killed', () => {
-  test('as a group', () => {
+describe('killTree', () => {
+  test('signals the process group', () => {
     const calls: unknown[] = [];
     const kill = (pid: number, signal: NodeJS.Signals) => void calls.push([pid, signal]);
 
@@ -74,7 +74,7 @@ describe('a tree is killed', () => {
     expect(calls).toEqual([[-42, 'SIGTERM']]);
   });
 
-  test('by taskkill on Windows, by its full path', () => {
+  test('calls taskkill by its full path on Windows', () => {
     const calls: unknown[] = [];
     const spawnIt = (command: string, args: string[]) => {
       calls.push([command, args]);
@@ -86,15 +86,18 @@ describe('a tree is killed', () => {
     expect(calls).toEqual([['C:\\Windows\\System32\\taskkill.exe', ['/PID', '42', '/T', '/F']]]);
   });
 
-  test.each([0, 1, -1, Number.NaN])('never as %s, which would be more than a tree', (pid) => {
-    killTree(pid, 'SIGKILL', {
-      platform: 'linux',
-      kill: () => expect.unreachable(),
-      spawn: () => expect.unreachable(),
-    });
-  });
+  test.each([0, 1, -1, Number.NaN])(
+    'does nothing for the pid %s, which would signal more than one process tree',
+    (pid) => {
+      killTree(pid, 'SIGKILL', {
+        platform: 'linux',
+        kill: () => expect.unreachable(),
+        spawn: () => expect.unreachable(),
+      });
+    },
+  );
 
-  test('without a word where it is gone', () => {
+  test('ignores a process group that has ended', () => {
     const kill = () => {
       throw Object.assign(new Error('kill ESRCH'), { code: 'ESRCH' });
     };

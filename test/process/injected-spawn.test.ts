@@ -8,7 +8,7 @@ import { type RunProcessOptions, runProcess } from '../../src/process/run-proces
 import { fakeClock } from '../support/agent/fake-clock.js';
 import { settled } from '../support/lifecycle/manual-clock.js';
 
-/** A child that somebody made up for a test of theirs: it lacks what such children lack. */
+/** A fake child process as other people's tests create it: without some members and events of a real one. */
 class MadeUpChild extends EventEmitter {
   readonly pid: number | undefined;
   readonly stdin = new PassThrough();
@@ -31,7 +31,7 @@ function startOf(child: MadeUpChild, more: Partial<RunProcessOptions> = {}) {
   return { command: '/bin/sh', env: {}, timeoutMs: 100, spawn, clock: fakeClock(), ...more };
 }
 
-test('the exit code counts of a child that says no more than that it is closed', async () => {
+test('a child that only emits `close` has the exit code of that event', async () => {
   const child = new MadeUpChild();
   const running = runProcess(startOf(child));
   child.emit('close', 2, null);
@@ -39,7 +39,7 @@ test('the exit code counts of a child that says no more than that it is closed',
   expect(await running).toMatchObject({ outcome: 'exited', exitCode: 2 });
 });
 
-test('an exit code stands, whatever the close says after it', async () => {
+test('the exit code of `exit` is kept when `close` has another one', async () => {
   const child = new MadeUpChild();
   const running = runProcess(startOf(child));
   child.emit('exit', 2, null);
@@ -48,7 +48,7 @@ test('an exit code stands, whatever the close says after it', async () => {
   expect(await running).toMatchObject({ outcome: 'exited', exitCode: 2 });
 });
 
-test('output may come as texts, and as single bytes of a character', async () => {
+test('output may arrive as strings and as single bytes of a character', async () => {
   const child = new MadeUpChild();
   child.stderr.setEncoding('utf8');
   const running = runProcess(startOf(child));
@@ -61,8 +61,8 @@ test('output may come as texts, and as single bytes of a character', async () =>
   expect(await running).toMatchObject({ stdout: 'é → 😀 and a text', stderr: 'why' });
 });
 
-test('a made-up child is killed by its own method: its pid may be that of anybody', async () => {
-  // This very process: its group would be signalled.
+test('a fake child is ended by its `kill` method, since its pid may belong to another process', async () => {
+  // The pid of this process: killing its group would end the test.
   const child = new MadeUpChild(process.pid);
   const clock = fakeClock();
   const running = runProcess(startOf(child, { clock, graceMs: 50 }));
@@ -80,7 +80,7 @@ test('a made-up child is killed by its own method: its pid may be that of anybod
   expect(clock.pending()).toBe(0);
 });
 
-test('one that has ended by itself is not killed', async () => {
+test('a child that has exited is not killed', async () => {
   const child = new MadeUpChild();
   const running = runProcess(startOf(child));
   child.emit('exit', 0, null);
@@ -90,7 +90,7 @@ test('one that has ended by itself is not killed', async () => {
   expect(child.signals).toEqual([]);
 });
 
-test('an abort ends an open process that never says that it runs', async () => {
+test('an abort ends a process that never emits `spawn`', async () => {
   const child = new MadeUpChild(process.pid);
   const clock = fakeClock();
   const controller = new AbortController();

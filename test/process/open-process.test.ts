@@ -15,7 +15,7 @@ async function firstLine({ stdout }: OpenProcess): Promise<string> {
   return line as string;
 }
 
-test('a server answers until its input ends, and then has time to end by itself', async () => {
+test('a server answers until its input ends, and then may exit by itself', async () => {
   const server = await open('while read -r line; do echo "got $line"; done; echo over >&2; exit 5');
   server.stdin.write('a\n');
   expect(await firstLine(server)).toBe('got a');
@@ -26,14 +26,14 @@ test('a server answers until its input ends, and then has time to end by itself'
   expect(server.stderr()).toBe('over\n');
 });
 
-test('a server that does not care for its input is asked to end', async () => {
+test('a server that ignores the end of its input gets SIGTERM', async () => {
   const server = await open('trap "exit 6" TERM; echo up; while :; do sleep 0.05; done');
   await firstLine(server);
 
   expect(await server.stop()).toMatchObject({ exitCode: 6 });
 });
 
-test('the whole tree behind a wrapper is gone after a stop that everybody ignores', async () => {
+test('stop ends a whole process tree that ignores SIGTERM', async () => {
   const server = await open('trap "" TERM; sh -c "trap \\"\\" TERM; sleep 60 & echo $$ \\$\\$ \\$!; wait" & wait');
   const pids = (await firstLine(server)).split(' ').map(Number);
   const startedAt = Date.now();
@@ -45,7 +45,7 @@ test('the whole tree behind a wrapper is gone after a stop that everybody ignore
   expect(await remaining(pids)).toEqual([]);
 });
 
-test('a server that dies takes what it started along, and keeps the end of what it said', async () => {
+test('a server that exits takes its children along, and its last stderr output is kept', async () => {
   const server = await open('sleep 60 & echo $!; echo no config >&2; exit 1');
   const pid = Number(await firstLine(server));
 
@@ -54,7 +54,7 @@ test('a server that dies takes what it started along, and keeps the end of what 
   expect(await remaining([pid])).toEqual([]);
 });
 
-test('writing to a server that died is no crash, and stopping it twice is one end', async () => {
+test('writing to an exited server does not throw, and stopping it twice gives the same result', async () => {
   const server = await open('exit 0');
   await server.ended;
   server.stdin.write('x'.repeat(100_000));
@@ -62,7 +62,7 @@ test('writing to a server that died is no crash, and stopping it twice is one en
   expect(await Promise.all([server.stop(), server.stop()])).toEqual([await server.ended, await server.ended]);
 });
 
-test('an abort ends a server, and one that came before it too', async () => {
+test('an abort ends a server, and so does a signal that was aborted before the start', async () => {
   const controller = new AbortController();
   const server = await open('exec sleep 60', controller.signal);
   controller.abort();
@@ -72,11 +72,11 @@ test('an abort ends a server, and one that came before it too', async () => {
   expect(await late.ended).toMatchObject({ signal: 'SIGTERM' });
 });
 
-test('a server that cannot be started says why', async () => {
+test('a server that cannot be started gives a failure', async () => {
   expect(await openProcess({ command: '/nowhere/server', env })).toMatchObject({ failure: { code: 'not-found' } });
 });
 
-test('F14: output that nobody reads does not keep a dead server alive', async () => {
+test('F14: a pipe that nobody reads does not keep an exited server alive', async () => {
   const server = await open('yes | head -c 300000; exit 3');
 
   const end = await server.stop();

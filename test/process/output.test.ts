@@ -5,7 +5,7 @@ import { OutputHead, OutputTail } from '../../src/process/output.js';
 const chunks = fc.array(fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)));
 const limit = fc.integer({ min: 1, max: 60 });
 
-test('the head of any stream is its first bytes, whatever the pieces', () => {
+test('OutputHead keeps the first bytes of any stream, however it is chunked', () => {
   fc.assert(
     fc.property(chunks, limit, (pieces, size) => {
       const ascii = pieces.map((piece) => piece.map((byte) => byte & 0x7f));
@@ -18,7 +18,7 @@ test('the head of any stream is its first bytes, whatever the pieces', () => {
   );
 });
 
-test('the tail of any stream is its last bytes, whatever the pieces', () => {
+test('OutputTail keeps the last bytes of any stream, however it is chunked', () => {
   fc.assert(
     fc.property(chunks, limit, (pieces, size) => {
       const ascii = pieces.map((piece) => piece.map((byte) => byte & 0x7f));
@@ -31,7 +31,7 @@ test('the tail of any stream is its last bytes, whatever the pieces', () => {
   );
 });
 
-test('no character is cut in two where the limit falls into it', () => {
+test('no character is cut in two at the limit', () => {
   const text = Buffer.from('aé🎉é');
   for (let size = 1; size < text.length; size++) {
     const head = new OutputHead(size);
@@ -43,7 +43,7 @@ test('no character is cut in two where the limit falls into it', () => {
   }
 });
 
-test('a long stream of single bytes takes little memory', () => {
+test('a long stream of single bytes uses little memory', () => {
   const tail = new OutputTail(1_000);
   for (let at = 0; at < 100_000; at++) tail.push(Buffer.from([97 + (at % 26)]));
 

@@ -5,9 +5,9 @@ import { env, remaining, sh } from '../support/process/sh.js';
 
 const numbers = (text: string) => text.trim().split(/\s+/).map(Number);
 const canSetsid = spawnSync('setsid', ['true']).status === 0;
-if (!canSetsid) console.log('setsid is missing: processes that leave their group are not tested');
+if (!canSetsid) console.log('setsid is missing: tests of processes that leave their group are skipped');
 
-test('A1: a program that sleeps is ended at its time-out', async () => {
+test('A1: a sleeping program is ended at its time limit', async () => {
   const { outcome, durationMs, signal } = await sh('sleep 60', { timeoutMs: 300 });
 
   expect({ outcome, signal }).toEqual({ outcome: 'timed-out', signal: 'SIGTERM' });
@@ -15,7 +15,7 @@ test('A1: a program that sleeps is ended at its time-out', async () => {
   expect(durationMs).toBeLessThan(3_300);
 });
 
-test('A2: one that ignores SIGTERM is killed after the grace, and is gone', async () => {
+test('A2: a program that ignores SIGTERM is killed after the grace time', async () => {
   const { outcome, signal, stdout, durationMs } = await sh('trap "" TERM; echo $$; while :; do sleep 0.1; done', {
     timeoutMs: 300,
   });
@@ -25,7 +25,7 @@ test('A2: one that ignores SIGTERM is killed after the grace, and is gone', asyn
   expect(await remaining(numbers(stdout))).toEqual([]);
 });
 
-test('A4: the whole group is gone after a time-out, grandchildren too', async () => {
+test('A4: a timeout ends the whole process group, including grandchildren', async () => {
   const { outcome, stdout } = await sh('sleep 61 & echo $!; sh -c "sleep 62 & echo \\$!; wait" & echo $!; wait', {
     timeoutMs: 300,
   });
@@ -35,7 +35,7 @@ test('A4: the whole group is gone after a time-out, grandchildren too', async ()
   expect(await remaining(numbers(stdout))).toEqual([]);
 });
 
-test('A4: what ignores SIGTERM in the group is killed as well, also where the leader obeys', async () => {
+test('A4: a process that ignores SIGTERM is killed even if the group leader exits', async () => {
   const { stdout } = await sh('sh -c "trap \\"\\" TERM; echo \\$\\$; while :; do sleep 0.1; done" & sleep 60', {
     timeoutMs: 300,
   });
@@ -43,7 +43,7 @@ test('A4: what ignores SIGTERM in the group is killed as well, also where the le
   expect(await remaining(numbers(stdout))).toEqual([]);
 });
 
-test('a group ends with its leader: what runs on in the background is killed, with the pipe or without', async () => {
+test('background processes are killed when the group leader exits, with or without an open pipe', async () => {
   const { outcome, stdout, exitCode, detachedChild } = await sh(
     'sleep 60 & echo $!; sleep 61 >/dev/null 2>&1 & echo $!',
   );
@@ -54,7 +54,7 @@ test('a group ends with its leader: what runs on in the background is killed, wi
 });
 
 test.skipIf(!canSetsid && !process.env.CI)(
-  'A5: a grandchild in a session of its own that keeps the pipe is let go in time, and told of',
+  'A5: a grandchild in its own session that holds the pipe is reported, and does not delay the end',
   async () => {
     const { outcome, stdout, detachedChild, durationMs } = await sh('setsid sleep 4 & echo up; sleep 60', {
       timeoutMs: 300,
@@ -65,27 +65,30 @@ test.skipIf(!canSetsid && !process.env.CI)(
   },
 );
 
-test.skipIf(!canSetsid && !process.env.CI)('A5: so it is where the leader has exited', async () => {
-  const result = await sh('setsid sleep 4 & echo up', { timeoutMs: 60_000 });
+test.skipIf(!canSetsid && !process.env.CI)(
+  'A5: a grandchild in its own session is also reported after the leader has exited',
+  async () => {
+    const result = await sh('setsid sleep 4 & echo up', { timeoutMs: 60_000 });
 
-  expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, stdout: 'up\n', detachedChild: true });
-  expect(result.durationMs).toBeLessThan(3_000);
-});
+    expect(result).toMatchObject({ outcome: 'exited', exitCode: 0, stdout: 'up\n', detachedChild: true });
+    expect(result.durationMs).toBeLessThan(3_000);
+  },
+);
 
-test('A9: one that never reads five megabytes times out', async () => {
+test('A9: a program that does not read 5 MB of input is ended at its time limit', async () => {
   const { outcome, durationMs } = await sh('sleep 60', { stdin: 'x'.repeat(5_000_000), timeoutMs: 300 });
 
   expect(outcome).toBe('timed-out');
   expect(durationMs).toBeLessThan(3_300);
 });
 
-test('one that handles SIGTERM and exits with 0 has timed out all the same', async () => {
+test('a program that handles SIGTERM and exits with 0 has the outcome timed-out', async () => {
   const { outcome, exitCode, stdout } = await sh('trap "echo bye; exit 0" TERM; sleep 60 & wait', { timeoutMs: 300 });
 
   expect({ outcome, exitCode, stdout }).toEqual({ outcome: 'timed-out', exitCode: 0, stdout: 'bye\n' });
 });
 
-test('an abort ends it, and takes its listener off', async () => {
+test('an abort ends the program and removes its abort listener', async () => {
   const controller = new AbortController();
   const running = sh('sleep 60', { signal: controller.signal, timeoutMs: 60_000 });
   setTimeout(() => controller.abort(), 100);
@@ -97,7 +100,7 @@ test('an abort ends it, and takes its listener off', async () => {
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
 });
 
-test('what was aborted before is not started', async () => {
+test('a program is not started if the signal was aborted before', async () => {
   const never = () => expect.unreachable();
 
   expect(await sh('exit 0', { signal: AbortSignal.abort(), spawn: never as never })).toMatchObject({
@@ -105,7 +108,7 @@ test('what was aborted before is not started', async () => {
   });
 });
 
-test('an abort after the exit does not change how it ended', async () => {
+test('an abort after the exit does not change the outcome', async () => {
   const controller = new AbortController();
   const running = sh('sleep 60 & exit 7', { signal: controller.signal });
   setTimeout(() => controller.abort(), 250);
@@ -113,7 +116,7 @@ test('an abort after the exit does not change how it ended', async () => {
   expect(await running).toMatchObject({ outcome: 'exited', exitCode: 7 });
 });
 
-test('many at once keep to their times', async () => {
+test('twenty concurrent programs keep their time limits', async () => {
   const results = await Promise.all(Array.from({ length: 20 }, () => sh('sleep 60', { timeoutMs: 400, env })));
 
   expect(results.map(({ outcome }) => outcome)).toEqual(Array(20).fill('timed-out'));

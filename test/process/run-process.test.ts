@@ -11,7 +11,7 @@ import { fakeClock } from '../support/agent/fake-clock.js';
 import { scratchFolder, script } from '../support/process/scratch.js';
 import { env, remaining, sh } from '../support/process/sh.js';
 
-test('what a program reads, writes and returns is passed on', async () => {
+test('stdin, stdout, stderr and the exit code are passed on', async () => {
   const result = await sh('cat; echo problem >&2; exit 3', { stdin: 'größe 🎉' });
 
   expect(result).toEqual({
@@ -29,7 +29,7 @@ test('what a program reads, writes and returns is passed on', async () => {
   });
 });
 
-test('an environment that is frozen will do, and stays as it is whatever the start adds to it', async () => {
+test('a frozen environment is accepted, and is not changed if spawn adds a variable', async () => {
   const given = Object.freeze({ ...env });
   const adding: Spawn = (command, args, options) => {
     Object.assign(options.env ?? {}, { ADDED: 'here' });
@@ -40,7 +40,7 @@ test('an environment that is frozen will do, and stays as it is whatever the sta
   expect(given).not.toHaveProperty('ADDED');
 });
 
-test('an abort while the input is made ends the program', async () => {
+test('an abort in the stdin function ends the program', async () => {
   const controller = new AbortController();
   const stdin = () => {
     controller.abort();
@@ -52,7 +52,7 @@ test('an abort while the input is made ends the program', async () => {
   expect(outcome).toBe('aborted');
 });
 
-test('an input that is made while the program starts is made once it has a process, and read', async () => {
+test('the stdin function is called after the start, and the program reads its result', async () => {
   const order: string[] = [];
   const { stdout } = await sh('cat', {
     spawn: (command, args, options) => {
@@ -68,7 +68,7 @@ test('an input that is made while the program starts is made once it has a proce
   expect({ order, stdout }).toEqual({ order: ['spawn', 'stdin'], stdout: 'late' });
 });
 
-test('where an input cannot be made the run rejects, and nothing of it is left', async () => {
+test('an exception of the stdin function rejects the run and ends the program', async () => {
   const children: ChildProcess[] = [];
   const stdin = () => {
     throw new TypeError('no input');
@@ -86,7 +86,7 @@ test('where an input cannot be made the run rejects, and nothing of it is left',
   expect(await remaining(children.map(({ pid = 0 }) => pid))).toEqual([]);
 });
 
-test('a child that tells of its exit and of no more has ended, once all has been read', async () => {
+test('a child that emits only `exit` has ended when its output is read', async () => {
   const child = fakeChild();
   const running = sh('exit 0', { spawn: () => child as never, timeoutMs: 5_000 });
   child.stdout.end('all');
@@ -99,7 +99,7 @@ test('a child that tells of its exit and of no more has ended, once all has been
   expect(durationMs).toBeLessThan(500);
 });
 
-test('five megabytes go in and, where the limit says so, out', async () => {
+test('5 MB can be written to stdin and, with a higher limit, read from stdout', async () => {
   const stdin = 'é'.repeat(2_500_000);
 
   const { stdout } = await sh('cat', { stdin, limits: { stdoutBytes: 5_000_000 }, timeoutMs: 5_000 });
@@ -107,7 +107,7 @@ test('five megabytes go in and, where the limit says so, out', async () => {
   expect(stdout === stdin).toBe(true);
 });
 
-test('a character that comes in two pieces is one character', async () => {
+test('a character that arrives in two chunks is decoded', async () => {
   const program =
     'process.stdout.write(Buffer.from([0xc3]), () => setTimeout(() => process.stdout.write(Buffer.from([0xa9])), 50))';
 
@@ -116,11 +116,11 @@ test('a character that comes in two pieces is one character', async () => {
   expect(stdout).toBe('é');
 });
 
-test('B10: bytes that are no UTF-8 are replaced', async () => {
+test('B10: invalid UTF-8 bytes are replaced', async () => {
   expect((await sh("printf 'a\\377b'")).stdout).toBe('a\ufffdb');
 });
 
-test('A7: an endless stderr beside a valid stdout leaves the result valid, and the end of stderr', async () => {
+test('A7: endless stderr output does not spoil stdout, and its last bytes are kept', async () => {
   const flood = "i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done >&2; echo last >&2; echo '{}'";
 
   const { outcome, stdout, stderr, stderrTruncated } = await sh(flood, { timeoutMs: 5_000 });
@@ -130,7 +130,7 @@ test('A7: an endless stderr beside a valid stdout leaves the result valid, and t
   expect(stderr.endsWith('0123456789\nlast\n')).toBe(true);
 });
 
-test('a program that writes without end is ended at the limit', async () => {
+test('a program with endless stdout output is ended at the limit', async () => {
   const { outcome, stdout, stdoutTruncated, durationMs } = await sh('yes', { timeoutMs: 20_000 });
 
   expect({ outcome, stdoutTruncated, length: stdout.length }).toEqual({
@@ -141,23 +141,23 @@ test('a program that writes without end is ended at the limit', async () => {
   expect(durationMs).toBeLessThan(5_000);
 });
 
-test('what has exactly the size of the limit is whole', async () => {
+test('output of exactly the limit is not truncated', async () => {
   const { outcome, stdoutTruncated } = await sh('printf 12345', { limits: { stdoutBytes: 5 } });
 
   expect({ outcome, stdoutTruncated }).toEqual({ outcome: 'exited', stdoutTruncated: false });
 });
 
-test('A8: a program that exits without reading five megabytes does no harm', async () => {
+test('A8: a program may exit without reading 5 MB of input', async () => {
   const { outcome, stdout } = await sh('echo done; exit 0', { stdin: 'x'.repeat(5_000_000) });
 
   expect({ outcome, stdout }).toEqual({ outcome: 'exited', stdout: 'done\n' });
 });
 
-test('A12: an exit code of two is told as it is', async () => {
+test('A12: exit code 2 is returned unchanged', async () => {
   expect(await sh('exit 2')).toMatchObject({ outcome: 'exited', exitCode: 2 });
 });
 
-test('a program that a signal ended did not exit, though it was not we who sent it', async () => {
+test('a program ended by a foreign signal has the outcome signaled', async () => {
   expect(await sh('echo half; kill -9 $$')).toMatchObject({
     outcome: 'signaled',
     exitCode: null,
@@ -166,11 +166,11 @@ test('a program that a signal ended did not exit, though it was not we who sent 
   });
 });
 
-test.skipIf(process.platform === 'win32')('A19: there is no terminal to write to', async () => {
+test.skipIf(process.platform === 'win32')('A19: the program has no terminal', async () => {
   expect(await sh('echo x > /dev/tty')).toMatchObject({ outcome: 'exited', exitCode: expect.not.toBeOneOf([0]) });
 });
 
-test('the environment is the one that was given, and nothing else', async () => {
+test('the program gets exactly the given environment', async () => {
   const folder = scratchFolder();
   const command = script(join(folder, 'show'), `#!${process.execPath}\nconsole.log(JSON.stringify(process.env));`);
 
@@ -179,7 +179,7 @@ test('the environment is the one that was given, and nothing else', async () => 
   expect(JSON.parse(stdout)).toEqual({ ONLY: 'this' });
 });
 
-test('a program is told the name that it was called by', async () => {
+test('the program sees argv0 as its name', async () => {
   const program = 'console.log(process.argv0)';
 
   const { stdout } = await runProcess({
@@ -194,13 +194,13 @@ test('a program is told the name that it was called by', async () => {
 });
 
 test.each([0, -1, Number.NaN, 1e12, '30', undefined, Number.POSITIVE_INFINITY, 2_147_483_648])(
-  'A22: a time-out of %s is refused',
+  'A22: a time limit of %s is refused',
   async (timeoutMs) => {
     await expect(sh('exit 0', { timeoutMs: timeoutMs as number })).rejects.toThrow(OptionInvalidError);
   },
 );
 
-test('time comes from the clock that is given', async () => {
+test('time is measured with the given clock', async () => {
   const clock = fakeClock();
   const running = sh('exec sleep 60', { clock, timeoutMs: 30_000 });
   while (clock.pending() === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -212,7 +212,7 @@ test('time comes from the clock that is given', async () => {
   expect(clock.pending()).toBe(0);
 });
 
-test('A16: two hundred runs leave no listener, no process handle and no descriptor behind', async () => {
+test('A16: 200 runs leave no listeners, process handles or file descriptors behind', async () => {
   const warnings: string[] = [];
   const onWarning = ({ message }: Error) => void warnings.push(message);
   process.on('warning', onWarning);

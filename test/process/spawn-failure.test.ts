@@ -10,24 +10,24 @@ import { env, sh } from '../support/process/sh.js';
 
 const run = (command: string) => runProcess({ command, env, timeoutMs: 2_000 });
 
-describe('A11: what cannot be started is told apart:', () => {
-  test('nothing there', async () => {
+describe('A11: the failure code tells', () => {
+  test('a missing program', async () => {
     expect(await run('/nowhere/program')).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
     expect(await run('/bin/sh/program')).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
   });
 
-  test('a file without the executable bit, with the way to mend it', async () => {
+  test('a file that is not executable, with a hint', async () => {
     const path = write(join(scratchFolder(), 'hook.sh'), '#!/bin/sh\n');
 
     expect((await run(path)).failure).toEqual({
       code: 'not-executable',
       message: `${path} is not executable`,
-      hint: `chmod +x ${path}`,
+      hint: `Run: chmod +x ${path}`,
     });
   });
 
   test.each(['#!/nowhere/interpreter\n', '#! /nowhere/interpreter -x\n', '#!/bin/sh\r\necho hello\r\n'])(
-    'a bad first line: %j',
+    'a missing interpreter in the first line: %j',
     async (text) => {
       const path = script(join(scratchFolder(), 'hook.sh'), text);
 
@@ -43,12 +43,12 @@ describe('A11: what cannot be started is told apart:', () => {
     expect(await run(path)).toMatchObject({ outcome: 'exited', stdout: 'hello\n' });
   });
 
-  test('a folder', async () => {
+  test('a directory', async () => {
     expect(await run(scratchFolder())).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'is-directory' } });
   });
 
   test.each(['', 'echo gotcha\n', '# no first line\nid\n', 'echo gotcha\n\0'])(
-    'a text that no program is named for, which no shell runs instead: %j',
+    'a script without an interpreter line, which is not run in a shell: %j',
     async (text) => {
       const path = script(join(scratchFolder(), 'hook'), text);
 
@@ -56,7 +56,7 @@ describe('A11: what cannot be started is told apart:', () => {
     },
   );
 
-  test('a program that may be executed but not read is no failure', async () => {
+  test('a program that is executable but not readable can be run', async () => {
     const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
     chmodSync(path, 0o111);
 
@@ -77,11 +77,11 @@ test.each([
   { cwd: '/tmp\0' },
   { command: '/bin/sh\0' },
   { args: [1 as never] },
-])('A13: a NUL, what is no text, or no name, is refused without a throw: %j', async (options) => {
+])('A13: an invalid string or variable name gives a failure and does not throw: %j', async (options) => {
   expect(await sh('exit 0', options)).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'bad-argument' } });
 });
 
-test('A15: a folder that is gone is told apart from a program that is missing', async () => {
+test('A15: a missing working directory is told from a missing program', async () => {
   const cwd = scratchFolder();
   rmSync(cwd, { recursive: true });
 
@@ -90,7 +90,7 @@ test('A15: a folder that is gone is told apart from a program that is missing', 
   expect(await sh('exit 0', { cwd })).toMatchObject({ outcome: 'exited' });
 });
 
-test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: a spawn that throws %s is a result', async (code) => {
+test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: an exception %s of spawn gives a failure', async (code) => {
   const failing = () => {
     throw Object.assign(new Error(`spawn ${code}`), { code });
   };
@@ -101,7 +101,7 @@ test.each(['EAGAIN', 'EMFILE', 'ENOMEM'])('A20: a spawn that throws %s is a resu
   });
 });
 
-test('A20: so is a child that only emits its error, and has no pipes', async () => {
+test('A20: a child without pipes that only emits an error gives a failure', async () => {
   const child = Object.assign(new EventEmitter(), { stdio: [], unref: () => {} });
   const fail = () => child.emit('error', Object.assign(new Error('spawn EMFILE'), { code: 'EMFILE' }));
 
@@ -115,7 +115,7 @@ test('A20: so is a child that only emits its error, and has no pipes', async () 
   expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'no-resources' } });
 });
 
-test('a program that disappears between the look and the start is a result', async () => {
+test('a program that disappears between check and start gives a failure', async () => {
   const path = script(join(scratchFolder(), 'hook'), '#!/bin/sh\n');
 
   const result = await runProcess({
@@ -129,7 +129,7 @@ test('a program that disappears between the look and the start is a result', asy
   expect(result).toMatchObject({ outcome: 'spawn-failed', failure: { code: 'not-found' } });
 });
 
-test('an argument list that is too long is a result', async () => {
+test('a list of arguments that is too long gives a failure', async () => {
   expect(await sh('exit 0', { args: ['-c', `: ${'x'.repeat(3_000_000)}`] })).toMatchObject({
     outcome: 'spawn-failed',
     failure: { code: 'bad-argument' },

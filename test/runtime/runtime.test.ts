@@ -1,60 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Agent } from '../../src/index.js';
-import { loadRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime/runtime.js';
+import { loadRuntime, type RuntimeOptions } from '../../src/runtime/runtime.js';
 import { calls, says, scriptedModel } from '../../src/testing/testing.js';
-import { keepingLogger } from '../support/agent/silent-logger.js';
-import { echoServer, linesOf, manifest } from '../support/manifest/place.js';
-import { scratchFolder, script, write } from '../support/process/scratch.js';
-
-interface Ground {
-  readonly home: string;
-  readonly cwd: string;
-  readonly trace: string;
-  readonly asked: string[];
-  load(options?: RuntimeOptions): Promise<Runtime>;
-}
-
-/** A home folder with a hook, and a workspace with a server, a plugin and an extension. */
-function ground(): Ground {
-  const root = scratchFolder();
-  const [home, cwd, trace] = [join(root, 'home'), join(root, 'ws'), join(root, 'trace')];
-  for (const folder of [home, cwd]) mkdirSync(folder, { recursive: true });
-  const note = (path: string, word: string) => script(path, `#!/bin/sh\necho ${word} >> ${trace}\necho '{}'\n`);
-  const hook = note(join(home, '.app/note.sh'), 'user hook');
-  write(join(home, '.app/hooks.json'), JSON.stringify({ hooks: { before_agent: [{ name: 'note', command: hook }] } }));
-  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { tell: { command: 'node', args: [echoServer] } } }));
-  write(join(cwd, 'app.plugins.mjs'), `export default { plugins: [{ path: './plugin.mjs' }] };\n`);
-  write(
-    join(cwd, 'plugin.mjs'),
-    `import { appendFileSync } from 'node:fs';
-export default { name: 'note', hooks: { beforeMessage: (message) => { appendFileSync(${JSON.stringify(trace)}, 'plugin\\n'); return message; } } };\n`,
-  );
-  const extension = join(cwd, '.app/extensions/whole');
-  note(join(extension, 'note.sh'), 'extension hook');
-  const parts = {
-    hooks: [{ name: 'ext', event: 'before_agent', command: './note.sh' }],
-    skills: [{ name: 'greet', description: 'Greets.', prompt: 'Say hello.' }],
-  };
-  write(join(extension, 'manifest.json'), JSON.stringify(manifest('whole', parts)));
-  const asked: string[] = [];
-  const before = process.env.HOME;
-  process.env.HOME = home;
-  onTestFinished(() => {
-    process.env.HOME = before;
-  });
-  return {
-    ...{ home, cwd, trace, asked },
-    async load(options = {}) {
-      const runtime = await loadRuntime({ appName: 'app', cwd, logger: keepingLogger(), ...options });
-      onTestFinished(() => runtime.close());
-      return runtime;
-    },
-  };
-}
+import { echoServer, linesOf } from '../support/manifest/place.js';
+import { script, write } from '../support/process/scratch.js';
+import { type Ground, ground } from '../support/runtime/ground.js';
 
 test('extensions, hooks, servers, plugins and sessions are put together by one call, behind one gate', async () => {
   const { load, asked, trace, home } = ground();

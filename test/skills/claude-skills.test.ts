@@ -12,8 +12,8 @@ function project(place: Place, folder: string, [fields = '', body = 'Do it.']: r
   write(join(place.workspaceDir, '.agents/skills', folder, 'SKILL.md'), text);
 }
 
-describe('a SKILL.md as it is written for Claude Code', () => {
-  test('takes what the user writes behind its name in the place of $ARGUMENTS, and nothing where that is not there', async () => {
+describe('a SKILL.md written for Claude Code', () => {
+  test("has the user's arguments in place of $ARGUMENTS, and nothing if there are none", async () => {
     const place = makePlace();
     project(place, 'fix', ['argument-hint: "[issue]"\n', 'Fix $ARGUMENTS. Leave $1, $ARGUMENTS[0] and $ARGUMENTS_X.']);
     project(place, 'plain', ['', 'Say {{arguments}}.']);
@@ -31,7 +31,7 @@ describe('a SKILL.md as it is written for Claude Code', () => {
     });
   });
 
-  test('names its own folder, and in an extension that of the extension', async () => {
+  test('may refer to its own directory, and in an extension package to the package directory', async () => {
     const place = makePlace();
     const body = '$' + '{CLAUDE_SKILL_DIR}/a $' + '{CLAUDE_PLUGIN_ROOT}/b $' + '{HOME}';
     project(place, 'alone', ['', body]);
@@ -45,7 +45,7 @@ describe('a SKILL.md as it is written for Claude Code', () => {
     expect(textOf(await loader.skills.invoke('inner'))).toBe(`${root}/skills/inner/a ${root}/b \${HOME}`);
   });
 
-  test('runs no command that its text holds', async () => {
+  test('does not run commands in its text', async () => {
     const place = makePlace();
     project(place, 'shell', ['', `Now: !\`touch ${place.root}/pwned\``]);
     const { loader } = await place.load({ ...options, approve: place.yes });
@@ -53,7 +53,7 @@ describe('a SKILL.md as it is written for Claude Code', () => {
     expect(textOf(await loader.skills.invoke('shell'))).toBe(`Now: !\`touch ${place.root}/pwned\``);
   });
 
-  test('that is for the user alone is not offered to the model, and refused where it asks all the same', async () => {
+  test('that is for users only is not offered to the model, and a call of the model is refused', async () => {
     const place = makePlace();
     project(place, 'deploy', ['disable-model-invocation: true\n', 'Deploy it.']);
     project(place, 'other', ['disable-model-invocation: false\n']);
@@ -73,7 +73,7 @@ describe('a SKILL.md as it is written for Claude Code', () => {
     ['Read, Grep, Bash(git add:*), Bash(npm run *)', ['Read', 'Grep', 'Bash(git add:*)', 'Bash(npm run *)']],
     ['Read Bash(git *) Write', ['Read', 'Bash(git *)', 'Write']],
     ['Bash(git', ['Bash(git']],
-  ])('lists the tools that it wishes for: %j', async (wishes, tools) => {
+  ])('lists its allowed tools: %j', async (wishes, tools) => {
     const place = makePlace();
     project(place, 'wishing', [`allowed-tools: ${wishes}\n`]);
     const { loader } = await place.load({ ...options, approve: place.yes });
@@ -82,9 +82,9 @@ describe('a SKILL.md as it is written for Claude Code', () => {
   });
 });
 
-describe('the names and descriptions of skills', () => {
+describe('names and descriptions of skills', () => {
   test.each(['a\u2028- evil', 'a\u202eb', 'a\u200bb', 'a\\u0007b', 'a'.repeat(257)])(
-    'a name that could pass for something else is refused: %j',
+    'a name that imitates other text is refused: %j',
     async (name) => {
       const place = makePlace();
       project(place, 'x');
@@ -106,7 +106,7 @@ describe('the names and descriptions of skills', () => {
     expect(loader.skills.list().map(({ description }) => description)).toEqual(['a'.repeat(1_023), 'half  one']);
   });
 
-  test('metadata under the name of the prototype is dropped', async () => {
+  test('metadata with the key __proto__ is dropped', async () => {
     const place = makePlace();
     project(place, 'x', ['metadata:\n  __proto__: evil\n  author: me\n']);
     const { loader } = await place.load({ ...options, approve: place.yes });

@@ -10,8 +10,8 @@ const read = (fields: string, folder = 'x', body = 'Do it.\n') => readSkillFile(
 const oddities = async (fields: string, folder?: string, body?: string) =>
   (await read(fields, folder, body)).problems.map(({ path, message }) => `${path}: ${message}`);
 
-describe('a SKILL.md by the Agent Skills standard', () => {
-  test('needs no more than a name and a description', async () => {
+describe('a SKILL.md of the Agent Skills standard', () => {
+  test('needs only a name and a description', async () => {
     const place = makePlace();
     write(join(place.workspaceDir, '.agents/skills/x/SKILL.md'), '---\nname: x\ndescription: Runs scripts/x.sh.\n---');
     const { loader } = await place.load({ skillFolders: ['.agents/skills'], approve: place.yes });
@@ -22,11 +22,11 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     ]);
   });
 
-  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may be named in any script: %s', async (name) => {
+  test.each(['технический-навык', '技能', 'café', 'a1-b2'])('may have a name in any script: %s', async (name) => {
     expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([]);
   });
 
-  test('has one name, however its letters are composed', async () => {
+  test('has one name, whatever the Unicode normalisation', async () => {
     const { skill, problems } = await read('name: cafe\u0301\ndescription: d', 'caf\u00e9');
 
     expect(skill?.name).toBe('caf\u00e9');
@@ -35,33 +35,33 @@ describe('a SKILL.md by the Agent Skills standard', () => {
   });
 
   test.each(['MySkill', 'НАВЫК', '-x', 'x-', 'x--y', 'my_skill', 'my skill', '🚢'])(
-    'is loaded with a warning where its name is against the rules: %s',
+    'is loaded with a warning if its name is invalid: %s',
     async (name) => {
       expect((await read(`name: ${name}\ndescription: d`, name)).skill?.name).toBe(name);
       expect(await oddities(`name: ${name}\ndescription: d`, name)).toEqual([
-        'name: it should be made of lower case letters, digits and single hyphens',
+        'name: should consist of lower case letters, digits and single hyphens',
       ]);
     },
   );
 
-  test('is loaded with a warning where its name is too long, or looks like that of an extension', async () => {
+  test('is loaded with a warning if its name is too long or contains a colon', async () => {
     expect(await oddities(`name: ${'a'.repeat(65)}\ndescription: d`, 'a'.repeat(65))).toEqual([
-      'name: it has more than 64 characters',
+      'name: should have at most 64 characters',
     ]);
     expect((await read('name: "ship:moor\uff1anow"\ndescription: d', 'x')).skill?.name).toBe('ship-moor-now');
     expect(await oddities('name: ship:moor\ndescription: d', 'ship-moor')).toEqual([
-      'name: a colon ends the name of an extension: the skill is "ship-moor"',
+      'name: must not contain a colon: "ship-moor" is used',
     ]);
   });
 
   test.each(['description:\n  Trigger: when asked', 'description:\n  Use when: asked\n  And then: too'])(
-    'has a description also where that looks like a map: %j',
+    'has a description even if YAML parses it as a map: %j',
     async (fields) => {
       expect((await read(fields)).skill?.description).toMatch(/^(Trigger: when asked|Use when: asked And then: too)$/);
     },
   );
 
-  test('has what else says when to use it in its description', async () => {
+  test('adds `when_to_use` to its description', async () => {
     const { skill, problems } = await read('name: x\ndescription: Moors ships.\nwhen_to_use: When one arrives.');
 
     expect(skill?.description).toBe('Moors ships. When one arrives.');
@@ -75,34 +75,34 @@ describe('a SKILL.md by the Agent Skills standard', () => {
     ['metadata: [a, b]', {}],
     ['metadata: "[1]"', {}],
     ['metadata: {by: me', {}],
-  ])('may have its metadata as JSON: %j', async (fields, metadata) => {
+  ])('may have metadata in JSON: %j', async (fields, metadata) => {
     expect((await read(`name: x\ndescription: d\n${fields}`)).skill?.metadata).toEqual(metadata);
   });
 
-  test('that is not for the user is told to be for the user as well', async () => {
+  test('that is not for users gets a warning that users can invoke it', async () => {
     expect(await oddities('name: x\ndescription: d\nuser-invocable: false')).toEqual([
-      'user-invocable: it is passed over: the user may invoke it as well',
+      'user-invocable: ignored: users can invoke every skill',
     ]);
     expect(await oddities('name: x\ndescription: d\nuser-invocable: true')).toEqual([]);
   });
 
-  test('says of each part that other programs act on that it is passed over', async () => {
+  test('gets a warning for each ignored key of other programs', async () => {
     const hooks =
       'hooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./guard.sh';
 
     expect(await oddities(`name: x\ndescription: d\nversion: 1\n${hooks}\ncontext: fork\nmodel: large`)).toEqual([
-      'context: it is passed over',
-      'hooks: it is passed over',
-      'model: it is passed over',
+      'context: ignored: not supported',
+      'hooks: ignored: not supported',
+      'model: ignored: not supported',
     ]);
   });
 });
 
-describe('where skills are found', () => {
+describe('locations of skills', () => {
   const file = (text: string) => `---\nname: x\ndescription: d\n---\n${text}`;
   const folders = ['.app/skills', '.agents/skills'];
 
-  test('of two of one name the first is taken, for the user as for the workspace', async () => {
+  test('the first of two skills with one name is used, in the home directory and in the workspace', async () => {
     const place = makePlace();
     const home = join(place.root, 'home');
     const before = process.env.HOME;
@@ -121,7 +121,7 @@ describe('where skills are found', () => {
     }
   });
 
-  test('what tools keep in the folder of a skill is none of its files', async () => {
+  test('directories of tools are not listed as files of a skill', async () => {
     const place = makePlace();
     const root = place.user('ext', manifest('ext', { skills: ['.'] }));
     write(join(root, 'SKILL.md'), file('Read a.md.'));
@@ -137,7 +137,7 @@ describe('where skills are found', () => {
     ).toEqual(['.env.example', 'a.md', 'manifest.json']);
   });
 
-  test('what a link leads out of its place is told', async () => {
+  test('a skill behind a link that leads outside is reported', async () => {
     const place = makePlace();
     const elsewhere = write(join(place.root, 'elsewhere/x/SKILL.md'), file('Elsewhere.'));
     const link = (target: string, path: string) => {

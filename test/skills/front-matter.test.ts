@@ -9,7 +9,7 @@ async function fieldsOf(yaml: string): Promise<unknown> {
   return 'problem' in read ? read.problem : Object.fromEntries(read.fields);
 }
 
-/** As published skills are written; each means the same to a YAML reader with types. */
+/** Front matter of published skills. A YAML parser with types reads the same strings. */
 const samples: readonly string[] = [
   'name: pdf\ndescription: Reads PDF files.',
   'name: "pdf"\ndescription: \'It\'\'s "quoted".\'',
@@ -42,11 +42,11 @@ const samples: readonly string[] = [
 ];
 
 describe('front matter', () => {
-  test.each(samples)('means what YAML says: %j', async (yaml) => {
+  test.each(samples)('is parsed as YAML: %j', async (yaml) => {
     expect(await fieldsOf(yaml)).toEqual(parse(yaml));
   });
 
-  test('any string in quotes, or plain, is read as YAML reads it', async () => {
+  test('parses any quoted or plain string as YAML does', async () => {
     const plain = fc.stringMatching(/^[A-Za-z][A-Za-z0-9 ,.()/-]{0,40}[A-Za-z]$/);
     const quoted = fc.string().map((text) => JSON.stringify(text));
     const value = fc.oneof(plain, quoted).filter((text) => !/^(null|true|false|y|n|yes|no|on|off)$/i.test(text));
@@ -75,7 +75,7 @@ describe('front matter', () => {
     ['metadata: {by: me', { metadata: '{by: me' }],
     ['a: *b\nc: &d e\nf: !g h', { a: '*b', c: '&d e', f: '!g h' }],
     [`description: ${'a: '.repeat(40)}b`, { description: `${'a: '.repeat(40)}b` }],
-  ])('G2: is read in quotes when YAML refuses it: %j', async (yaml, fields) => {
+  ])('G2: is parsed with quotes added if it is invalid YAML: %j', async (yaml, fields) => {
     expect(await fieldsOf(yaml)).toEqual(fields);
   });
 
@@ -91,40 +91,40 @@ describe('front matter', () => {
       'metadata:\n  needs:\n    bins:\n      - gh\n  all:\n    - a: 1',
       { metadata: { needs: { bins: ['gh'] }, all: [{ a: '1' }] } },
     ],
-  ])('has strings, lists and maps, and no other types: %j', async (yaml, fields) => {
+  ])('has only strings, lists and maps: %j', async (yaml, fields) => {
     expect(await fieldsOf(yaml)).toEqual(fields);
   });
 
   test.each([
-    ['no dashes', 'Just text.', 'it does not begin with front matter: a line with ---'],
-    ['no end', '---\nname: x\n', 'its front matter does not end: a line with --- is missing'],
-    ['a line without a key', '---\nname\n---\n', 'its front matter must consist of lines of `key: value`'],
-    ['a list', '---\n- a\n---\n', 'its front matter must consist of lines of `key: value`'],
-    ['a key twice', '---\na: 1\na: 2\n---\n', 'its front matter has "a" twice'],
+    ['no dashes', 'Just text.', 'the file must begin with front matter: add a first line of ---'],
+    ['no end', '---\nname: x\n', 'the front matter must end with a line of ---'],
+    ['a line without a key', '---\nname\n---\n', 'the front matter must consist of lines of `key: value`'],
+    ['a list', '---\n- a\n---\n', 'the front matter must consist of lines of `key: value`'],
+    ['a key twice', '---\na: 1\na: 2\n---\n', 'the front matter has "a" twice'],
     [
       'a map as a key',
       '---\n{a: b}: c\n---\n',
-      'its front matter is invalid: With stringKeys, all keys must be strings',
+      'the front matter is invalid: With stringKeys, all keys must be strings',
     ],
-    ['an open quote', '---\na: "b\nc: d\n---\n', 'its front matter is invalid: Missing closing "quote'],
-    ['too many bytes', `---\na: ${'é'.repeat(33_000)}\n---\n`, 'its front matter has more than 64 KiB'],
-    ['too many tokens', `---\n${'- a\n'.repeat(1_300)}---\n`, 'its front matter has more than 5000 tokens'],
+    ['an open quote', '---\na: "b\nc: d\n---\n', 'the front matter is invalid: Missing closing "quote'],
+    ['too many bytes', `---\na: ${'é'.repeat(33_000)}\n---\n`, 'the front matter has more than 64 KiB'],
+    ['too many tokens', `---\n${'- a\n'.repeat(1_300)}---\n`, 'the front matter has more than 5000 tokens'],
     [
       'references',
       '---\na:\n  - &x y\n  - *x\n---\n',
-      'its front matter may have no anchor, alias or tag, and at most 32 levels',
+      'the front matter must not have anchors, aliases or tags, or more than 32 levels',
     ],
   ])('is refused with %s', async (_what, text, problem) => {
     expect(await readFrontMatter(text)).toEqual({ problem });
   });
 
-  test('takes line ends of any kind, and a byte order mark or empty lines before it', async () => {
+  test('accepts all line ends, a byte order mark and leading empty lines', async () => {
     for (const text of ['\uFEFF---\r\na: b\r\n---\r\nBody.\r\n', '\n---\ra: b\r---\rBody.']) {
       expect(await readFrontMatter(text)).toEqual({ fields: new Map([['a', 'b']]), body: 'Body.' });
     }
   });
 
-  test('a key with the name of the prototype is a key like any other', async () => {
+  test('treats the key __proto__ like any other key', async () => {
     const read = await readFrontMatter('---\n__proto__: x\na: {__proto__: {y: z}}\n---\n');
 
     expect(read).toMatchObject({ fields: new Map<string, unknown>([['__proto__', 'x']]).set('a', expect.anything()) });
@@ -132,7 +132,10 @@ describe('front matter', () => {
   });
 });
 
-/** Reads a file and returns the processor time that took, which other work on the machine does not lengthen. Fails when it gives neither fields nor a problem. */
+/**
+ * Parses a file and returns the processor time used, which is independent of other programs.
+ * Fails if the result has neither fields nor a problem.
+ */
 async function timed(text: string): Promise<number> {
   const begun = process.cpuUsage();
   const read = await readFrontMatter(text);
@@ -141,10 +144,10 @@ async function timed(text: string): Promise<number> {
   return (user + system) / 1_000;
 }
 
-/** Far above what it takes, so that a busy machine does not fail the test. */
+/** Time limit far above the usual time, so that the test passes on a busy machine. */
 const LIMIT_MS = 1_000;
 
-describe('whatever a file holds, it is read or refused in a moment', () => {
+describe('every file is parsed or refused quickly:', () => {
   test('20,000 random bytes', async () => {
     for (let round = 0; round < 30; round += 1) {
       const bytes = randomBytes(20_000);
@@ -154,7 +157,7 @@ describe('whatever a file holds, it is read or refused in a moment', () => {
     }
   });
 
-  test('a skill with any few characters changed', async () => {
+  test('a skill with some characters replaced', async () => {
     const edit = fc.tuple(
       fc.nat(),
       fc.nat(12),
@@ -225,11 +228,11 @@ describe('whatever a file holds, it is read or refused in a moment', () => {
     }
   });
 
-  test('lines that are indented further and further', async () => {
+  test('lines with increasing indentation', async () => {
     const text = Array.from({ length: 300 }, (_, at) => `${' '.repeat(at)}a:`).join('\n');
 
     expect(await readFrontMatter(`---\n${text}\n---\n`)).toEqual({
-      problem: expect.stringContaining('at most 32 levels'),
+      problem: expect.stringContaining('more than 32 levels'),
     });
   });
 });

@@ -13,11 +13,11 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 const SEED = 20_240_501;
-const AT_ONCE = 50;
+const BATCH_SIZE = 50;
 const CONTEXT_BYTES = 50_000;
 const ENDINGS = [
   ...['completed', 'suspended', 'ERR_RUN_ABORTED', 'ERR_MODEL_FAILED', 'ERR_RUN_REJECTED', 'ERR_TURN_LIMIT'],
-  // In a session, after a run that left calls open.
+  // In a session whose previous run left tool calls open.
   'ERR_RESUME_INVALID',
 ];
 
@@ -46,7 +46,7 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** One run with an abort at a random moment. Returns how it ended, and what is wrong with it. */
+/** Aborts one run at a random moment. Returns how the run ended, and the problem with its history or listeners. */
 async function abortOnce(agent: Agent, random: Random): Promise<{ ending: string; problem?: string | undefined }> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -64,12 +64,12 @@ async function abortOnce(agent: Agent, random: Random): Promise<{ ending: string
     settled = true;
   });
   for (let moments = Math.floor(random() * random() * 80); moments > 0 && !settled; moments--) await moment(random);
-  // An abort would take the listeners off: a run that has settled must have done so itself.
+  // A settled run is not aborted, since an abort would remove listeners that the run must remove itself.
   if (!settled) controller.abort();
   const outcome = await within(running, 10_000);
   if (outcome === LATE) return { ending: 'LATE' };
   const listeners = getEventListeners(signal, 'abort').length;
-  return listeners === 0 ? outcome : { ...outcome, problem: `it left ${listeners} listeners` };
+  return listeners === 0 ? outcome : { ...outcome, problem: `${listeners} listeners are left on the signal` };
 }
 
 function codeOf(error: unknown): string {
@@ -79,9 +79,9 @@ function codeOf(error: unknown): string {
 async function abortMany(agents: readonly Agent[], count: number, random: Random): Promise<Map<string, number>> {
   const endings = new Map<string, number>();
   const problems: string[] = [];
-  for (let done = 0; done < count; done += AT_ONCE) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, count - done) }, (_, at) =>
-      abortOnce(agents[at % agents.length] as Agent, random),
+  for (let done = 0; done < count; done += BATCH_SIZE) {
+    const batch = Array.from({ length: Math.min(BATCH_SIZE, count - done) }, (_, index) =>
+      abortOnce(agents[index % agents.length] as Agent, random),
     );
     for (const { ending, problem } of await Promise.all(batch)) {
       endings.set(ending, (endings.get(ending) ?? 0) + 1);
@@ -92,7 +92,7 @@ async function abortMany(agents: readonly Agent[], count: number, random: Random
   return endings;
 }
 
-/** Bytes that are held once everything that can be is collected. */
+/** Returns the used heap and buffer memory in bytes after garbage collection. */
 async function heldBytes(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     collect();
@@ -102,7 +102,7 @@ async function heldBytes(): Promise<number> {
   return heapUsed + arrayBuffers;
 }
 
-test('rule 10: runs that are aborted at any moment all settle, paired, and leave nothing behind', {
+test('rule 10: runs that are aborted at any moment settle with paired tool calls, without leaks', {
   timeout: 300_000,
 }, async () => {
   const random = seeded(SEED);
@@ -121,11 +121,11 @@ test('rule 10: runs that are aborted at any moment all settle, paired, and leave
   expect(unhandled).toEqual([]);
   expect([...endings.keys()].filter((ending) => !ENDINGS.includes(ending))).toEqual([]);
   expect(endings.get('LATE')).toBe(undefined);
-  // Too few of either kind, and the moments are not spread over the runs.
+  // If one ending is rare, the aborts are not spread over the whole run.
   expect(endings.get('ERR_RUN_ABORTED')).toBeGreaterThan(count / 4);
   expect(endings.get('completed')).toBeGreaterThan(count / 50);
   for (const agent of agents) expect(agent.status()).toMatchObject({ runs: 0, sessions: 0 });
-  // A tenth of what the contexts of the runs hold.
+  // One tenth of the memory that the contexts of the runs take.
   expect(grown).toBeLessThan((count * CONTEXT_BYTES) / 10);
   await Promise.all(agents.map((agent) => agent.close()));
 });

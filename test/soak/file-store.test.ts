@@ -10,13 +10,13 @@ const KILLS = soakCount(50);
 const WRITES = 1_000;
 const policy = { ttlMs: 3_600_000, sessionTtlMs: 3_600_000, extensionBytes: 1_000_000, sessionBytes: 1_000_000 };
 
-/** Has two processes write, kills both after about so many writes, and gives what they had acknowledged. */
+/** Starts two writing processes, kills both after about `after` writes, and returns the acknowledged writes. */
 async function killWriters(folder: string, after: number) {
   const state = startStoreProcess<{ key: string; at: number }>({ folder, task: 'state', name: 'e', count: WRITES });
   const session = startStoreProcess<{ at: number }>({ folder, task: 'session', name: 'm', count: WRITES });
   const ends = [state, session].map(async (it) => {
     await it.said(after);
-    // Anywhere in a write, not just at its end.
+    // A random delay, so that the kill also happens in the middle of a write.
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 3));
     it.child.kill('SIGKILL');
     return it.ended;
@@ -25,7 +25,7 @@ async function killWriters(folder: string, after: number) {
   return { state: state.lines, session: session.lines };
 }
 
-test(`of ${WRITES} writes that are cut off by a kill, those that were acknowledged are there, whole, ${KILLS} times`, async () => {
+test(`all acknowledged writes survive a kill of the writing processes, ${KILLS} times`, async () => {
   for (let round = 0; round < KILLS; round += 1) {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-kill-'));
     const acknowledged = await killWriters(folder, 1 + Math.floor(Math.random() * (WRITES - 100)));
@@ -37,7 +37,7 @@ test(`of ${WRITES} writes that are cut off by a kill, those that were acknowledg
       const value = (await store.get({ extension: 'e', session: 's' }, key, policy)) ?? '';
       const [found = '', padding] = value.split(' ');
       expect(padding).toBe('x'.repeat(1_000));
-      // One write of each key may have been done that was not acknowledged any more.
+      // One further write of each key may be stored without an acknowledgement.
       expect([at, at + 20]).toContain(Number(found));
     }
 
@@ -51,7 +51,7 @@ test(`of ${WRITES} writes that are cut off by a kill, those that were acknowledg
     );
 
     await sessions.save('m', { keep: 0, append: [] }, revision);
-    // Nobody waited for the locks of the dead, and nothing of theirs is left.
+    // The locks of dead processes caused no wait, and no files of dead processes are left.
     expect(performance.now() - began).toBeLessThan(5_000);
     const names = await readdir(folder, { recursive: true });
     expect(names.map((name) => name.replace(/[0-9a-f]{64}/, '#')).sort()).toEqual([

@@ -13,7 +13,7 @@ import { soakCount } from '../support/soak/soak-count.js';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Bytes that are held once everything that can be is collected. */
+/** Returns the used heap in bytes after garbage collection. */
 async function heldBytes(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     collect();
@@ -22,7 +22,7 @@ async function heldBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** What keeps the process going, and what it has open. */
+/** Returns the active handles, open files and process listeners. */
 function resources(): { readonly handles: string; readonly files: number; readonly listeners: number } {
   const events = ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP', 'beforeExit', 'warning'];
   return {
@@ -36,14 +36,14 @@ function resources(): { readonly handles: string; readonly files: number; readon
   };
 }
 
-/** Starting a server takes its time on a busy machine. */
+/** Waits up to 30 seconds for a condition, since a busy machine starts servers slowly. */
 async function until(condition: () => boolean): Promise<void> {
   const end = Date.now() + 30_000;
   while (!condition() && Date.now() < end) await pause(1);
   expect(condition()).toBe(true);
 }
 
-test('a server that is killed in the middle of a call, again and again, leaves nothing behind', {
+test('a server that is killed repeatedly during calls leaves no processes, handles or listeners', {
   timeout: 300_000,
 }, async () => {
   const log = join(temporaryFolder(), 'log');
@@ -64,8 +64,9 @@ test('a server that is killed in the middle of a call, again and again, leaves n
       const { isError } = await calling;
       if (!isError) problems.push(`round ${round}: no error`);
       if (mcp.tools.find('mcp__raw__echo') && stateOf(mcp, 'raw') !== 'connected')
-        problems.push(`round ${round}: tools`);
-      if (round % 20 === 0 && (await call(mcp, 'mcp__other__echo')).isError) problems.push(`round ${round}: the other`);
+        problems.push(`round ${round}: tools of a disconnected server`);
+      if (round % 20 === 0 && (await call(mcp, 'mcp__other__echo')).isError)
+        problems.push(`round ${round}: error of the other server`);
     }
     await until(() => stateOf(mcp, 'raw') === 'connected');
     expect((await call(mcp, 'mcp__raw__echo')).content).toBe('echo: {}');
@@ -82,7 +83,7 @@ test('a server that is killed in the middle of a call, again and again, leaves n
 });
 
 test.each(['streamableHttp', 'sse'] as const)(
-  'connecting and closing over %s, again and again, keeps heap, handles and listeners flat',
+  'repeated connecting and closing over %s does not grow heap, handles and listeners',
   { timeout: 600_000 },
   async (mode) => {
     await using server = await everythingOverHttp(mode);
@@ -97,7 +98,7 @@ test.each(['streamableHttp', 'sse'] as const)(
       await mcp.close();
       return content;
     };
-    // What is optimised and remembered once is there by then.
+    // Warm-up: compiled code and caches do not count as growth.
     for (let round = 0; round < 10 + soakCount(100); round++) await once();
     const before = { ...resources(), bytes: await heldBytes() };
     const count = soakCount(500);
@@ -106,9 +107,9 @@ test.each(['streamableHttp', 'sse'] as const)(
 
     const after = { ...resources(), bytes: await heldBytes() };
     expect(after.listeners).toBe(before.listeners);
-    // Sockets to one host are kept for the next request, a handful at most.
+    // `fetch` keeps a few idle sockets for the next request.
     expect(after.files - before.files).toBeLessThan(10);
-    // A twentieth of what one connection takes.
+    // One twentieth of the memory of a connection.
     expect((after.bytes - before.bytes) / count).toBeLessThan(count < 100 ? 60_000 : 4_000);
   },
 );

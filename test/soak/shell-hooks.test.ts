@@ -13,9 +13,9 @@ const collect = runInNewContext('gc') as () => void;
 
 const nothing = () => {};
 const silentLogger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-const AT_ONCE = 20;
+const WORKERS = 20;
 const GOOD = `cat > /dev/null; echo '{"data":{"n":1}}'`;
-/** What they start has the mark of the test in its environment. */
+/** Shell commands by the name of their hook. All their processes have the mark of the test in their environment. */
 const BAD: Record<string, string> = {
   hang: 'sleep 300',
   deaf: 'trap "" TERM; sleep 300; sleep 300',
@@ -32,7 +32,7 @@ const timers = () =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'ProcessWrap').length;
 const listeners = () => ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'].map((event) => process.listenerCount(event));
 
-/** The processes that have the mark in their environment. */
+/** Returns the ids of processes with the mark in their environment. */
 function marked(mark: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => {
@@ -47,7 +47,7 @@ function marked(mark: string): number[] {
   });
 }
 
-/** These have to run out of time; the others have enough of it on a machine that is busy. */
+/** Hooks that must exceed their time limit. The other hooks have a long limit, for a busy machine. */
 const ENDLESS = ['hang', 'deaf', 'flood of errors', 'fork'];
 
 function hookOf(n: number, mark: string): HookDefinition {
@@ -82,7 +82,7 @@ async function runHooks(count: number, workspaceDir: string, mark: string): Prom
       counts[key] = (counts[key] ?? 0) + 1;
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: WORKERS }, worker));
   return counts;
 }
 
@@ -91,7 +91,9 @@ function memory(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test('hooks that hang, crash, flood and fork leave nothing behind', { timeout: 900_000 }, async () => {
+test('hooks that hang, crash, flood and fork leave no processes, files, timers or listeners', {
+  timeout: 900_000,
+}, async () => {
   const workspaceDir = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-hook-soak-')));
   const mark = `keelson-soak-${process.pid}-${Date.now()}`;
   await runHooks(24, workspaceDir, mark);

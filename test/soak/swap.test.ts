@@ -9,7 +9,7 @@ import { allowed, makeExtension, makePlace, start, verified } from '../support/t
 
 const EVIL = '#!/bin/sh\necho EVIL\n';
 
-/** Swaps a script in a thread of its own, as long as it is told to; returns how often. */
+/** Swaps a script repeatedly in a worker thread. `stop` returns the number of swaps. */
 function swapper(path: string, way: string): { stop: () => Promise<number> } {
   const counter = new Int32Array(new SharedArrayBuffer(8));
   const workerData = { path, good: readFileSync(path, 'utf8'), evil: EVIL, way, counter };
@@ -35,7 +35,7 @@ const ways: Readonly<Record<string, (path: string) => void>> = {
 };
 
 test.each(Object.entries(ways))(
-  'C9: while a script is swapped without rest by %s, what runs is what was approved',
+  'C9: while a script is constantly swapped by %s, only the approved script runs',
   { timeout: 600_000 },
   async (way) => {
     const place = makePlace();
@@ -53,13 +53,13 @@ test.each(Object.entries(ways))(
     }
 
     expect(await swapping.stop()).toBeGreaterThan(0);
-    // Both happen only where the swaps meet the checks, which they do not in every short run.
+    // A short run may have only one of these outcomes, depending on the timing of the swaps.
     expect(['good', 'refused']).toEqual(expect.arrayContaining([...outcomes.keys()]));
   },
 );
 
 test.each(Object.entries(ways))(
-  'C9: a swap by %s between the check and the start never runs',
+  'C9: a script that is swapped by %s between the check and the start never runs',
   { timeout: 600_000 },
   async (_way, way) => {
     const place = makePlace();

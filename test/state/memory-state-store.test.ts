@@ -15,7 +15,7 @@ function open() {
   return { store: new MemoryStateStore({ clock }), pass: (ms: number) => clock.advance(ms), clock };
 }
 
-/** How many sessions and values the store still holds on to. */
+/** Returns the number of sessions and values in the memory of the store. */
 function heldBy(store: MemoryStateStore): number {
   const { sessions } = store as unknown as { sessions: Map<string, { list(): Iterable<unknown> }> };
   return [...sessions.values()].reduce((sum, session) => sum + 1 + [...session.list()].length, 0);
@@ -24,7 +24,7 @@ function heldBy(store: MemoryStateStore): number {
 // covers: S1-6.1.2, S1-6.2.2
 testStateStore('MemoryStateStore', open);
 
-test('any sequence of calls does what the plain rules say', async () => {
+test('any sequence of calls has the results of the reference store', async () => {
   await fc.assert(
     fc.asyncProperty(anySteps, async (steps) => {
       const { store, pass } = open();
@@ -35,8 +35,8 @@ test('any sequence of calls does what the plain rules say', async () => {
   );
 });
 
-describe('time', () => {
-  test('S1-11.1.1: a value lives an hour unless the policy says otherwise', () => {
+describe('expiry in the memory store', () => {
+  test('S1-11.1.1: a value expires after an hour, or after the `ttlMs` of its policy', () => {
     const { store, clock } = open();
     const brief = resolveStatePolicy({ ttlMs: MINUTE_MS });
     store.set(scope, { key: 'default', value: 'x' }, resolveStatePolicy());
@@ -52,7 +52,7 @@ describe('time', () => {
     expect(store.stats('s').bytes).toBe(0);
   });
 
-  test('a value expires by its own last use also after the clock was set back', () => {
+  test('a value expires after its own last use, even if the clock was set back', () => {
     let time = 1_000_000;
     const store = new MemoryStateStore({ clock: { ...systemClock, now: () => time } });
     const policy = resolveStatePolicy({ ttlMs: 1_000 });
@@ -68,7 +68,7 @@ describe('time', () => {
     expect(store.stats('s').bytes).toBe(2);
   });
 
-  test('S1-11.1.2: a read after 59 minutes keeps the value for an hour more', () => {
+  test('S1-11.1.2: a read after 59 minutes keeps the value for another hour', () => {
     const { store, clock } = open();
     const policy = resolveStatePolicy();
     for (const key of ['read', 'left']) store.set(scope, { key, value: key }, policy);
@@ -81,30 +81,30 @@ describe('time', () => {
     expect(store.get(scope, 'read', policy)).toBe('read');
   });
 
-  test('S1-11.1.3, S1-6.4.2: what expired is freed, also in sessions that nobody asks for again, and without a timer', () => {
+  test('S1-11.1.3, S1-6.4.2: expired values are freed without a timer, also in unused sessions', () => {
     const { store, clock } = open();
     const policy = resolveStatePolicy();
-    for (let at = 0; at < 1000; at += 1) {
-      store.set({ extension: 'a', session: `${at}` }, { key: 'k', value: 'x' }, policy);
+    for (let index = 0; index < 1000; index += 1) {
+      store.set({ extension: 'a', session: `${index}` }, { key: 'k', value: 'x' }, policy);
     }
     expect(heldBy(store)).toBe(2000);
 
     clock.advance(60 * MINUTE_MS);
-    for (let at = 0; at < 1000; at += 1) store.set(scope, { key: 'k', value: 'x' }, policy);
+    for (let count = 0; count < 1000; count += 1) store.set(scope, { key: 'k', value: 'x' }, policy);
 
     expect(heldBy(store)).toBe(2);
     expect(clock.pending()).toBe(0);
     expect(clock.delays).toEqual([]);
   });
 
-  test('S1-6.4.1: activity alone keeps values that live as long as the session, and no others', () => {
+  test('S1-6.4.1: activity of a session keeps only the values that expire with it', () => {
     const { store, clock } = open();
     const policy = resolveStatePolicy({ ttlMs: 10 * MINUTE_MS, sessionTtlMs: 10 * MINUTE_MS });
     const brief = resolveStatePolicy({ ttlMs: 9 * MINUTE_MS, sessionTtlMs: 10 * MINUTE_MS });
     store.set(scope, { key: 'session', value: 'x' }, policy);
     for (const key of ['untouched', 'touched']) store.set(scope, { key, value: 'x' }, brief);
 
-    for (let at = 0; at < 20; at += 1) {
+    for (let count = 0; count < 20; count += 1) {
       clock.advance(5 * MINUTE_MS);
       store.touch('s', policy);
       store.get(scope, 'touched', brief);
@@ -120,8 +120,8 @@ describe('time', () => {
   });
 });
 
-describe('limits', () => {
-  test('S1-11.2.1: of 11 MB in an extension, the values read longest ago make room for the limit of 10 MB', () => {
+describe('limits of the memory store', () => {
+  test('S1-11.2.1: an extension with more than 10 MB evicts its least recently used values', () => {
     const { store } = open();
     const policy = resolveStatePolicy();
     const value = 'x'.repeat(1_000_000);
@@ -150,7 +150,7 @@ describe('limits', () => {
     ]);
   });
 
-  test('S1-11.3.3: a session of 1 MiB never holds more, whoever writes, and only the writer gives way', () => {
+  test('S1-11.3.3: a session never exceeds `sessionBytes`, and only the writing extension loses values', () => {
     const { store } = open();
     const policy = resolveStatePolicy({ sessionBytes: 1_048_576 });
     const other = { extension: 'b', session: 's' };
@@ -173,7 +173,7 @@ describe('limits', () => {
     });
   });
 
-  test('S1-6.3.1: clear removes all of an extension in one session, and nothing else', () => {
+  test('S1-6.3.1: clear removes all values of an extension in one session, and no others', () => {
     const { store } = open();
     const policy = resolveStatePolicy();
     const scopes = [scope, { ...scope, session: 't' }, { ...scope, extension: 'b' }];

@@ -1,6 +1,6 @@
 import { ensureBuilt } from '../../scripts/ensure-built.mjs';
 
-/** Vitest's global set-up of the package tests: they look at `dist`, so it has to be there and to be fresh. */
+/** Global setup of the package tests: builds `dist` if it is missing or outdated. */
 export default function setup(): void {
   ensureBuilt();
 }

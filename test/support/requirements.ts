@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { descendants, parse, type SourceFile } from './architecture/source-file.js';
 
-/** A line of a list in test/requirements. */
+/** One row of a list in test/requirements. */
 export interface Requirement {
   readonly id: string;
   readonly wording: string;
-  /** `test`, `npm run <script>`, a file, or `not-applicable: <reason>`. */
+  /** How the requirement is proved: `test`, `npm run <script>`, a file, or `not-applicable: <reason>`. */
   readonly proof: string;
 }
 
@@ -19,7 +19,7 @@ export function parseRequirements(text: string): Requirement[] {
   });
 }
 
-/** Every test file under a folder, with its path relative to it. */
+/** Returns every test file below a directory, with its path relative to it. */
 export function readTests(folder: string): SourceFile[] {
   const paths = readdirSync(folder, { recursive: true }).map(String);
   return paths
@@ -27,14 +27,14 @@ export function readTests(folder: string): SourceFile[] {
     .map((path) => ({ path, text: readFileSync(join(folder, path), 'utf8') }));
 }
 
-/** The ids that a file names: in the title of a test that is not skipped, or after `// covers:`. */
+/** Returns the requirement ids in the titles of tests that are not skipped, and after `// covers:`. */
 export function idsNamedIn(file: SourceFile): string[] {
   const titles = descendants(parse(file)).flatMap(titleOf);
   const comments = [...file.text.matchAll(/\/\/ covers:(.*)/g)].map(([, ids = '']) => ids);
   return [...titles, ...comments].flatMap((text) => text.match(/\bS\d+-[A-Z0-9](?:[A-Za-z0-9.]*[A-Za-z0-9])?/g) ?? []);
 }
 
-/** The title of a `test('…')`, `it('…')`, `describe('…')`, or of a variant such as `test.each(…)('…')`. */
+/** Returns the title of a `test('…')`, `it('…')` or `describe('…')`, or of a variant such as `test.each(…)('…')`. */
 function titleOf(node: ts.Node): string[] {
   if (!ts.isCallExpression(node)) return [];
   const [title] = node.arguments;
@@ -44,14 +44,14 @@ function titleOf(node: ts.Node): string[] {
   return ts.isStringLiteralLike(title) || ts.isTemplateExpression(title) ? [title.getText()] : [];
 }
 
-/** What is wrong between a list of requirements and the tests: ids without a test, and ids that no list has. */
+/** Returns the ids that are listed but have no test, and the ids that are tested but not listed. */
 export function coverageViolations(requirements: readonly Requirement[], tests: readonly SourceFile[]): string[] {
   const known = new Set(requirements.map(({ id }) => id));
   const named = tests.flatMap((file) => idsNamedIn(file).map((id) => ({ id, path: file.path })));
   const covered = new Set(named.map(({ id }) => id));
   const missing = requirements.filter(({ id, proof }) => proof === 'test' && !covered.has(id));
   return [
-    ...missing.map(({ id, wording }) => `no test names ${id}: ${wording}`),
-    ...named.filter(({ id }) => !known.has(id)).map(({ id, path }) => `${path} names ${id}, which is in no list`),
+    ...missing.map(({ id, wording }) => `the requirement ${id} must be named by a test: ${wording}`),
+    ...named.filter(({ id }) => !known.has(id)).map(({ id, path }) => `${path} names the unknown requirement ${id}`),
   ];
 }

@@ -5,7 +5,7 @@ import type { AgentLifecycle } from '../../src/lifecycle/lifecycle.js';
 import { calls, fails, faultyTool, recorder, scriptedModel } from '../../src/testing/testing.js';
 
 describe('a recorder', () => {
-  it('writes down every hook of a run in the order of firing', async () => {
+  it('logs every hook of a run in order', async () => {
     const record = recorder();
     const agent = new Agent({
       model: scriptedModel([calls('deaf-ear'), 'done']),
@@ -41,7 +41,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('writes down the hooks of a session', async () => {
+  it('logs the hooks of a session', async () => {
     const record = recorder();
     const only = ['onSessionStart', 'onSessionEnd', 'beforeAgent'] as const;
     const agent = new Agent({ model: scriptedModel('ok'), lifecycle: [record.lifecycle('a', { only })] });
@@ -53,7 +53,7 @@ describe('a recorder', () => {
     expect(record.log).toEqual(['a.onSessionStart', 'a.beforeAgent', 'a.onSessionEnd']);
   });
 
-  it('says that a wrap threw, and that the run failed', async () => {
+  it('logs that a wrap threw and that the run failed', async () => {
     const record = recorder();
     const only = ['wrapModelCall', 'onError'] as const;
     const agent = new Agent({ model: scriptedModel([fails()]), lifecycle: [record.lifecycle('a', { only })] });
@@ -63,7 +63,7 @@ describe('a recorder', () => {
     expect(record.log).toEqual(['a.wrapModelCall>', '<a.wrapModelCall threw', 'a.onError']);
   });
 
-  it('lets hooks do something once they are logged', async () => {
+  it('runs the given hooks after logging them', async () => {
     const record = recorder();
     const gate = record.lifecycle('gate', {
       priority: 90,
@@ -78,7 +78,7 @@ describe('a recorder', () => {
     expect(record.log).toEqual(['audit.onInit', 'gate.beforeAgent', 'gate.afterAgent']);
   });
 
-  it('logs somebody else’s lifecycle and leaves it its `this` and its settings', async () => {
+  it('logs an existing lifecycle, and keeps its `this` and its settings', async () => {
     class Counter implements AgentLifecycle {
       readonly priority = 90;
       readonly tools = [faultyTool('throws')];
@@ -108,7 +108,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('writes down every event of an agent between the hooks, deltas where they are wanted', async () => {
+  it('logs the events of an agent between the hooks, with deltas if requested', async () => {
     const record = recorder();
     const lifecycle = [record.lifecycle('a', { only: ['beforeModel', 'afterModel'] })];
     const agent = new Agent({ model: scriptedModel('Hi'), lifecycle });
@@ -122,7 +122,7 @@ describe('a recorder', () => {
     ]);
   });
 
-  it('leaves deltas out by default', async () => {
+  it('leaves out deltas by default', async () => {
     const record = recorder();
     const agent = new Agent({ model: scriptedModel('Hi') });
 
@@ -133,7 +133,7 @@ describe('a recorder', () => {
     expect(record.events.at(-1)).toMatchObject({ type: 'run-end', result: { text: 'Hi' } });
   });
 
-  it('takes single events, from a listener and from a stream, and forgets them', async () => {
+  it('records single events of a listener and of a stream, and clears them', async () => {
     const record = recorder();
     const agent = new Agent({ model: scriptedModel('Hi') });
 
@@ -165,7 +165,7 @@ describe('a faulty tool', () => {
     expect(messages[2]?.content).toEqual([{ type: 'tool-result', id: 'call_1', name: fault, ...result }]);
   });
 
-  it('hangs until it is aborted, also where that came first', async () => {
+  it('hangs until its signal aborts, even if it was aborted before', async () => {
     const { execute } = faultyTool('hangs', 'slow');
     const controller = new AbortController();
     const context = { signal: controller.signal } as Parameters<typeof execute>[1];

@@ -43,7 +43,7 @@ const tools = {
 };
 
 describe.each(Object.entries(tools))('a tool with %s', (_name, tool) => {
-  test('shows the model an object schema', () => {
+  test('sends the model an object schema', () => {
     expect(tool).toMatchObject(base);
     expect(tool.inputSchema).toMatchObject({
       type: 'object',
@@ -53,7 +53,7 @@ describe.each(Object.entries(tools))('a tool with %s', (_name, tool) => {
     expect(() => JSON.stringify(tool.inputSchema)).not.toThrow();
   });
 
-  test('runs with arguments that match, and gives an error result that names what does not', async () => {
+  test('runs with valid arguments, and gives an error result that names invalid arguments', async () => {
     const model = scriptedModel([
       calls(
         { name: 'weather', input: { city: 'Oslo', days: 3 } },
@@ -76,7 +76,7 @@ describe.each(Object.entries(tools))('a tool with %s', (_name, tool) => {
 });
 
 describe('defineTool', () => {
-  test('gives execute what the schema makes of the arguments', async () => {
+  test('passes the output of the schema to execute', async () => {
     const seen: unknown[] = [];
     const tool = defineTool({
       ...base,
@@ -94,12 +94,12 @@ describe('defineTool', () => {
     expect(seen).toEqual([{ days: 4 }, { days: 1 }]);
   });
 
-  test('takes no function that gives nothing, nor one whose promise does', async () => {
+  test('does not compile if execute returns undefined or a promise of undefined', async () => {
     const input = { type: 'object' } as const;
     const tools = [
-      // @ts-expect-error a tool says something, if only `null`
+      // @ts-expect-error `execute` must return a value, at least `null`
       defineTool({ ...base, name: 'sync', input, execute: () => {} }),
-      // @ts-expect-error the promise is no data by itself
+      // @ts-expect-error a promise inside of the data is invalid
       defineTool({ ...base, name: 'async', input, execute: async () => {} }),
       defineTool({ ...base, name: 'null', input, execute: async () => null }),
       defineTool({ ...base, name: 'data', input, execute: async (): Promise<{ days: number }> => ({ days: 4 }) }),
@@ -132,7 +132,7 @@ describe('defineTool', () => {
     });
   });
 
-  test('keeps what a plain JSON Schema says nothing of', async () => {
+  test('keeps arguments that a plain JSON Schema does not mention', async () => {
     const seen: unknown[] = [];
     const tool = defineTool({ ...base, input: jsonSchema, execute: (input) => `${seen.push(input)}` });
     const input = { city: 'Oslo', extra: { deep: [1, null] } };
@@ -142,7 +142,7 @@ describe('defineTool', () => {
     expect(seen).toEqual([input]);
   });
 
-  test('gives an error result for every call where a JSON Schema cannot be read', async () => {
+  test('gives an error result for every call if the JSON Schema is invalid', async () => {
     const tool = defineTool({ ...base, input: { $ref: '#/$defs/nowhere' }, execute: () => 'ran' });
 
     const { messages } = await new Agent({ model: scriptedModel([calls('weather'), 'done']), tools: [tool] }).run('go');
@@ -150,7 +150,7 @@ describe('defineTool', () => {
     expect(resultsIn(messages).call_1).toMatch(/^!/);
   });
 
-  test('hands execute the call, the run, the context, a signal and a logger', async () => {
+  test('passes the call id, the run, the context, a signal and a logger to execute', async () => {
     const contexts: ToolContext[] = [];
     const tool = defineTool({
       ...base,
@@ -168,7 +168,7 @@ describe('defineTool', () => {
     expect(context.logger.warn).toBeTypeOf('function');
   });
 
-  test('keeps time-out, annotations and origin, and has none of them by default', () => {
+  test('keeps timeoutMs, annotations and origin, and omits them by default', () => {
     const extra = { timeoutMs: 5, annotations: { destructive: true }, origin: 'shop' };
 
     expect(defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...extra })).toMatchObject(extra);
@@ -176,7 +176,7 @@ describe('defineTool', () => {
   });
 });
 
-describe('a definition that cannot be used is refused', () => {
+describe('refuses an invalid definition', () => {
   const define = (changes: object) => () =>
     defineTool({ ...base, input: jsonSchema, execute: () => 'x', ...changes } as ToolDefinition<JsonSchema>);
 
@@ -190,37 +190,37 @@ describe('a definition that cannot be used is refused', () => {
     ['no execute', { execute: undefined }],
     ['no input', { input: undefined }],
     ['null as input', { input: null }],
-    ['a list as input', { input: [] }],
-    ['a text as input', { input: 'string' }],
+    ['an array as input', { input: [] }],
+    ['a string as input', { input: 'string' }],
     ['a time-out of 0', { timeoutMs: 0 }],
     ['a time-out of NaN', { timeoutMs: Number.NaN }],
     ['a time-out of 1e12', { timeoutMs: 1e12 }],
-    ['a time-out that is text', { timeoutMs: '5' }],
+    ['a time-out that is a string', { timeoutMs: '5' }],
     ['a schema without JSON Schema', { input: v.object({}) }],
-    ['a schema that has no JSON Schema for what it holds', { input: z.object({ day: z.date() }) }],
-    ['a schema of a text', { input: z.string() }],
-    ['a JSON Schema of a list', { input: { type: 'array' } }],
+    ['a schema with a member that has no JSON Schema', { input: z.object({ day: z.date() }) }],
+    ['a schema of a string', { input: z.string() }],
+    ['a JSON Schema of an array', { input: { type: 'array' } }],
     ['an inputSchema of a number', { input: v.object({}), inputSchema: { type: 'integer' } }],
     ['a map of schemas', { input: { city: z.string() } }],
-    ['a member that is unknown', { needsApproval: true }],
+    ['an unknown member', { needsApproval: true }],
   ])('%s', (_title, changes) => {
     expect(define(changes)).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID' }));
   });
 
-  test('so is none at all', () => {
+  test('a missing definition', () => {
     for (const definition of [undefined, null, 'weather', 5]) {
       expect(() => defineTool(definition as never)).toThrow(expect.objectContaining({ code: 'ERR_TOOL_INVALID' }));
     }
   });
 
-  test('but a schema may leave its type open, or allow more than an object', () => {
+  test('accepts a schema without a type, or with several types', () => {
     const open = [{}, { type: ['object', 'null'] }, { anyOf: [{ type: 'object' }] }];
     for (const input of [z.any(), z.union([z.object({}), z.object({})]), ...open]) {
       expect(define({ input })).not.toThrow();
     }
   });
 
-  test('and one that leaves it open is shown to the model as that of an object, which providers insist on', () => {
+  test('sends the model a schema without a type with `type: "object"`, which providers require', () => {
     const union = z.discriminatedUnion('by', [z.object({ by: z.literal('name') }), z.object({ by: z.literal('id') })]);
     const shown = (input: typeof union | JsonSchema) => defineTool({ ...base, input, execute: () => 'x' }).inputSchema;
     const frozen = Object.freeze({ $ref: '#/$defs/Place', $defs: { Place: { type: 'object' } } });
@@ -232,11 +232,11 @@ describe('a definition that cannot be used is refused', () => {
     expect(shown({ type: ['object', 'null'] })).toEqual({ type: ['object', 'null'] });
   });
 
-  test('but a name of 64 letters, digits, `_` and `-` is fine', () => {
+  test('accepts a name of 64 letters, digits, `_` and `-`', () => {
     expect(define({ name: `${'x'.repeat(60)}_-9A` })).not.toThrow();
   });
 
-  test('but what holds a date is fine with an explicit inputSchema', () => {
+  test('accepts a schema with a date if there is an explicit inputSchema', () => {
     expect(define({ input: z.object({ day: z.date() }), inputSchema: { type: 'object' } })).not.toThrow();
   });
 });
@@ -254,7 +254,7 @@ describe('a schema library', () => {
       older({ toJSONSchema: ({ target, io }: Record<string, string>) => ({ type: 'object', target, io }) }),
     ],
     ['toJsonSchema', older({ toJsonSchema: () => ({ type: 'object', target: 'draft-2020-12', io: 'input' }) })],
-  ])('that gives its JSON Schema by %s serves too', (_title, input) => {
+  ])('that converts to JSON Schema by %s works too', (_title, input) => {
     expect(defineTool({ ...base, input, execute: () => 'x' }).inputSchema).toEqual({
       type: 'object',
       target: 'draft-2020-12',

@@ -9,23 +9,23 @@ describe('isStandardSchema', () => {
     ['zod', z.string()],
     ['arktype, whose schemas are functions', type('string')],
     ['valibot', v.string()],
-  ])('knows %s', (_title, schema) => {
+  ])('is true for %s', (_title, schema) => {
     expect(isStandardSchema(schema)).toBe(true);
   });
 
   test.each([
     ['null', null],
-    ['a text', 'string'],
+    ['a string', 'string'],
     ['a JSON Schema', { type: 'object' }],
     ['an object with an empty `~standard`', { '~standard': {} }],
     ['an object with `~standard` null', { '~standard': null }],
     ['a function', () => {}],
-  ])('knows that %s is none', (_title, value) => {
+  ])('is false for %s', (_title, value) => {
     expect(isStandardSchema(value)).toBe(false);
   });
 });
 
-test('issues are told with their paths, of keys or of segments', () => {
+test('describeIssues names the path of each issue, given as keys or as segments', () => {
   expect(
     describeIssues([
       { message: 'bad' },

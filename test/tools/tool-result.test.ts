@@ -13,14 +13,14 @@ import { rejectionOf, unhandledDuring } from '../support/agent/settle.js';
 
 const lifecycles = {
   plainly: [],
-  'through a wrap': [{ wrapToolCall: (_call: unknown, next: () => Promise<never>) => next() }],
+  'with a wrap hook': [{ wrapToolCall: (_call: unknown, next: () => Promise<never>) => next() }],
 };
 const ways = [
   ['at once', false],
   ['by a promise', true],
 ] as const;
 
-/** The result part that the model gets for what a tool returns. */
+/** Returns the result part that the model gets for the return value of a tool. */
 async function resultFor(give: () => unknown, late = false, lifecycle: object[] = []): Promise<ToolResultPart> {
   const tool = toolOf('give', late ? async () => give() : give);
   const agent = new Agent({ model: scriptedModel([calls('give'), 'done']), tools: [tool], lifecycle });
@@ -36,8 +36,8 @@ const file = { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf' } as
 const image = { type: 'image', image: 'data:image/gif;base64,R0lG' } as const;
 
 const good: Readonly<Record<string, readonly [give: () => unknown, result: object]>> = {
-  'a text': [() => 'fine', { content: 'fine' }],
-  'an empty text': [() => '', { content: '' }],
+  'a string': [() => 'fine', { content: 'fine' }],
+  'an empty string': [() => '', { content: '' }],
   parts: [() => [text('a'), image], { content: [text('a'), image] }],
   'bytes and files': [() => [bytes, file], { content: [bytes, file] }],
   'a number': [() => 5, { content: '5', structured: 5 }],
@@ -45,8 +45,8 @@ const good: Readonly<Record<string, readonly [give: () => unknown, result: objec
   null: [() => null, { content: 'null', structured: null }],
   NaN: [() => Number.NaN, { content: 'null', structured: null }],
   'an object': [() => ({ a: [1], b: undefined }), { content: '{"a":[1]}', structured: { a: [1] } }],
-  'an empty list': [() => [], { content: '[]', structured: [] }],
-  'a list of data': [() => [1, 'x'], { content: '[1,"x"]', structured: [1, 'x'] }],
+  'an empty array': [() => [], { content: '[]', structured: [] }],
+  'an array of data': [() => [1, 'x'], { content: '[1,"x"]', structured: [1, 'x'] }],
   'a date': [() => new Date(0), { content: '"1970-01-01T00:00:00.000Z"', structured: '1970-01-01T00:00:00.000Z' }],
   'an empty object': [() => ({}), { content: '{}', structured: {} }],
   'an empty object without a prototype': [() => Object.create(null), { content: '{}', structured: {} }],
@@ -68,10 +68,10 @@ const good: Readonly<Record<string, readonly [give: () => unknown, result: objec
     () => toolResult({ content: 'x', isError: true }),
     { content: 'x', isError: true },
   ],
-  'a whole result that is none': [() => toolResult({ content: 'x', isError: false }), { content: 'x' }],
+  'a whole result with isError false': [() => toolResult({ content: 'x', isError: false }), { content: 'x' }],
 };
 
-describe.each(ways)('a tool that gives, %s,', (_way, late) => {
+describe.each(ways)('a tool that returns, %s,', (_way, late) => {
   test.each(Object.entries(good))('%s', async (_title, [give, result]) => {
     expect(await resultFor(give, late)).toEqual({ ...part, ...result });
   });
@@ -103,22 +103,22 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   undefined: [() => undefined, /returned undefined/],
   'a function': [() => () => {}, /returned function/],
   'a symbol': [() => Symbol('x'), /returned symbol/],
-  'a circular object': [() => circular, /no JSON.*circular/i],
-  'a BigInt': [() => 5n, /no JSON.*BigInt/],
-  'an object with a BigInt': [() => ({ n: 5n }), /no JSON.*BigInt/],
+  'a circular object': [() => circular, /not JSON.*circular/i],
+  'a BigInt': [() => 5n, /not JSON.*BigInt/],
+  'an object with a BigInt': [() => ({ n: 5n }), /not JSON.*BigInt/],
   'a toJSON that throws': [() => throwing(new Error('not today')), /not today/],
-  'a toJSON that throws a text': [() => throwing('not today'), /not today/],
-  'a toJSON that throws nothing': [() => throwing(undefined), /no JSON/],
-  'a toJSON that gives undefined': [() => ({ toJSON: () => undefined }), /returned object/],
-  'a Map': [() => new Map([['a', 1]]), /JSON holds nothing/],
-  'a Set': [() => new Set([1]), /JSON holds nothing/],
-  'an ArrayBuffer': [() => new ArrayBuffer(3), /JSON holds nothing/],
-  'a Response': [() => new Response('body'), /JSON holds nothing/],
+  'a toJSON that throws a string': [() => throwing('not today'), /not today/],
+  'a toJSON that throws undefined': [() => throwing(undefined), /not JSON/],
+  'a toJSON that returns undefined': [() => ({ toJSON: () => undefined }), /returned object/],
+  'a Map': [() => new Map([['a', 1]]), /empty as JSON/],
+  'a Set': [() => new Set([1]), /empty as JSON/],
+  'an ArrayBuffer': [() => new ArrayBuffer(3), /empty as JSON/],
+  'a Response': [() => new Response('body'), /empty as JSON/],
   'an async generator': [
     async function* () {
       yield 'x';
     },
-    /JSON holds nothing/,
+    /empty as JSON/,
   ],
   'an Error': [() => new TypeError('returned, not thrown'), /^returned, not thrown$/],
   'an Error with fields': [() => Object.assign(new Error('gone'), { code: 'ENOENT' }), /^gone$/],
@@ -126,10 +126,10 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   'a proxy whose has throws': [() => hostile('has'), /trapped has/],
   'a proxy whose ownKeys throws': [() => hostile('ownKeys'), /trapped ownKeys/],
   'a revoked proxy': [revoked, /revoked/],
-  'a text of 50 MB': [() => 'x'.repeat(50_000_000), /50000000 characters/],
+  'a string of 50 MB': [() => 'x'.repeat(50_000_000), /50000000 characters/],
   'data of 50 MB': [() => ({ x: 'x'.repeat(50_000_000) }), /50000008 characters/],
   'parts of 50 MB': [() => [text('x'.repeat(25_000_000)), text('x'.repeat(25_000_000))], /50000000 characters/],
-  'pictures and files of 50 MB': [
+  'images and files of 50 MB': [
     () => [
       { type: 'image', image: new Uint8Array(25_000_000), mediaType: 'image/png' },
       { type: 'file', data: new Uint8Array(25_000_000), mediaType: 'text/plain' },
@@ -146,7 +146,7 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, content: RegEx
   ],
 };
 
-describe.each(ways)('rule 5: an error result for a tool that gives, %s,', (_way, late) => {
+describe.each(ways)('an error result for a tool that returns, %s,', (_way, late) => {
   test.each(Object.entries(bad))('%s', async (_title, [give, content]) => {
     const result = await resultFor(give, late);
 
@@ -155,19 +155,19 @@ describe.each(ways)('rule 5: an error result for a tool that gives, %s,', (_way,
   });
 });
 
-describe('rule 5: an error result for a tool that throws', () => {
+describe('an error result for a tool that throws', () => {
   test.each<[string, unknown, string]>([
     ['an error', new Error('broken'), 'broken'],
     ['an error without message', new TypeError(), 'TypeError'],
-    ['an error whose message is no text', Object.assign(new Error(), { message: 42 }), '42'],
+    ['an error whose message is a number', Object.assign(new Error(), { message: 42 }), '42'],
     ['several errors in one', new AggregateError([new Error('first'), 'second']), 'first; second'],
     ['no errors in one', new AggregateError([]), 'AggregateError'],
     ['a frozen error', Object.freeze(new Error('frozen')), 'frozen'],
-    ['a text', 'broken', 'broken'],
+    ['a string', 'broken', 'broken'],
     ['an object', { code: 5 }, '{"code":5}'],
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
-    ['a circular object', circular, 'something that cannot be shown'],
+    ['a circular object', circular, 'a value that cannot be shown'],
   ])('%s', async (_title, thrown, content) => {
     const throws = () => {
       throw thrown;
@@ -180,7 +180,7 @@ describe('rule 5: an error result for a tool that throws', () => {
     }
   });
 
-  test('an error of 20 MB, of which the beginning is kept', async () => {
+  test('an error of 20 MB, whose beginning is kept', async () => {
     const throws = () => {
       throw new Error('x'.repeat(20_000_000));
     };
@@ -188,7 +188,7 @@ describe('rule 5: an error result for a tool that throws', () => {
     expect((await resultFor(throws)).content).toHaveLength(10_000_000);
   });
 
-  test('what cannot even be shown', async () => {
+  test('a value that cannot be shown', async () => {
     const throws = () => {
       throw hostile('get');
     };
@@ -197,7 +197,7 @@ describe('rule 5: an error result for a tool that throws', () => {
   });
 });
 
-describe('what stands in the messages', () => {
+describe('a tool result in the messages', () => {
   test('does not change with the object that the tool returned', async () => {
     const shared = { n: 1 };
     const parts: ContentPart[] = [text('1')];
@@ -232,7 +232,7 @@ describe('what stands in the messages', () => {
     expect((await agent.run('go')).messages[2]).toMatchObject({ content: [{ content: parts }] });
   });
 
-  test.each([null, undefined, 'x', { content: [null] }])('is an error where a wrap gives %j', async (given) => {
+  test.each([null, undefined, 'x', { content: [null] }])('is an error if a wrap hook returns %j', async (given) => {
     const agent = new Agent({
       model: scriptedModel([calls('give')]),
       tools: [toolOf('give', () => 'x')],
@@ -245,7 +245,7 @@ describe('what stands in the messages', () => {
     });
   });
 
-  test('is an error where a wrap gives no result', async () => {
+  test('is an error if a wrap hook returns undefined', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('give')]),
       tools: [toolOf('give', () => 'x')],
@@ -260,14 +260,14 @@ describe('what stands in the messages', () => {
   });
 });
 
-describe('what a wrap gives in place of a result', () => {
+describe('an invalid return value of a wrap hook', () => {
   const runWith = (given: () => object, count: number) => {
     const script = [calls({ name: 'give' }, ...Array.from({ length: count - 1 }, () => ({ name: 'give' }))), 'done'];
     const lifecycle = [{ name: 'wrap', wrapToolCall: async () => given() as ToolResult }];
     return new Agent({ model: scriptedModel(script), tools: [toolOf('give', () => 'x')], lifecycle }).run('go');
   };
 
-  test.each([1, 2])('is the error of that wrap where it cannot be read, in a turn of %i calls', async (count) => {
+  test.each([1, 2])('is a failure of that hook if its content throws, in a turn of %i calls', async (count) => {
     const unreadable = () => ({
       content: 'x',
       get structured(): never {
@@ -286,13 +286,13 @@ describe('what a wrap gives in place of a result', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('is an error result where JSON cannot hold it', async () => {
+  test('is an error result if JSON cannot hold it', async () => {
     const { messages } = await runWith(() => ({ content: 'x', structured: 5n }), 1);
 
     expect(messages[2]).toMatchObject({ content: [{ content: expect.stringMatching(/BigInt/), isError: true }] });
   });
 
-  test('is copied: what the wrap changes later changes nothing', async () => {
+  test('is copied, so that a later change by the hook has no effect', async () => {
     const content = [text('first')];
     const structured = { n: 1 };
     const { messages } = await runWith(() => ({ content, structured }), 1);

@@ -5,7 +5,7 @@ import { toolOf } from '../support/agent/sample-tools.js';
 const [a, b, c] = ['a', 'b', 'c'].map((name) => toolOf(name, () => name)) as [never, never, never];
 
 describe('a tool set', () => {
-  test('says by its revision that its list has changed, and by nothing else', () => {
+  test('changes its revision only if its list changes', () => {
     const set = createToolSet([a]);
     const before = set.list();
     const revisions = [set.revision];
@@ -23,7 +23,7 @@ describe('a tool set', () => {
     expect(set.list()).toEqual([b, c]);
   });
 
-  test('takes each name once, and adds all or none', () => {
+  test('accepts each name once, and adds all tools or no tool', () => {
     const set = createToolSet([a]);
     const { revision } = set;
     const conflict = expect.objectContaining({ code: 'ERR_TOOL_CONFLICT', tool: 'a' });
@@ -34,13 +34,13 @@ describe('a tool set', () => {
     expect([set.list(), set.revision]).toEqual([[a], revision]);
   });
 
-  test.each([[null], [5], ['echo'], [{}]])('is not made from %j', (tools) => {
+  test.each([[null], [5], ['echo'], [{}]])('refuses to be created from %j', (tools) => {
     const make = () => createToolSet(tools as never);
 
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option: 'tools' }));
   });
 
-  test.each([[null], ['echo'], [{ name: 'a' }]])('takes no %j, and stays as it was', (value) => {
+  test.each([[null], ['echo'], [{ name: 'a' }]])('refuses to add %j and does not change', (value) => {
     const set = createToolSet([a]);
     const { revision } = set;
 
@@ -49,7 +49,7 @@ describe('a tool set', () => {
     expect([set.list(), set.revision]).toEqual([[a], revision]);
   });
 
-  test('can be empty, and take a name again that was removed', () => {
+  test('can be empty, and accepts the name of a removed tool', () => {
     const set = createToolSet();
     expect(set.list()).toEqual([]);
 

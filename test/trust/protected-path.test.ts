@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makePlace } from '../support/trust/place.js';
 
-test('C23: what decides on trust is protected, whether it is there or not', () => {
+test('C23: files that decide on trust are protected, even if they are missing', () => {
   const place = makePlace();
   const { isProtectedPath } = place.gate();
   const { workspaceDir, stateDir } = place;
@@ -28,7 +28,7 @@ test('C23: what decides on trust is protected, whether it is there or not', () =
   expect(paths.filter((path) => !isProtectedPath(path))).toEqual([]);
 });
 
-test('C23: other paths are not', () => {
+test('C23: other paths are not protected', () => {
   const place = makePlace();
   const { isProtectedPath } = place.gate();
 
@@ -46,7 +46,7 @@ test('C23: other paths are not', () => {
   expect(paths.filter(isProtectedPath)).toEqual([]);
 });
 
-test('C23: links to a protected path are protected, also those that were made later', () => {
+test('C23: links to a protected path are protected, including links created later', () => {
   const place = makePlace();
   const { isProtectedPath } = place.gate();
   const innocent = join(place.workspaceDir, 'innocent');
@@ -57,7 +57,7 @@ test('C23: links to a protected path are protected, also those that were made la
   expect(isProtectedPath('innocent/new.json')).toBe(true);
 });
 
-test('C23: what a protected path leads to is protected', () => {
+test('C23: the target of a protected link is protected', () => {
   const place = makePlace();
   mkdirSync(join(place.workspaceDir, 'real'));
   symlinkSync('real', join(place.workspaceDir, '.claude'));
@@ -65,7 +65,7 @@ test('C23: what a protected path leads to is protected', () => {
   expect(place.gate().isProtectedPath('real/settings.json')).toBe(true);
 });
 
-test('C23: a link through which a protected file would be made is protected, in a row of them too, and a circle does no harm', () => {
+test('C23: a chain of links through which a protected file would be created is protected, and a cycle is harmless', () => {
   const place = makePlace();
   const { workspaceDir } = place;
   symlinkSync('.mcp.json', join(workspaceDir, 'first'));
@@ -78,7 +78,7 @@ test('C23: a link through which a protected file would be made is protected, in 
   expect(isProtectedPath('circle')).toBe(false);
 });
 
-test('C23: a way up from a link ends where the system ends', () => {
+test('C23: ".." after a link is resolved as the system does', () => {
   const place = makePlace();
   mkdirSync(join(place.workspaceDir, 'other'));
   symlinkSync('../other', join(place.workspaceDir, 'hooks', 'link'));

@@ -15,7 +15,7 @@ function usersHook({ stateDir }: Place, more: Partial<TrustItem> = {}): TrustIte
   return { kind: 'hook', scope: 'user', name: 'mine', event: 'before_tool', source, command: './hook.sh', ...more };
 }
 
-test('what the host and the user bring along runs without a question', async () => {
+test('items of the host and of the user run without a prompt', async () => {
   const place = makePlace();
   const gate = place.gate({ approve: () => expect.unreachable() });
 
@@ -23,14 +23,14 @@ test('what the host and the user bring along runs without a question', async () 
   expect(await attempt(gate, { kind: 'hook', scope: 'builtin', name: 'b', command: place.hookPath })).toBe('good');
 });
 
-test('a relative program of the user’s is looked for beside its definition, not in the workspace', async () => {
+test('a relative program of the user is resolved against its definition, not against the workspace', async () => {
   const place = makePlace();
   script(join(place.workspaceDir, 'hook.sh'), '#!/bin/sh\necho EVIL\n');
 
   expect(await attempt(place.gate({ approve: undefined }), usersHook(place))).toBe('mine');
 });
 
-test('a program in the workspace makes it the workspace’s', async () => {
+test('an item of the user belongs to the workspace if its program lies there', async () => {
   const place = makePlace();
   const item = usersHook(place, { command: place.hookPath });
 
@@ -40,7 +40,7 @@ test('a program in the workspace makes it the workspace’s', async () => {
   });
 });
 
-test('what moves into the workspace after it was allowed is refused', async () => {
+test('an item of the user that moves into the workspace after the decision is refused', async () => {
   const place = makePlace();
   const gate = place.gate();
   const decision = allowed(await gate.authorize(usersHook(place)));
@@ -50,7 +50,7 @@ test('what moves into the workspace after it was allowed is refused', async () =
   expect(await gate.verify(moved)).toMatchObject({ allowed: false, scope: 'workspace' });
 });
 
-test('a missing program of the user’s is told when it is started', async () => {
+test('a missing program of the user is reported when it is started', async () => {
   const place = makePlace();
   const gate = place.gate();
   const item = usersHook(place, { command: './missing.sh' });
@@ -67,7 +67,7 @@ test.each([
   ['not-executable', '#!/bin/sh\n', 0o644],
   ['bad-format', 'echo EVIL\n', 0o755],
   ['bad-interpreter', '#!/nowhere/sh\n', 0o755],
-] as const)('a program of the user’s that is %s by now is told of, and does not run', async (code, text, mode) => {
+] as const)('a program of the user that has become %s is reported and does not run', async (code, text, mode) => {
   const place = makePlace();
   const gate = place.gate();
   const decision = allowed(await gate.authorize(usersHook(place)));
@@ -79,7 +79,7 @@ test.each([
   expect(result).toMatchObject({ outcome: 'spawn-failed', stdout: '', failure: { code } });
 });
 
-test('C22: what changed since it last ran runs, and is told of once', async () => {
+test('C22: a changed item of the user runs, and is reported once', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];
   const gateOf = () => place.gate({ onUserHooksChanged: (change) => void changes.push(change) });
@@ -99,7 +99,7 @@ test('C22: what changed since it last ran runs, and is told of once', async () =
   expect(place.logger.lines.filter((line) => line.startsWith('warn'))).toHaveLength(2);
 });
 
-test('C22: the same hook in another workspace has not changed', async () => {
+test('C22: a hook of the user has the same fingerprint in another workspace', async () => {
   const place = makePlace();
   const changes: UserHooksChange[] = [];
   const onUserHooksChanged = (change: UserHooksChange) => void changes.push(change);
@@ -112,7 +112,7 @@ test('C22: the same hook in another workspace has not changed', async () => {
   expect(changes).toEqual([]);
 });
 
-test('the user’s own runs also where nothing can be noted, and where a listener throws', async () => {
+test('the user’s items run even if the store fails or a listener throws', async () => {
   const place = makePlace();
   const item = usersHook(place);
   const throwing = place.gate({
@@ -137,7 +137,7 @@ test('the user’s own runs also where nothing can be noted, and where a listene
   expect(await attempt(place.gate(), item)).toBe('mine');
 });
 
-test('a definition that came through a pipe is not waited for', async () => {
+test('a definition from a pipe is not read again', async () => {
   const place = makePlace();
   const item = usersHook(place);
   rmSync(join(place.stateDir, 'hooks.json'));
@@ -146,7 +146,7 @@ test('a definition that came through a pipe is not waited for', async () => {
   expect(await attempt(place.gate(), item)).toBe('mine');
 });
 
-test.each(['', 'relative'])('where the home folder is "%s", the host has to say where state is kept', async (home) => {
+test.each(['', 'relative'])('with the home directory "%s" the option stateDir is required', async (home) => {
   const place = makePlace();
   vi.stubEnv('HOME', home);
   try {

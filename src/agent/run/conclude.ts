@@ -9,7 +9,7 @@ import { saveRun } from './turn.js';
 
 const NOTHING_PENDING: readonly [] = Object.freeze([]) as readonly [];
 
-/** The text that the run ends with, through afterAgent. Throws when the run was rejected. */
+/** Returns the text of the run after the `afterAgent` hooks. Throws RejectedError if the run was rejected. */
 export function conclude(run: Run): Awaitable<string> {
   const { verdict, answer = '' } = run.end;
   if (verdict === undefined || verdict.action.type === 'suspend') return afterAgent(run, answer);
@@ -18,7 +18,7 @@ export function conclude(run: Run): Awaitable<string> {
   return respond(run, (action as { text: string }).text);
 }
 
-/** Ends with the answer of a lifecycle: it is checked against the output schema and saved, as the model's would be. */
+/** Ends the run with the text of a lifecycle. The text is checked and saved like an answer of the model. */
 async function respond(run: Run, text: string): Promise<string> {
   if (run.listeners.active) announceText(run, text);
   run.conversation.flush();
@@ -34,12 +34,12 @@ function afterAgent(run: Run, text: string): Awaitable<string> {
   return waterfall === undefined ? text : runWaterfall(waterfall, text, run);
 }
 
-/** Ends the run, and makes its result. */
+/** Ends the run and returns its result. */
 export function complete(run: Run, text: string): RunResult<unknown> {
   run.end.finish();
   run.config.life.endRun();
   const { pending, conversation, asked, response, usage, decisions } = run;
-  // One literal: spreading the fields that both kinds of result share would cost a tenth of a run.
+  // One object literal: spreading the common members would take a tenth of the time of a run.
   const completed = {
     status: 'completed',
     text,
@@ -58,7 +58,7 @@ export function complete(run: Run, text: string): RunResult<unknown> {
   return result;
 }
 
-/** The same record without an output, which a suspended run does not have. */
+/** Converts to a suspended result, which has no `output`. */
 function suspendedResult(completed: CompletedRun<unknown>, pending: readonly PendingCall[]): SuspendedRun {
   const { output: _output, ...record } = completed;
   return { ...record, status: 'suspended', pending };

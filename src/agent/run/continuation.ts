@@ -2,32 +2,32 @@ import { ResumeInvalidError } from '../../errors.js';
 import { checkMessages, type OpenCalls } from '../../model/check-messages.js';
 import type { Message } from '../../model/message.js';
 
-/** What was decided on a call that was left open. */
+/** The decision on a suspended tool call. */
 export type ResumeDecision = 'approve' | 'deny' | { readonly deny: string };
 
 /**
- * A decision for each open call, by call id. Any string compiles, so that `Object.fromEntries` may make it; a run refuses
- * all but the two words of {@link ResumeDecision}.
+ * A decision for each open tool call, by call id. The type accepts any string, so that `Object.fromEntries` compiles. A
+ * run refuses every string except 'approve' and 'deny'.
  */
 export type ResumeDecisions = Readonly<Record<string, ResumeDecision | (string & Record<never, never>)>>;
 
-/** The open calls of a conversation, with a decision on each. */
+/** The open tool calls of a conversation, with a decision for each call. */
 export interface ResumedCalls extends OpenCalls {
   readonly decisions: ResumeDecisions;
-  /** What was said after the calls: it joins again after their results. */
+  /** The messages after the open calls. They are added again after the results of the calls. */
   readonly later: readonly Message[];
 }
 
-/** A conversation to go on from, and the calls that it left open. */
+/** The messages that a run continues from, and their open tool calls. */
 export interface Continuation {
-  /** Without the results of the turn that is open: they join again, with the others, in call order. */
+  /** The messages up to the open calls. Known results of that turn are added again together with the new results. */
   readonly history: readonly Message[];
   readonly resumed: ResumedCalls | undefined;
 }
 
 /**
- * Checks a conversation that a run is started from. Where it ends in open calls, each needs a decision, and no other
- * call may have one: ResumeInvalidError otherwise, and nothing runs.
+ * Checks the messages that a run starts from. Each open tool call must have a decision, and no other call may have one.
+ * Otherwise throws ResumeInvalidError.
  */
 export function continueFrom(messages: readonly Message[], decisions: ResumeDecisions | undefined): Continuation {
   const open = checkMessages(messages);
@@ -50,7 +50,7 @@ export function continueFrom(messages: readonly Message[], decisions: ResumeDeci
   const invalid = ids.filter((id) => !isDecision(decisions?.[id]));
   if (invalid.length > 0) {
     throw new ResumeInvalidError(
-      `A decision is 'approve', 'deny' or { deny: reason }; it is not for ${quoted(invalid)}.`,
+      `The decision on ${quoted(invalid)} must be 'approve', 'deny' or { deny: reason }.`,
       invalid,
     );
   }

@@ -1,16 +1,17 @@
 import type { Message } from '../../model/message.js';
 import type { ResumedCalls } from './continuation.js';
 
-/** The messages of one run: what it added, what it works with, what the model is sent, and what waits to join. */
+/** The messages of one run. */
 export class Conversation {
-  /** What this run added. The same array as `history` while the two are equal. */
+  /** The messages that this run added. The same array as `history` while both have the same content. */
   added: Message[] = [];
+  /** The working messages, without the instructions. */
   history: Message[] = this.added;
-  /** What the model is sent: the history with the instructions before it. The same array when there are none. */
+  /** The messages sent to the model: the instructions and the history. Without instructions, `history` itself. */
   outgoing: Message[];
-  /** The calls of a resumed run, until they have their results. */
+  /** The open calls of a resumed run, until they have results. */
   resuming: ResumedCalls | undefined = undefined;
-  /** Added by hooks and tools: joins after the results of the turn. */
+  /** Messages from hooks and tools, added to the conversation after the results of the turn. */
   private queue: Message[] | undefined = undefined;
   private readonly instructions: string | undefined;
 
@@ -19,32 +20,32 @@ export class Conversation {
     this.outgoing = this.withInstructions();
   }
 
-  /** Adds a message that the run made. */
+  /** Appends a message of this run. */
   push(message: Message): void {
     this.added.push(message);
     if (this.history !== this.added) this.history.push(message);
     if (this.outgoing !== this.history) this.outgoing.push(message);
   }
 
-  /** Replaces the working messages from here on; what the run added stays in its record. */
+  /** Replaces the working messages. `added` does not change. */
   replace(messages: readonly Message[]): void {
     this.history = [...messages];
     this.outgoing = this.withInstructions();
   }
 
-  /** Takes over what a hook made of the history. A hook that changed the list in place has replaced it as well. */
+  /** Takes over the messages from `beforeModel`. Also detects that a hook changed the array in place. */
   adopt(messages: readonly Message[]): void {
     const { history, outgoing } = this;
     if (messages !== history || (outgoing !== history && isBehind(outgoing, history))) this.replace(messages);
   }
 
-  /** Has a message join at the next `flush`. */
+  /** Queues a message until the next `flush`. */
   enqueue(message: Message): void {
     this.queue ??= [];
     this.queue.push(message);
   }
 
-  /** As `enqueue`, before what waits already. */
+  /** Queues messages before those that are already queued. */
   enqueueFirst(messages: readonly Message[]): void {
     if (messages.length > 0) this.queue = [...messages, ...(this.queue ?? [])];
   }
@@ -53,7 +54,7 @@ export class Conversation {
     return this.queue !== undefined;
   }
 
-  /** Moves what waits into the conversation. Returns false when nothing did. */
+  /** Appends the queued messages. Returns false if the queue is empty. */
   flush(): boolean {
     if (this.queue === undefined) return false;
     for (const message of this.queue) this.push(message);
@@ -67,7 +68,7 @@ export class Conversation {
   }
 }
 
-/** True when `outgoing` is not `history` with the instructions before it. */
+/** True if `outgoing` is not the instructions followed by `history`. */
 function isBehind(outgoing: readonly Message[], history: readonly Message[]): boolean {
   return outgoing.length > history.length + 1 || history.some((message, i) => message !== outgoing[i + 1]);
 }

@@ -14,12 +14,13 @@ import type { Run } from './run.js';
 import { announceTurnEnd } from './run-events.js';
 
 const ON_ERROR_MS = 5_000;
-/** A run that failed waits for no decision: what is open gets an error result. */
+/** The default reason of a failed run, so that its open calls get an error result. */
 const FAILED: Verdict = { action: { type: 'reject', reason: 'the run failed' }, by: 'run', point: 'end' };
 
 /**
- * Ends a run that failed: the events that are open get their end, every part that entered and has not had its
- * afterAgent gets onError, and the error gets what the run had done. Returns the error to throw.
+ * Ends a failed run: emits the missing `-end` events, calls `onError`, and attaches the messages and usage to the
+ * error. `onError` is called for each lifecycle whose `beforeAgent` ran and whose `afterAgent` did not. Returns the
+ * error to throw.
  */
 export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   const error = run.asking ? modelFailure(run, run.config.model.id, caught) : (run.end.abortError ?? caught);
@@ -29,13 +30,13 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
     finaliseCalls(resumedCalls(run, run.conversation.resuming, undefined));
   }
   if (run.pending !== undefined) await closeSuspended(run);
-  // What was said to the run meanwhile is not lost. Before its first turn there is nothing that it could follow.
+  // Keeps the messages that were added during the turn. Before the first turn, they would have no place.
   if (run.turn > 0) run.conversation.flush();
   run.end.finish();
   if (run.listeners.active) announceTurnEnd(run);
   if (error instanceof RunError) error.attach(stateOf(run));
   const handlers = run.config.chain.onError?.filter(({ index }) => index < run.end.entered && index >= run.end.exited);
-  // Called in order, awaited together, 5 s at most, whatever became of the run. What they throw is logged.
+  // Started in order and awaited together, with a time limit of 5 s. Their errors are logged.
   if (handlers !== undefined) await Promise.all(handlers.map((entry) => callHandler(run, entry, error)));
   run.config.life.endRun();
   if (run.listeners.active) {
@@ -45,21 +46,21 @@ export async function failRun(run: Run, caught: unknown): Promise<unknown> {
   return error;
 }
 
-/** The calls of a suspended run that failed after all are closed, in the session too. */
+/** Closes the open calls of a suspended run that failed later, and saves the session. */
 function closeSuspended(run: Run): Promise<void> {
   closePending(run);
   const late = new TimeoutExceededError('saving of a suspended run', ON_ERROR_MS);
   return attempt(run, late, () => run.attached.onTurn?.(run));
 }
 
-/** Gives the calls that were left open an error result each: nobody will resume a run that failed. */
+/** Gives each suspended call an error result, because a failed run cannot be resumed. */
 function closePending(run: Run): void {
   const { added, history, outgoing } = run.conversation;
   const asked = history.findLast((message) => toolCallsOf(message).length > 0);
   if (asked === undefined || run.pending === undefined || run.pending.length === 0) return;
   run.pending = undefined;
-  const at = history.indexOf(asked) + 1;
-  const partial = history[at]?.role === 'tool' ? (history[at] as ToolMessage) : undefined;
+  const index = history.indexOf(asked) + 1;
+  const partial = history[index]?.role === 'tool' ? (history[index] as ToolMessage) : undefined;
   const failed = errorResult('The call was not completed, because the run failed.');
   const content = toolCallsOf(asked).map(
     (call) => partial?.content.find(({ id }) => id === call.id) ?? resultPartOf(call, failed),
@@ -69,7 +70,7 @@ function closePending(run: Run): void {
   }
 }
 
-/** What the run had done, for the error that ends it. */
+/** Returns the messages and the usage for the error. */
 function stateOf({ conversation, usage }: Run): RunErrorState {
   return { messages: conversation.added, history: conversation.history, usage: { ...usage } };
 }
@@ -81,7 +82,7 @@ async function callHandler(run: Run, entry: RegisteredLifecycle, error: unknown)
   await attempt(run, late, () => entry.lifecycle.onError?.(error, run.context as never));
 }
 
-/** Waits for a last call, within its time. What fails is logged, as far as the logger takes it. */
+/** Awaits `call` within its time limit. Logs a failure or a timeout. */
 async function attempt(run: Run, late: TimeoutExceededError, call: () => Awaitable<void> | undefined): Promise<void> {
   try {
     await withinTime(call(), late, run.config.clock);

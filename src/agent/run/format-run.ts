@@ -4,7 +4,7 @@ import type { RunResult } from '../run-result.js';
 
 const SHOWN_CHARACTERS = 60;
 
-/** The calls that one model response asked for, or its answer. */
+/** One model response: its tool calls with their results, or its text. */
 interface Turn {
   readonly number: number;
   readonly calls: readonly ToolCallPart[];
@@ -13,8 +13,8 @@ interface Turn {
 }
 
 /**
- * Draws a run for a person: the sums, then a line per turn with its tool calls and the decisions of the lifecycles. Long
- * texts are cut. Characters that would steer a terminal are removed.
+ * Formats a run for people: a summary line, then one line per turn with its tool calls, and one line per decision of a
+ * lifecycle. Long texts are cut. Control characters are removed.
  *
  * @example
  * const result = await agent.run('Which files mention the licence?');
@@ -86,7 +86,7 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** The text on one line, without control and formatting characters. */
+/** Puts a text on one line, removes control and formatting characters, and cuts it. */
 function shortened(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')

@@ -15,18 +15,18 @@ import type { OutputCheck } from './run-config.js';
 import { saveRun } from './turn.js';
 
 /**
- * What an answer must be: a Standard Schema, one with an explicit JSON Schema beside it (for libraries that cannot give
- * their own), or a plain JSON Schema.
+ * The schema of an answer: a Standard Schema, a plain JSON Schema, or both. Pass both if the library of the Standard
+ * Schema cannot convert it to JSON Schema.
  */
 export type OutputSchema<Output = unknown> =
   | StandardSchema<unknown, Output>
   | { readonly schema: StandardSchema<unknown, Output>; readonly jsonSchema: JsonSchema }
   | JsonSchema;
 
-/** The type of a run's output: its schema's type, `unknown` for a plain JSON Schema. */
+/** The output type of a schema; `unknown` for a plain JSON Schema. */
 export type OutputOf<Schema extends OutputSchema> = [Schema] extends [OutputSchema<infer Output>] ? Output : never;
 
-/** Takes an `output` option apart into what the model is told and what the answer is checked with. */
+/** Converts an `output` option to the schema for the model request and the check of the answer. */
 export function resolveOutput(output: OutputSchema): OutputCheck {
   const invalid = (problem: string) =>
     new OptionInvalidError('output', `\`output\` is invalid: ${problem}; pass { schema, jsonSchema }`);
@@ -45,9 +45,9 @@ function outputCheck(schema: StandardSchema, jsonSchema: JsonSchema | undefined)
 }
 
 /**
- * The checked value of an answer. Where it does not match, the first time, the model is asked once more: the answer is
- * taken back and a user message says what is wrong. The second time OutputInvalidError. An answer that was refused or
- * that a hook gave is not repaired.
+ * Returns the checked value of an answer. After the first mismatch the answer is discarded, and a user message tells
+ * the model what is wrong. After the second mismatch throws OutputInvalidError. A refused answer, or an answer of a
+ * hook, is not repaired.
  */
 export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   const { output, maxTurns } = run.config;
@@ -69,7 +69,7 @@ export async function checkOutput(run: Run, answer: string): Promise<unknown> {
   return undefined;
 }
 
-/** Holds an answer against the output schema, and takes it back when it is not the last. */
+/** Checks the answer against the output schema. Discards the answer if another turn has to follow. */
 export function weighAnswer(run: Run): PromiseLike<void> | undefined {
   if (run.end.answer === undefined || run.pending !== undefined) return undefined;
   return run.config.output === undefined ? weighAdditions(run) : weighValue(run, run.end.answer);
@@ -80,7 +80,7 @@ async function weighValue(run: Run, answer: string): Promise<void> {
   if (run.end.answer !== undefined && run.conversation.hasQueued) await weighAdditions(run);
 }
 
-/** A message that was added after the answer buys another turn; after the last turn it stands in the history unanswered. */
+/** Starts another turn if a message was added after the answer. After the last turn the message stays unanswered. */
 function weighAdditions(run: Run): PromiseLike<void> | undefined {
   const { maxTurns, logger } = run.config;
   run.conversation.flush();
@@ -88,7 +88,7 @@ function weighAdditions(run: Run): PromiseLike<void> | undefined {
     run.end.answer = undefined;
     return undefined;
   }
-  logger.warn(`A message added after the last of ${maxTurns} turns stands in the history unanswered.`);
+  logger.warn(`A message added after the last of ${maxTurns} turns stays in the history unanswered.`);
   return saveRun(run);
 }
 
@@ -97,7 +97,7 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
   try {
     value = JSON.parse(withoutFence(answer));
   } catch (error) {
-    return { issues: [{ message: `it is no JSON (${describeError(error)})` } satisfies StandardIssue] };
+    return { issues: [{ message: `it is not JSON (${describeError(error)})` } satisfies StandardIssue] };
   }
   try {
     const { issues, ...checked } = await output.check(value);
@@ -107,7 +107,7 @@ async function checkText(output: OutputCheck, answer: string): Promise<StandardR
   }
 }
 
-/** Models that were not made to answer in JSON alone put it into a code fence. */
+/** Removes a Markdown code fence, which some models put around JSON. */
 function withoutFence(text: string): string {
   const trimmed = text.trim();
   return trimmed.startsWith('```') ? trimmed.replace(/^```(?:json)?|```$/gi, '') : trimmed;

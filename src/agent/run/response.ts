@@ -5,7 +5,7 @@ import { type PriorResults, TurnCalls } from './calls/turn-calls.js';
 import type { Run } from './run.js';
 import { announceModelEnd } from './run-events.js';
 
-/** Adds the response to the conversation. Returns the calls that are to run now. */
+/** Adds the response to the conversation. Returns the tool calls to run. */
 export function takeResponse(run: Run, response: ModelResponse): TurnCalls | undefined {
   run.end.throwIfAborted();
   run.response = response;
@@ -31,7 +31,10 @@ function takeCalls(run: Run, response: ModelResponse, calls: readonly ToolCallPa
   return new TurnCalls(run, distinct, isCutOff ? cutOff(finishReason, distinct) : undefined);
 }
 
-/** A hook withheld the response: only its calls are kept, with an error result each, or all of a suspended one. */
+/**
+ * Adds a response that a hook withheld. Only its tool calls are kept, with error results; a suspended one is kept
+ * whole.
+ */
 function takeWithheld(
   run: Run,
   response: ModelResponse,
@@ -48,7 +51,7 @@ function takeWithheld(
   return undefined;
 }
 
-/** The calls of a response that the loop has to run; undefined when there are none. */
+/** Returns the tool calls that Keelson has to run (not the provider), or undefined. */
 function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined {
   let calls: ToolCallPart[] | undefined;
   for (let i = 0; i < content.length; i++) {
@@ -60,7 +63,7 @@ function callsOf(content: readonly AssistantPart[]): ToolCallPart[] | undefined 
   return calls;
 }
 
-/** Adds a response with calls to the conversation. A call whose id another one has gets an id of its own. */
+/** Adds a response with tool calls to the conversation. A duplicate call id is replaced by a new id. */
 function pushCalls(run: Run, { content }: ModelResponse, calls: readonly ToolCallPart[]): readonly ToolCallPart[] {
   const isDistinct = calls.length === 1 || !hasTwins(calls);
   const distinct = isDistinct ? content : distinctCalls(run, content);
@@ -68,7 +71,7 @@ function pushCalls(run: Run, { content }: ModelResponse, calls: readonly ToolCal
   return isDistinct ? calls : (callsOf(distinct) as ToolCallPart[]);
 }
 
-/** Compares the last characters of the ids, and the ids as a whole only when two of these are alike. */
+/** Returns true for duplicate ids. Compares the last characters first, because that is faster. */
 function hasTwins(calls: readonly ToolCallPart[]): boolean {
   let ends = 0;
   for (const { id } of calls) {
@@ -90,7 +93,7 @@ function distinctCalls(run: Run, content: readonly AssistantPart[]): readonly As
   });
 }
 
-/** A response that was cut off may have lost the end of its last call: that one is not run. */
+/** Refuses the last call of a response that was cut off, because its arguments may be incomplete. */
 function cutOff(finishReason: string, calls: readonly ToolCallPart[]): PriorResults {
   const last = calls.at(-1) as ToolCallPart;
   const text = `The call was not run: the response was cut off (${finishReason}) before it was whole. Call again.`;

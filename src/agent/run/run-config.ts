@@ -9,32 +9,34 @@ import type { ToolCatalog } from '../../tools/tool-catalog.js';
 import type { AgentLife } from '../agent-life.js';
 import type { AgentListeners } from '../listeners.js';
 
-/** Time limits, in milliseconds. None by default. */
+/** Time limits in milliseconds. By default there are no limits. */
 export interface Timeouts {
-  /** For a whole run. Ends it with a RunTimeoutError. */
+  /** Limit of a whole run. The run ends with a RunTimeoutError. */
   readonly runMs?: number | undefined;
-  /** For each model call. Ends it with a ModelError that may be retried. */
+  /** Limit of each model call. The call fails with a ModelError that may be retried. */
   readonly modelMs?: number | undefined;
-  /** Until a model call gives its first part; its response, where it does not stream. */
+  /** Limit until a model call gives its first part, or its response if the model does not stream. */
   readonly firstPartMs?: number | undefined;
-  /** For each tool call that has no limit of its own. Ends it with an error result. */
+  /** Limit of each tool call whose tool has no `timeoutMs`. The call gets an error result. */
   readonly toolMs?: number | undefined;
 }
 
-/** How the model is called: its settings, and which tools it may choose. */
+/** Settings of the model calls, and the choice of tools. */
 export interface AgentSettings extends ModelSettings {
-  /** For every model call of the run. A `required` choice never ends by itself: prefer a `wrapModelCall` for one turn. */
+  /**
+   * Applies to every model call of the run. With `required` the run never ends: set it in `wrapModelCall` for one turn.
+   */
   readonly toolChoice?: ToolChoice | undefined;
 }
 
-/** How many turns a run may take, and what happens then. */
+/** The maximum number of turns of a run, and the behaviour at the limit. */
 export interface TurnLimit {
   readonly limit: number;
-  /** `throw` (default): TurnLimitError. `answer`: one more model call without tools gives the answer. */
+  /** `throw` (default) throws TurnLimitError. `answer` makes one more model call, without tools. */
   readonly atLimit?: 'throw' | 'answer' | undefined;
 }
 
-/** All that a run is made with, resolved. One object serves every run that changes nothing. */
+/** The resolved configuration of a run. Runs without options share one object. */
 export interface RunConfig {
   readonly agent: string;
   readonly model: Model;
@@ -43,7 +45,7 @@ export interface RunConfig {
   readonly catalog: ToolCatalog;
   readonly maxTurns: number;
   readonly atLimit: 'throw' | 'answer';
-  /** How many calls of a turn may run at once. */
+  /** The maximum number of tool calls of a turn that run at the same time. */
   readonly parallelToolCalls: number;
   readonly settings: ModelSettings | undefined;
   readonly toolChoice: ToolChoice | undefined;
@@ -53,25 +55,25 @@ export interface RunConfig {
   readonly clock: Clock;
   readonly hub: AgentListeners;
   readonly output: OutputCheck | undefined;
-  /** Whether no hook stands around the model call, and nothing limits its time. */
+  /** True if there is no `wrapModelCall` hook and no time limit for model calls. */
   readonly isPlain: boolean;
   readonly life: AgentLife;
 }
 
-/** What a run takes from the options that it was started with; the rest is in its configuration. */
+/** The run options that are not part of RunConfig. */
 export interface RunOrigin {
   readonly context?: unknown;
   readonly parent?: ToolRun | undefined;
 }
 
-/** A run's output schema, resolved. */
+/** The resolved output schema of a run. */
 export interface OutputCheck {
-  /** What the model is told, where the schema can say it. */
+  /** The JSON Schema in the model request; undefined if the schema cannot be converted. */
   readonly request: ModelRequest['output'];
   check(value: unknown): StandardResult<unknown> | Promise<StandardResult<unknown>>;
 }
 
-/** Takes a response, or a failure, of a model. Made once a run. */
+/** Handlers of the response and the error of a model call. Created once per run. */
 export interface ResponseHandlers {
   readonly accept: (response: ModelResponse) => ModelResponse;
   readonly refuse: (error: unknown) => never;

@@ -3,27 +3,27 @@ import type { ModelPart, ModelResponse } from '../../model/model.js';
 import type { ToolResult } from '../../tools/tool.js';
 import type { Run } from './run.js';
 
-// Called only when `run.listeners.active` says that an event would reach somebody.
+// Callers check `run.listeners.active` first, so that no event is created without a listener.
 
-/** Tells that the run begins. */
+/** Emits `run-start`. */
 export function announceRun(run: Run, message: UserMessage | undefined): void {
   const input = message === undefined ? '' : textOf(message);
   run.listeners.emit({ type: 'run-start', runId: run.context.id, agent: run.config.agent, input });
 }
 
-/** Tells that a turn begins. */
+/** Emits `turn-start`. */
 export function announceTurn(run: Run): void {
   run.inTurn = true;
   run.listeners.emit({ type: 'turn-start', runId: run.context.id, turn: run.turn });
 }
 
-/** Tells that the model is about to be called. */
+/** Emits `model-start`. */
 export function announceModel(run: Run): void {
   run.inModel = true;
   run.listeners.emit({ type: 'model-start', runId: run.context.id, turn: run.turn, model: run.config.model.id });
 }
 
-/** Passes on what no listener has seen yet, then the response; nothing of one that a hook withheld. */
+/** Emits text that was not streamed, then `model-end`. Emits no text if a hook withheld the response. */
 export function announceModelEnd(run: Run, response: ModelResponse | undefined): void {
   if (!run.inModel) return;
   if (response !== undefined && wantsParts(run) && (isHeld(run) || run.streamed !== run.attempt || run.attempt === 0)) {
@@ -33,14 +33,14 @@ export function announceModelEnd(run: Run, response: ModelResponse | undefined):
   run.listeners.emit({ type: 'model-end', runId: run.context.id, turn: run.turn, response });
 }
 
-/** Emits the text that a lifecycle ends the run with, as a new attempt: it replaces the text of the model. */
+/** Emits the text that a lifecycle ended the run with, as a new attempt that replaces the text of the model. */
 export function announceText(run: Run, text: string): void {
   if (text === '' || !wantsParts(run)) return;
   run.attempt += 1;
   emitPart(run, { type: 'text-delta', text });
 }
 
-/** Closes every event of the turn that is still open. */
+/** Emits the missing `model-end` and `turn-end` of the current turn. */
 export function announceTurnEnd(run: Run): void {
   announceModelEnd(run, undefined);
   if (!run.inTurn) return;
@@ -48,13 +48,13 @@ export function announceTurnEnd(run: Run): void {
   run.listeners.emit({ type: 'turn-end', runId: run.context.id, turn: run.turn });
 }
 
-/** Tells that a call begins, before its wraps. */
+/** Emits `tool-start`, before the `wrapToolCall` hooks. */
 export function announceCall(run: Run, { id, name, input, invalidInput }: ToolCallPart): void {
   const runId = run.context.id;
   run.listeners.emit({ type: 'tool-start', runId, turn: run.turn, callId: id, name, input: invalidInput ?? input });
 }
 
-/** Tells that a call ended, after its wraps; without a result when it is left open. */
+/** Emits `tool-end`, after the `wrapToolCall` hooks; without a result if the call was suspended. */
 export function announceCallEnd(run: Run, { id, name }: ToolCallPart, part: ToolResultPart | undefined): void {
   const result = part && resultOf(part);
   run.listeners.emit({ type: 'tool-end', runId: run.context.id, turn: run.turn, callId: id, name, result });
@@ -64,7 +64,7 @@ function resultOf({ type: _type, id: _id, name: _name, ...result }: ToolResultPa
   return result;
 }
 
-/** Where the model's parts go; undefined where nobody wants any, so that the model need not stream. */
+/** Returns the callback for streamed parts; undefined without a listener, so that the model need not stream. */
 export function partSink(run: Run): ((part: ModelPart) => void) | undefined {
   if (!wantsParts(run)) return undefined;
   if (isHeld(run)) return () => {};
@@ -86,7 +86,7 @@ function emitWhole(run: Run, response: ModelResponse): void {
   }
 }
 
-/** Models of an application's own may push parts that nobody knows: those are passed over. */
+/** Emits a streamed part. Ignores unknown part types of custom models. */
 function emitPart(run: Run, part: ModelPart): void {
   const place = { runId: run.context.id, turn: run.turn, attempt: run.attempt };
   if (part.type === 'tool-input-delta') {

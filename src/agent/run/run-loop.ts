@@ -21,12 +21,12 @@ import {
   selectTools,
 } from './turn.js';
 
-/** More parts than any agent has: a whole number, which costs less than Infinity. */
+/** Larger than any number of lifecycles. An integer, because engines handle it faster than Infinity. */
 const ALL = 2 ** 30;
 
 /**
- * Runs from the first hook to the last: the one loop, for `run` and `stream` alike. It awaits only promises, and no
- * function of its own, so that a run without hooks costs no more than a loop written by hand.
+ * Executes a run, for `run` and `stream` alike. The loop awaits only promises of models, tools and hooks, so that a run
+ * without hooks is as fast as a loop written by hand.
  */
 export async function executeRun(run: Run, message: UserMessage | undefined): Promise<RunResult<unknown>> {
   run.config.life.runs += 1;
@@ -69,14 +69,14 @@ export async function executeRun(run: Run, message: UserMessage | undefined): Pr
   }
 }
 
-/** Calls beforeAgent and lets the user's message join. Returns the calls of a resumed run. */
+/** Calls `beforeAgent` and adds the user message. Returns the tool calls of a resumed run. */
 function enter(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls | undefined> {
   if (run.listeners.active) announceRun(run, message);
   const { beforeAgent } = run.config.chain;
   return beforeAgent === undefined ? begin(run, message) : passInput(run, message, beforeAgent);
 }
 
-// A function of its own: a closure in the one above would cost every run a context, hooks or not.
+// A separate function: a closure in `enter` would allocate a context for every run, also without hooks.
 function passInput(
   run: Run,
   message: UserMessage | undefined,
@@ -90,7 +90,7 @@ function passInput(
     : begin(run, withText(message, entered));
 }
 
-/** The message with its text replaced; pictures and files stay as they are. */
+/** Replaces the text of a message. Images and files stay. */
 function withText(message: UserMessage | undefined, text: string): UserMessage | undefined {
   if (text === (message === undefined ? '' : textOf(message))) return message;
   if (message === undefined || typeof message.content === 'string') return { role: 'user', content: text };
@@ -108,7 +108,7 @@ function begin(run: Run, message: UserMessage | undefined): Awaitable<TurnCalls 
   return undefined;
 }
 
-/** Turn 0: the calls that the run was resumed with. The message waits for their results. */
+/** Starts turn 0, which runs the open calls of a resumed run. The user message is added after their results. */
 async function resume(run: Run, message: UserMessage | undefined): Promise<TurnCalls> {
   const resumed = run.conversation.resuming as NonNullable<typeof run.conversation.resuming>;
   if (run.listeners.active) announceTurn(run);
@@ -120,7 +120,7 @@ function isOver({ end, pending }: Run): boolean {
   return end.verdict !== undefined || end.answer !== undefined || pending !== undefined;
 }
 
-/** Throws when no turn is left, unless the run may have one more to answer in. */
+/** Throws TurnLimitError at the limit. With `atLimit: 'answer'`, one more turn is allowed. */
 function checkTurnLimit(run: Run): void {
   const { maxTurns, atLimit } = run.config;
   if (run.turn > maxTurns || atLimit !== 'answer') throw run.end.own(new TurnLimitError(maxTurns));

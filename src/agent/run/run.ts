@@ -19,20 +19,20 @@ import type { PendingCall } from '../run-result.js';
 import { Conversation } from './conversation.js';
 import type { ResponseHandlers, RunConfig, RunOrigin } from './run-config.js';
 
-/** What a run is attached to beside its options. */
+/** The session and the stream of a run. */
 export interface Attached {
   readonly session?: SessionInfo | undefined;
-  /** The listener that the run was started with, in a stream. */
+  /** Receives all events if the run was started by `stream`. */
   readonly sink?: ((event: AgentEvent) => void) | undefined;
-  /** Aborted when the consumer of a stream leaves it. */
+  /** Aborted when the consumer leaves the stream. */
   readonly left?: AbortSignal | undefined;
-  /** Called after every completed turn, before the next one. */
+  /** Saves the session. Called after each completed turn. */
   readonly onTurn?: ((run: Run) => Promise<void>) | undefined;
 }
 
 const NO_DECISIONS: readonly Decision[] = Object.freeze([]);
 
-/** What the loop knows of one run. One object of fixed shape; hooks see it through `context`. */
+/** The state of one run. Hooks and tools only see its `context`. */
 export class Run implements HookRun {
   readonly config: RunConfig;
   readonly origin: RunOrigin;
@@ -42,29 +42,30 @@ export class Run implements HookRun {
   readonly end: RunEnd;
   readonly conversation: Conversation;
   readonly usage: UsageSum = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  /** Turns begun. */
+  /** The number of the current turn. */
   turn = 0;
-  /** Model calls that the loop asked for: turns, without what hooks repeat. */
+  /** The number of model calls of the run loop, without retries by hooks. */
   asked = 0;
-  /** Model calls begun in this turn. */
+  /** The number of model calls in this turn, including retries by hooks. */
   attempt = 0;
-  /** The attempt whose parts have reached a listener. */
+  /** The last attempt whose parts were emitted. */
   streamed = 0;
-  /** Set while the model is called: an error that says not where it came from is the model's then. */
+  /** True during a model call. An error then counts as a model error if it does not name its source. */
   asking = false;
-  /** Set while an event waits for its end. */
+  /** True between `turn-start` and `turn-end`. */
   inTurn = false;
+  /** True between `model-start` and `model-end`. */
   inModel = false;
   handlers: ResponseHandlers | undefined = undefined;
   /** The tools of this turn. */
   tools: ToolSnapshot | undefined = undefined;
-  /** The last response that counted. */
+  /** The last response that a hook did not discard. */
   response: ModelResponse | undefined = undefined;
-  /** The answer's value, once it was held against the output schema. */
+  /** The checked value of the answer, if the run has an output schema. */
   output: unknown = undefined;
-  /** Set once the model was asked again for an answer that matches the output schema. */
+  /** True after the model was asked once to correct its answer. */
   repaired = false;
-  /** The calls that were left open, once there are any: the run ends as suspended. */
+  /** The suspended tool calls. If set, the run ends as suspended. */
   pending: readonly PendingCall[] | undefined = undefined;
   suspended: Map<string, Verdict> | undefined = undefined;
   decisions: readonly Decision[] = NO_DECISIONS;
@@ -94,7 +95,7 @@ export class Run implements HookRun {
   }
 }
 
-/** One run, as its hooks and tools see it. What costs something is made when it is first read. */
+/** The run, as hooks and tools see it. The id, the signal and copies are created on first access. */
 export class RunView implements RunContext {
   readonly [RUN]: Run;
   private idValue: string | undefined = undefined;

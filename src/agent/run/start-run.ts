@@ -11,10 +11,10 @@ import { continueFrom } from './continuation.js';
 import { type Run, RunView } from './run.js';
 import { executeRun } from './run-loop.js';
 
-/** Starts a run. Throws where its input or messages cannot be used: then no hook has been called. */
+/** Starts a run. Throws before any hook is called if the input or the messages are invalid. */
 export function startRun(run: Run, input: string | UserMessage, options: AnyRunOptions): Promise<RunResult<unknown>> {
   const { resume } = options;
-  // Checked below: the type of the option takes any role.
+  // The option's type allows any role; `continueFrom` checks the messages.
   const messages = options.messages as readonly Message[] | undefined;
   const message = messageOf(input, messages);
   if (messages !== undefined || resume !== undefined) {
@@ -29,14 +29,14 @@ export function startRun(run: Run, input: string | UserMessage, options: AnyRunO
 function bindAborts(run: Run, { signal, parent }: AnyRunOptions): void {
   const { left, session } = run.attached;
   if (parent !== undefined) abortWithParent(run, parent);
-  // A session waits for its runs: they have to end when the agent is closed.
+  // `agent.close()` waits for the runs of a session, so it must be able to abort them.
   if (session !== undefined) run.end.stopper();
   if (signal !== undefined) abortWith(run, signal);
   if (left !== undefined) abortWith(run, left);
   if (run.config.timeouts.runMs !== undefined) limitTime(run, run.config.timeouts.runMs);
 }
 
-/** An empty text goes on from the conversation as it is. */
+/** Converts the input to a user message. Returns undefined for an empty input with `messages`. */
 function messageOf(input: string | UserMessage, messages: readonly Message[] | undefined): UserMessage | undefined {
   if (typeof input === 'string') {
     return input === '' && messages?.length ? undefined : { role: 'user', content: input };
@@ -46,7 +46,9 @@ function messageOf(input: string | UserMessage, messages: readonly Message[] | u
   return input;
 }
 
-/** Other libraries take the messages, or one object with all options, in this place. */
+/**
+ * Describes the valid input, with advice if the caller passed messages or one options object, as in other libraries.
+ */
 function expectedInput(input: unknown): string {
   const got = `got ${describeValue(input)}`;
   if (Array.isArray(input)) return `a string or a user message, ${got}; pass messages as \`run('', { messages })\``;
@@ -56,16 +58,16 @@ function expectedInput(input: unknown): string {
   return `a string or a user message, got an object with \`${meant}\`; call \`${call}\``;
 }
 
-/** Ends the run when the signal aborts, and lets go of the signal when the run ends. */
+/** Aborts the run when the signal aborts. The listener is removed when the run ends. */
 function abortWith(run: Run, signal: AbortSignal): void {
   run.end.stopper().follow(signal, (reason) => run.end.abort(new RunAbortedError(reason)));
 }
 
-/** A run of another copy of this library (ESM beside CommonJS) serves as a parent too: it has a signal. */
+/** Aborts the run with its parent. A parent from another copy of this library is followed by its signal. */
 function abortWithParent(run: Run, parent: Partial<RunContext>): void {
   if (!(parent instanceof RunView)) {
     if (parent?.signal instanceof AbortSignal) return abortWith(run, parent.signal);
-    throw invalidOption('parent', 'the `run` of a hook, or that of the context of a tool', parent);
+    throw invalidOption('parent', 'the run of a hook, or `context.run` of a tool', parent);
   }
   run.end.stopper().followStop(parent[RUN].end.stopper(), (reason) => run.end.abort(new RunAbortedError(reason)));
 }

@@ -12,7 +12,7 @@ import { announceModel, announceTurn, announceTurnEnd, partSink } from './run-ev
 
 const NO_TOOLS = new ToolSnapshot([]);
 
-/** Begins a turn and runs the hooks before its model call; a promise only when one of them returns one. */
+/** Starts a turn and calls the hooks before the model call. Returns a promise only if a hook does. */
 export function prepareTurn(run: Run): PromiseLike<void> | undefined {
   run.turn += 1;
   if (run.listeners.active) announceTurn(run);
@@ -20,7 +20,7 @@ export function prepareTurn(run: Run): PromiseLike<void> | undefined {
   return beforeModel === undefined ? selectTools(run) : passMessages(run, beforeModel);
 }
 
-// A function of its own: a closure in the one above would cost every turn a context, hooks or not. So below.
+// A separate function, as `narrowTools`: a closure would allocate a context for every turn, also without hooks.
 function passMessages(run: Run, waterfall: Waterfall<readonly Message[]>): PromiseLike<void> | undefined {
   const messages = runWaterfall(waterfall, run.conversation.history, run);
   return isPromise(messages) ? messages.then((later) => adoptMessages(run, later)) : adoptMessages(run, messages);
@@ -31,12 +31,12 @@ function adoptMessages(run: Run, messages: readonly Message[]): PromiseLike<void
   return run.end.verdict === undefined ? selectTools(run) : undefined;
 }
 
-/** True in the turn after the last one: it may only answer, without tools. */
+/** True in the extra turn of `atLimit: 'answer'`, which has no tools. */
 function isAnswerOnly(run: Run): boolean {
   return run.turn > run.config.maxTurns;
 }
 
-/** Takes the turn's snapshot of the tools, after `beforeToolSelection`. */
+/** Stores the tools of the turn, after `beforeToolSelection`. */
 export function selectTools(run: Run): PromiseLike<void> | undefined {
   const answerOnly = isAnswerOnly(run);
   run.tools = answerOnly ? NO_TOOLS : run.config.catalog.current();
@@ -51,7 +51,7 @@ function narrowTools(
   waterfall: Waterfall<readonly Tool[]>,
   all: readonly Tool[],
 ): PromiseLike<void> | undefined {
-  // A copy, so that a hook that changes the array in place changes this turn alone.
+  // A copy, so that a hook that changes the array in place affects this turn only.
   const tools = runWaterfall(waterfall, [...all], run);
   return isPromise(tools) ? tools.then((later) => adoptTools(run, later)) : adoptTools(run, tools);
 }
@@ -60,7 +60,7 @@ function adoptTools(run: Run, tools: readonly Tool[]): undefined {
   run.tools = new ToolSnapshot(tools);
 }
 
-/** Goes on to the model call. Returns false when a hook before it ended the run. */
+/** Marks the start of the model call. Returns false if a hook has ended the run. */
 export function beginModelCall(run: Run): boolean {
   run.end.throwIfAborted();
   if (run.end.verdict !== undefined) return false;
@@ -70,7 +70,7 @@ export function beginModelCall(run: Run): boolean {
   return true;
 }
 
-/** Calls the model: through its wraps, or with a watch on it. */
+/** Calls the model, through the `wrapModelCall` hooks if there are any. */
 export function askModel(run: Run): Awaitable<ModelResponse> {
   const { wrapModelCall } = run.config.chain;
   run.attempt = 0;
@@ -79,7 +79,7 @@ export function askModel(run: Run): Awaitable<ModelResponse> {
   return wrapModelCall === undefined ? callModel(request, run) : wrapModelCall(request, run);
 }
 
-/** The model's request of this turn. */
+/** Makes the model request of the current turn. */
 export function modelRequestOf(run: Run): ModelCallRequest {
   const { config } = run;
   return {
@@ -95,19 +95,19 @@ export function modelRequestOf(run: Run): ModelCallRequest {
   };
 }
 
-/** Runs afterModel; a promise only when one of its hooks returns one. */
+/** Calls the `afterModel` hooks. Returns a promise only if a hook does. */
 export function judgeResponse(run: Run, response: ModelResponse): Awaitable<ModelResponse> {
   run.asking = false;
   const { afterModel } = run.config.chain;
   return afterModel === undefined || run.end.verdict !== undefined ? response : runWaterfall(afterModel, response, run);
 }
 
-/** Ends a turn: saves it when the run has a session, then throws what ended its calls before their time. */
+/** Ends a turn. Saves it if the run has a session, then throws the error that ended its tool calls early, if any. */
 export function finishTurn(run: Run, calls: TurnCalls | undefined): PromiseLike<void> | undefined {
   return run.attached.onTurn === undefined ? endTurn(run, calls) : saveTurn(run, calls);
 }
 
-/** A turn that a hook withheld is not a completed one, and is not saved. */
+/** Saves a completed turn. A turn whose response a hook withheld is not saved. */
 async function saveTurn(run: Run, calls: TurnCalls | undefined): Promise<void> {
   if (calls?.begun || run.end.answer !== undefined || run.pending !== undefined) await saveRun(run);
   endTurn(run, calls);
@@ -121,7 +121,7 @@ function endTurn(run: Run, calls: TurnCalls | undefined): undefined {
   if (run.listeners.active) announceTurnEnd(run);
 }
 
-/** Has the session save the run so far; an abort ends the wait. Undefined when there is no session. */
+/** Saves the messages of the run to its session. An abort ends the wait. Returns undefined without a session. */
 export function saveRun(run: Run): PromiseLike<void> | undefined {
   const { onTurn } = run.attached;
   return onTurn === undefined ? undefined : (run.end.race(onTurn(run)) as PromiseLike<void>);

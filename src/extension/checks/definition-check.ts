@@ -3,9 +3,10 @@ import { isObject } from '../../internal/json.js';
 import { array, callable, group, listOf, oneOf, required, text } from '../../internal/options/rules.js';
 import { memberProblems, type OptionRule, type OptionTable, unknownName } from '../../internal/options/validate.js';
 import { suspectNames } from '../../internal/plain-data.js';
-import type { ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
+import type { Extension, ExtensionInput, PromptAddition, TagHandler } from '../definition.js';
 import { ExtensionInvalidError } from '../error.js';
-import { toolConfigRule, unknownTools } from './tool-config.js';
+import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
+import { doubledLists, normaliseToolConfig, toolConfigRule, unknownTools } from './tool-config.js';
 
 const ID = /^[A-Za-z0-9-]{1,64}$/;
 /** A name, a beginning of names and `*`, or `*` for every tag. */
@@ -48,30 +49,41 @@ const rules = {
   tags,
   promptAdditions: listOf(group(additionRules)),
   toolConfig: toolConfigRule,
-} satisfies OptionTable<ExtensionInput>;
+} satisfies OptionTable<Extension>;
+const rulesOfInput = inBothSpellings(rules);
 
-/** Throws an ExtensionInvalidError that lists each member of an extension that is invalid. */
-export function validateExtension(extension: ExtensionInput, knownTools: ReadonlySet<string>): void {
-  if (!isObject(extension)) {
-    throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(extension)}`]);
+/**
+ * Returns the members of a definition under their camelCase names. Throws an ExtensionInvalidError that lists each
+ * invalid member. Without `knownTools` the names in tool guidance are not checked.
+ */
+export function readDefinition(input: ExtensionInput, knownTools?: ReadonlySet<string>): Extension {
+  if (!isObject(input)) {
+    throw new ExtensionInvalidError('unknown', [`an extension must be an object, got ${describeValue(input)}`]);
   }
+  const definition = inCamelCase(input, rules) as unknown as Extension;
+  const { id, toolConfig } = definition;
   const problems = [
-    ...unknownMembers(extension),
-    ...memberProblems(extension, rules),
-    ...tagProblems(extension),
-    ...unknownTools(extension.toolConfig, knownTools),
+    ...unknownMembers(input),
+    ...memberProblems(input, rulesOfInput),
+    ...doubledNames(input, rules),
+    ...tagProblems(definition),
+    ...(isObject(toolConfig) ? toolProblems(toolConfig, knownTools) : []),
   ];
-  if (problems.length === 0) return;
-  throw new ExtensionInvalidError(typeof extension.id === 'string' ? extension.id : 'unknown', problems);
+  if (problems.length > 0) throw new ExtensionInvalidError(typeof id === 'string' ? id : 'unknown', problems);
+  return { ...definition, ...(toolConfig && { toolConfig: normaliseToolConfig(toolConfig) }) };
 }
 
 /** In an object of a class, a member that begins with `on` is most likely a misspelt callback. */
 function unknownMembers(extension: object): string[] {
-  const unknown = suspectNames(extension, /^on[A-Z_]/).filter((name) => !Object.hasOwn(rules, name));
+  const unknown = suspectNames(extension, /^on[A-Z_]/).filter((name) => !Object.hasOwn(rulesOfInput, name));
   return unknown.map((name) => unknownName('member', name, Object.keys(rules)));
 }
 
-function tagProblems({ onTag, tags }: ExtensionInput): string[] {
+function toolProblems(toolConfig: object, knownTools: ReadonlySet<string> | undefined): string[] {
+  return [...doubledLists(toolConfig), ...(knownTools ? unknownTools(toolConfig, knownTools) : [])];
+}
+
+function tagProblems({ onTag, tags }: Extension): string[] {
   if (typeof onTag === 'function') return tags === undefined ? ['`tags` of `onTag` is missing'] : [];
   return tags === undefined ? [] : ['`tags` must stand beside an `onTag` that is a function'];
 }

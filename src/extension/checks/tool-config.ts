@@ -3,38 +3,42 @@ import { boolean, fullText, group, listOf } from '../../internal/options/rules.j
 import type { OptionTable } from '../../internal/options/validate.js';
 import { freezeData } from '../../internal/plain-data.js';
 import type { ToolConfig, ToolConfigLiteral } from '../definition.js';
-
-const LISTS = { preferred_tools: 'preferredTools', avoided_tools: 'avoidedTools', tool_order: 'toolOrder' } as const;
+import { doubledNames, inBothSpellings, inCamelCase } from './spelling.js';
 
 const names = listOf(fullText);
-
-/** Rules for tool guidance, with camelCase and snake_case keys. */
-export const toolConfigRule = group({
+const rules = {
   preferredTools: names,
   avoidedTools: names,
   toolOrder: names,
-  preferred_tools: names,
-  avoided_tools: names,
-  tool_order: names,
   lazy: boolean,
-} satisfies OptionTable<ToolConfig & ToolConfigLiteral>);
+} satisfies OptionTable<ToolConfig>;
 
-/** A problem for each tool that nobody knows, unless the guidance is lazy. */
-export function unknownTools(config: ToolConfig | ToolConfigLiteral = {}, known: ReadonlySet<string>): string[] {
-  if (config.lazy) return [];
-  return Object.entries(config).flatMap(([key, value]) => {
-    const unknown = isTexts(value) ? value.filter((name) => !known.has(name)) : [];
-    return unknown.map(
-      (name) =>
-        `\`toolConfig.${key}\` names the unknown tool "${name}"; name it in the registry's \`tools\`, or set \`lazy\``,
-    );
-  });
+/** The rule for tool guidance, with camelCase and snake_case keys. */
+export const toolConfigRule = group(inBothSpellings(rules));
+
+/** Returns a problem for each list that is given in both spellings. */
+export function doubledLists(config: object): string[] {
+  return doubledNames(config, rules, 'toolConfig.');
 }
 
-/** A copy of tool guidance with the keys of TypeScript. If a list is there in both forms, the later one counts. */
+/** Returns a copy of checked tool guidance with camelCase keys. */
 export function normaliseToolConfig(config: ToolConfig | ToolConfigLiteral): ToolConfig {
-  const entries = Object.entries(config).filter(([, value]) => value !== undefined);
-  return freezeData(
-    Object.fromEntries(entries.map(([key, value]) => [LISTS[key as keyof typeof LISTS] ?? key, value])),
+  return freezeData(inCamelCase(config, rules));
+}
+
+/** Returns a problem for each tool that is not in `known`. Lazy guidance has none. */
+export function unknownTools(config: object, known: ReadonlySet<string>): string[] {
+  return guidedTools(config).flatMap(([list, names]) =>
+    names
+      .filter((name) => !known.has(name))
+      .map(
+        (name) =>
+          `\`toolConfig.${list}\` names the unknown tool "${name}"; name it in the registry's \`tools\`, or set \`lazy\``,
+      ),
   );
+}
+
+/** Returns the lists of tool names in tool guidance, as they are spelt there. Lazy guidance has none. */
+export function guidedTools(config: ToolConfig): [list: string, names: readonly string[]][] {
+  return config.lazy ? [] : Object.entries(config).filter(([, value]) => isTexts(value));
 }

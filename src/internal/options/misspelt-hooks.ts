@@ -1,15 +1,15 @@
 import { fold } from '../fold.js';
 import { nearestName } from './nearest-name.js';
 
-/** The hooks that an object may have, and the names that other libraries have for them, without case and underscores. */
+/** The valid hook names, and patterns of names that other libraries use for them. Patterns match folded names. */
 export interface HookNames {
   readonly hooks: readonly string[];
   readonly foreign: readonly (readonly [hook: string, names: RegExp])[];
 }
 
 /**
- * Finds the functions of an object, inherited ones too, that were most likely meant as a hook, and says so. A class may
- * have functions of its own: one that begins with an underscore is never taken for a hook.
+ * Returns a message for each function of an object, own or inherited, whose name looks like a misspelt hook. Names that
+ * begin with an underscore are ignored.
  */
 export function misspeltHooks(value: object, names: HookNames): string[] {
   const found = new Set<string>();
@@ -22,7 +22,10 @@ export function misspeltHooks(value: object, names: HookNames): string[] {
   return [...found];
 }
 
-/** The message for a name that is at most two edits away from a hook's, or foreign. Case and underscores do not count. */
+/**
+ * Returns a message if the name is within two edits of a hook name, or is another library's name for a hook.
+ * Ignores case and underscores.
+ */
 export function misspeltHook(name: string, { hooks, foreign }: HookNames): string | undefined {
   if (hooks.includes(name)) return undefined;
   const meant = nearestName(name, hooks, 2) ?? foreign.find(([, names]) => names.test(fold(name)))?.[0];

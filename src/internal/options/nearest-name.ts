@@ -1,15 +1,15 @@
 import { fold } from '../fold.js';
 
-/** The most letters in which a misspelt name differs from the one that was meant. */
+/** The largest number of edits between a misspelt name and a suggestion. */
 const FARTHEST = 3;
 
-/** Returns the name that was most likely meant: the nearest one, with at most a third of its letters wrong. */
+/** Returns the known name nearest to a misspelt one, or undefined if more than a third of its letters differ. */
 export function nearestName(name: string, names: readonly string[], farthest = FARTHEST): string | undefined {
   const far = (other: string) => Math.min(farthest, Math.ceil(other.length / 3));
   let nearest: string | undefined;
   let least = farthest + 1;
   for (const other of names) {
-    // Comparing takes as long as both are.
+    // Skips the slow comparison if the lengths differ too much.
     if (Math.abs(fold(other).length - fold(name).length) > farthest) continue;
     const wrong = distance(fold(name), fold(other));
     if (wrong >= least || wrong > far(other)) continue;
@@ -19,7 +19,7 @@ export function nearestName(name: string, names: readonly string[], farthest = F
   return nearest;
 }
 
-/** Levenshtein distance, by one row. */
+/** Returns the Levenshtein distance. Keeps one row of the matrix in memory. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -12,16 +12,16 @@ export const fullText: OptionRule = {
 };
 export const array: OptionRule = { expected: 'an array', accepts: Array.isArray };
 export const object: OptionRule = { expected: 'an object', accepts: isObject };
-/** A time that a timer keeps. */
+/** A delay that a timer supports. */
 export const timerMs: OptionRule = numberRule(`milliseconds from 1 to ${MAX_TIMER_MS}`, 1, MAX_TIMER_MS);
 export const texts: OptionRule = listOf(text);
 
-/** A number within bounds, described by `expected`. */
+/** Accepts a number from `least` to `most`. The message calls it `expected`. */
 export function numberRule(expected: string, least: number, most: number = Number.POSITIVE_INFINITY): OptionRule {
   return { expected, accepts: (value) => typeof value === 'number' && value >= least && value <= most };
 }
 
-/** A whole number of `least` or more. */
+/** Accepts a whole number of at least `least`. */
 export function whole(least: number): OptionRule {
   return {
     expected: `a whole number of ${least} or more`,
@@ -29,46 +29,46 @@ export function whole(least: number): OptionRule {
   };
 }
 
-/** One of some strings. */
+/** Accepts one of the listed strings. */
 export function oneOf(...values: readonly string[]): OptionRule {
   const quoted = values.map((value) => `'${value}'`);
   const expected = quoted.length < 2 ? quoted.join() : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
   return { expected, accepts: (value) => values.includes(value as string) };
 }
 
-/** An array of which each item follows a rule. */
+/** Accepts an array whose items match the rule. */
 export function listOf(rule: OptionRule): OptionRule {
   return { ...array, items: required(rule) };
 }
 
-/** An object of which each value follows a rule, under any name. */
+/** Accepts an object whose values all match the rule, under any names. */
 export function mapOf(rule: OptionRule): OptionRule {
   return { ...object, items: required(rule) };
 }
 
-/** Options inside of an option: other names are unknown. */
+/** Accepts an object with the listed options. Other names are an error. */
 export function group(members: OptionRules): OptionRule {
   return { ...object, members };
 }
 
-/** Something that is called by these names. It may have others, and be a function or of a class. */
+/** Accepts any object, class instance or function that has the listed members. Other members are allowed. */
 export function having(expected: string, members: OptionRules): OptionRule {
   const accepts = (value: unknown) => (typeof value === 'object' && value !== null) || typeof value === 'function';
   return { expected, accepts, members, isOpen: true };
 }
 
-/** Something with these methods. */
+/** Accepts an object with the listed methods. */
 export function withMethods(...names: readonly string[]): OptionRule {
   const members = Object.fromEntries(names.map((name) => [name, required(callable)]));
   return having(`an object with the method${names.length > 1 ? 's' : ''} ${names.join(', ')}`, members);
 }
 
-/** The same rule for an option that must be given. */
+/** Returns the rule for an option that must be present. */
 export function required(rule: OptionRule): OptionRule & { readonly isRequired: true } {
   return { ...rule, isRequired: true };
 }
 
-/** The same rule, with the names that other libraries have for the option. */
+/** Returns the rule with other libraries' names for the option, which the error message then corrects. */
 export function alsoCalled<Rule extends OptionRule>(rule: Rule, ...aliases: readonly string[]): Rule {
   return { ...rule, aliases };
 }

@@ -2,34 +2,34 @@ import { describeValue, OptionInvalidError } from '../../errors.js';
 import { isObject } from '../json.js';
 import { nearestName } from './nearest-name.js';
 
-/** What one option must be. */
+/** The rule for the value of one option. */
 export interface OptionRule {
-  /** Follows "must be" in the message. */
+  /** Describes valid values. The message puts it after "must be". */
   readonly expected: string;
-  /** Is never asked about undefined: that is a missing option. */
+  /** Called for every value except undefined, which counts as a missing option. */
   readonly accepts: (value: unknown) => boolean;
   readonly isRequired?: boolean;
-  /** The rules of an object's members. */
+  /** Rules for the members of an object. */
   readonly members?: OptionRules;
-  /** Members without a rule are fine. */
+  /** Allows members without a rule. */
   readonly isOpen?: boolean;
-  /** Names that other libraries have for the option: a message about one of them names the right one. */
+  /** Names of the option in other libraries. The error message for such a name suggests the right one. */
   readonly aliases?: readonly string[];
-  /** The rule of each item of an array, and of each value of an object. */
+  /** Rule for each item of an array, or for each value of an object. */
   readonly items?: OptionRule;
 }
 
-/** Rules by the names of options. */
+/** Rules by option name. */
 export type OptionRules = Readonly<Record<string, OptionRule>>;
 
-/** One rule for each option of a type; those that the type requires must be `required`. */
+/** One rule for each option of a type. A required option needs a `required` rule. */
 export type OptionTable<Options> = {
   readonly [Name in keyof Options]-?: undefined extends Options[Name]
     ? OptionRule
     : OptionRule & { readonly isRequired: true };
 };
 
-/** Throws an OptionInvalidError for the first unknown name, or the first value that its rule does not accept. */
+/** Throws an OptionInvalidError for the first unknown option name or invalid value. */
 export function validateOptions(options: object, rules: OptionRules): void {
   const problem = optionProblem(options, rules);
   if (problem !== undefined) throw new OptionInvalidError(problem.option, problem.message);
@@ -43,12 +43,12 @@ export function validateOption(option: string, value: unknown, rule: OptionRule)
   throw new OptionInvalidError(path, problem.say(path));
 }
 
-/** An error for a value that an option cannot have. `expected` may end in advice. */
+/** Returns an error for an invalid option value. `expected` may end with advice. */
 export function invalidOption(option: string, expected: string, value: unknown): OptionInvalidError {
   return new OptionInvalidError(option, mustBe(option, expected, value));
 }
 
-/** The first problem of some options, or undefined. Allocates nothing for options that are valid. */
+/** Returns the first problem of the options, or undefined. Allocates nothing if the options are valid. */
 export function optionProblem(
   options: object,
   rules: OptionRules,
@@ -60,7 +60,7 @@ export function optionProblem(
   return { option, message: problem.say(option) };
 }
 
-/** Every member whose value its rule does not accept, as messages. */
+/** Returns a message for each member whose value is invalid. */
 export function memberProblems(values: object, rules: OptionRules): string[] {
   return Object.entries(rules).flatMap(([name, rule]) => {
     const problem = problemOf((values as Values)[name], rule);
@@ -68,7 +68,7 @@ export function memberProblems(values: object, rules: OptionRules): string[] {
   });
 }
 
-/** The message for a name that has no rule, or that nobody reads. `kind` is what it should be, such as "option". */
+/** Returns the message for an unknown name. `kind` says what the name stands for, such as "option". */
 export function unknownName(kind: string, name: string, known: readonly string[]): string {
   const path = name.slice(name.lastIndexOf('.') + 1);
   const near = nearestName(path, known);
@@ -77,9 +77,9 @@ export function unknownName(kind: string, name: string, known: readonly string[]
 }
 
 interface Problem {
-  /** Where it is, below the value that was looked at: `.limit`, `[2]` or nothing. */
+  /** Path relative to the checked value, such as `.limit` or `[2]`. Empty for the value itself. */
   readonly at: string;
-  /** Makes the message, once the whole path is known. */
+  /** Returns the message for the complete path. */
   readonly say: (path: string) => string;
 }
 

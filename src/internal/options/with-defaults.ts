@@ -1,4 +1,4 @@
-/** The defaults with what is given in their place. A member that is undefined counts as not given. */
+/** Returns the defaults with the given values in place. A value of undefined keeps the default. */
 export function withDefaults<T extends object>(
   defaults: T,
   given: { readonly [Name in keyof T]?: T[Name] | undefined } = {},

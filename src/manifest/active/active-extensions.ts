@@ -1,6 +1,14 @@
+import { type Changes, changesBetween } from '../../internal/changes.js';
+import { comparedHook } from '../../shell-hooks/hook/hook-content.js';
 import type { InstalledHooks } from './installed-hooks.js';
 import type { InstalledServers } from './installed-servers.js';
 import type { PreparedExtension } from './preparation.js';
+
+/** The changes of hooks, by their names, and of servers, by the names that they go by. */
+export interface InstalledChanges {
+  readonly hooks: Changes;
+  readonly servers: Changes;
+}
 
 /** The extensions that take part, with their hooks and servers. Changes of hooks and tools take effect at once. */
 export class ActiveExtensions {
@@ -34,27 +42,13 @@ export class ActiveExtensions {
     await this.servers.remove(name);
   }
 
-  /** Puts others in the place of all. A server of the user's that is connected and has not changed stays so. */
-  async replace(all: readonly PreparedExtension[]): Promise<void> {
-    const before = new Map(this.byName);
+  /** Puts others in the place of all. Hooks and servers that have not changed stay. */
+  async replace(all: readonly PreparedExtension[]): Promise<InstalledChanges> {
     this.byName.clear();
     for (const prepared of all) this.byName.set(prepared.extension.name, prepared);
-    this.hooks.replace(all.flatMap(({ hooks }) => hooks));
-    const changed = all.filter((prepared) => !isSame(prepared, before.get(prepared.extension.name)));
-    const changedNames = new Set(changed.map(({ extension }) => extension.name));
-    const gone = [...before.keys()].filter((name) => changedNames.has(name) || !this.byName.has(name));
-    const closed = gone.map((name) => this.servers.remove(name));
-    const connected = this.servers.add(changed);
-    await Promise.all([...closed, connected]);
+    const before = this.hooks.list();
+    const after = this.hooks.replace(all.flatMap(({ hooks }) => hooks));
+    const hooks = changesBetween(before.map(comparedHook), after.map(comparedHook));
+    return { hooks, servers: await this.servers.replace(all) };
   }
-}
-
-function isSame(prepared: PreparedExtension, before: PreparedExtension | undefined): boolean {
-  if (before === undefined || prepared.scope !== 'user') return false;
-  return serversOf(prepared) === serversOf(before);
-}
-
-function serversOf({ extension, scope, settings }: PreparedExtension): string {
-  const { mcpServers, root, source, format } = extension;
-  return JSON.stringify([scope, root, source, format, mcpServers, settings.variables]);
 }

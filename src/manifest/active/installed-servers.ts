@@ -1,4 +1,5 @@
 import { describeError } from '../../errors.js';
+import type { Changes } from '../../internal/changes.js';
 import type { ManifestDiagnostic } from '../../internal/problem.js';
 import type { McpServerConfig, McpServerOrigin } from '../../mcp/config/definition.js';
 import type { McpServers } from '../../mcp/mcp.js';
@@ -37,15 +38,48 @@ export class InstalledServers {
   async add(all: readonly PreparedExtension[]): Promise<void> {
     const taken = new Set(this.mcp.status().map(({ name }) => name));
     const connecting = all.flatMap((prepared) =>
-      Object.entries(prepared.extension.mcpServers).map(([name, config]) => {
+      Object.keys(prepared.extension.mcpServers).map((name) => {
         const extension = prepared.extension.name;
         const server = { extension, name, id: freeName(extension, name, taken) };
         taken.add(server.id);
         this.added.push(server);
-        return () => this.connect(prepared, server, config);
+        return () => this.put(prepared, server);
       }),
     );
     await Promise.all(connecting.map((connect) => connect()));
+  }
+
+  /**
+   * Lists just the servers of these extensions; resolves as `add` does. A server that has not changed keeps its connection,
+   * and the calls of one that is gone or has changed get their results before it ends.
+   */
+  async replace(all: readonly PreparedExtension[]): Promise<Changes> {
+    const wanted = all.flatMap((prepared) =>
+      Object.keys(prepared.extension.mcpServers).map((name) => [prepared, name] as const),
+    );
+    const known = ({ extension: { name: extension } }: PreparedExtension, name: string) =>
+      this.added.find((server) => server.extension === extension && server.name === name);
+    const kept = new Set(wanted.flatMap(([prepared, name]) => known(prepared, name) ?? []));
+    const gone = this.added.filter((server) => !kept.has(server));
+    const removed = gone.map(({ id }) => this.mcp.remove(id, { graceful: true }));
+    const taken = new Set(this.mcp.status().map(({ name }) => name));
+    const placed = wanted.map(([prepared, name]) => {
+      const extension = prepared.extension.name;
+      const server = known(prepared, name) ?? { extension, name, id: freeName(extension, name, taken) };
+      taken.add(server.id);
+      return { prepared, server };
+    });
+    this.added = placed.map(({ server }) => server);
+    const put = placed.map(async ({ prepared, server }) => ({
+      id: server.id,
+      outcome: await this.put(prepared, server),
+    }));
+    const outcomes = await Promise.all(put);
+    await Promise.all(removed);
+    const idsOf = (wantedOutcome: string) =>
+      outcomes.flatMap(({ id, outcome }) => (outcome === wantedOutcome ? [id] : []));
+    const removedIds = gone.map(({ id }) => id);
+    return { added: idsOf('added'), removed: removedIds, changed: idsOf('changed'), unchanged: idsOf('unchanged') };
   }
 
   /** Takes the servers of an extension out: their tools leave at once. Resolves when no process of them is left. */
@@ -67,20 +101,21 @@ export class InstalledServers {
     return listed;
   }
 
-  private async connect({ extension, scope, settings }: PreparedExtension, { name, id }: Added, config: object) {
-    const { root, source } = extension;
+  private async put({ extension, scope, settings }: PreparedExtension, { name, id }: Added) {
+    const { root, source, mcpServers } = extension;
     const { argsRequired, urlMeans } = formatOf(extension.format);
     const origin: McpServerOrigin = {
       ...{ scope, source, root, extension: extension.name, settings: settings.variables },
       ...{ workspaceDir: this.context.workspaceDir, argsRequired, urlMeans },
     };
     try {
-      await this.mcp.add(id, config as McpServerConfig, origin);
+      return await this.mcp.set(id, mcpServers[name] as McpServerConfig, origin);
     } catch (error) {
       const problem = describeError(error);
       const message = `Extension "${extension.name}" (${source}): server "${name}": ${problem}`;
       const problems = [{ path: `mcpServers.${name}`, message: problem }];
       this.context.report({ level: 'error', message, extension: extension.name, source, problems });
+      return undefined;
     }
   }
 }

@@ -38,7 +38,7 @@ export class ManifestParts {
     this.gate = settings.gate ?? this.createGate();
     const { gate } = this;
     const redact = (text: string): string => this.redactor.values(text);
-    this.shell = settings.hooks ?? shellHooks({ workspaceDir, appName, gate, redact });
+    this.shell = settings.hooks || shellHooks({ workspaceDir, appName, gate, redact });
     this.mcp = settings.mcp ?? mcpServers({ gate, system: { env } });
     this.choices = new EnableChoices(settings);
     const hooks = new InstalledHooks(this.shell.registry);

@@ -148,9 +148,10 @@ function settingDiagnostics(
 
 function registrationsOf(
   { extension, scope }: JudgedExtension,
-  { variablesOf }: PreparationContext,
+  { settings, variablesOf }: PreparationContext,
   data: string | undefined,
 ): readonly HookRegistration[] {
+  if (settings.hooks === false) return [];
   const { name, source, root } = extension;
   // A shell looks the variable up by itself.
   const expand = (text: string) => (data === undefined ? text : text.replaceAll(`\${${DATA_VARIABLE}}`, () => data));

@@ -10,9 +10,9 @@ import { readServerMap, SERVER_MAPS } from './server-map.js';
 const MAX_BYTES = 1_048_576;
 
 /**
- * Reads the servers of a file such as `.mcp.json`: `{ "mcpServers": { … } }`, or the map alone. A missing file has no
- * servers. Rejects with a McpConfigError if the file cannot be read. Comments and trailing commas are accepted, as editors
- * write them.
+ * Reads the server definitions of a file such as `.mcp.json`. The file holds `{ "mcpServers": { … } }`, or only the map of
+ * servers. Returns an empty array if the file does not exist. Rejects with a McpConfigError if the file cannot be read or
+ * is not a JSON object. Accepts comments and trailing commas, as editors write them.
  *
  * @example
  * const entries = await readMcpConfig('.mcp.json', { scope: 'workspace' });
@@ -35,7 +35,10 @@ export async function readConfigFile(
   return withLosses(readServerMap(json.value, from), { value: json.value, lost: json.lost }, from);
 }
 
-/** A lost key is a note on the server that it belongs to. If that server is lost itself, it is listed with this problem. */
+/**
+ * Reports keys that the JSON reader dropped. A dropped field becomes a note on its server. A dropped server becomes an
+ * entry with a problem.
+ */
 function withLosses(
   entries: readonly McpServerEntry[],
   { value, lost }: { readonly value: object; readonly lost: readonly LostKey[] },
@@ -47,10 +50,10 @@ function withLosses(
     const isOfServers = isBare || SERVER_MAPS.includes(top);
     return isOfServers ? [{ name: isBare ? top : server, note: `${pathText(key.path)}: ${lossText(key)}` }] : [];
   });
-  const told = entries.map((entry) => {
+  const withNotes = entries.map((entry) => {
     const notes = losses.filter(({ name }) => name === entry.name).map(({ note }) => note);
     return notes.length === 0 ? entry : { ...entry, notes: [...entry.notes, ...notes] };
   });
-  const gone = losses.filter(({ name }) => !entries.some((entry) => entry.name === name));
-  return [...told, ...gone.map(({ name, note }) => ({ name, problem: note, notes: [], origin }))];
+  const dropped = losses.filter(({ name }) => !entries.some((entry) => entry.name === name));
+  return [...withNotes, ...dropped.map(({ name, note }) => ({ name, problem: note, notes: [], origin }))];
 }

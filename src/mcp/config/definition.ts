@@ -1,37 +1,37 @@
 import type { TrustScope } from '../../trust/item.js';
 
-/** A server as a host writes it, and as the `mcpServers` maps of other programs have it. */
+/** The configuration of one server, in the form that other programs use in their `mcpServers` maps. */
 export interface McpServerConfig {
-  /** Default: `stdio` where there is a `command`, `http` where there is a `url`. */
+  /** Default: `stdio` if `command` is set, `http` if `url` is set. */
   readonly type?: 'stdio' | 'http' | 'streamable-http' | 'sse' | undefined;
-  /** The same as `type`. */
+  /** Alias of `type`. */
   readonly transport?: McpServerConfig['type'];
-  /** The program, without arguments; no shell reads it. */
+  /** The program, without arguments. It is started without a shell. */
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
-  /** What the program gets beside a short list of harmless variables. */
+  /** Environment variables of the program, in addition to a short list of harmless inherited variables. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
-  /** Where the server is, `http:` or `https:`. Where Streamable HTTP is refused and no type is named, SSE is tried. */
+  /** The `http:` or `https:` URL of the server. Without a `type`, SSE is tried if the server refuses Streamable HTTP. */
   readonly url?: string | undefined;
-  /** The same as `url` with the type `http`. */
+  /** Alias of `url` that also sets the type `http`. */
   readonly httpUrl?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** The tools to offer, by their own names; `*` stands for any text. Default: all. */
+  /** The server's own names of the tools to offer; `*` matches any characters. Default: all tools. */
   readonly includeTools?: readonly string[] | undefined;
-  /** The tools to leave out. Wins over `includeTools`. */
+  /** The server's own names of the tools to leave out. Takes precedence over `includeTools`. */
   readonly excludeTools?: readonly string[] | undefined;
-  /** Time for one call, in milliseconds, which each sign of progress starts anew. */
+  /** Time limit of one request in milliseconds. Each progress notification restarts it. */
   readonly timeout?: number | undefined;
-  /** Known, shown, and not connected to. */
+  /** If true, the server is listed in `status()` but never connected to. */
   readonly disabled?: boolean | undefined;
 }
 
-/** A server whose configuration is sound. Its texts are unexpanded. */
+/** The valid definition of one server. Variables such as `${NAME}` in its strings are not expanded yet. */
 export interface McpServerDefinition {
   readonly name: string;
   readonly transport: 'stdio' | 'http' | 'sse';
-  /** Whether SSE is tried where Streamable HTTP is refused. */
+  /** True if SSE is tried after the server refuses Streamable HTTP. */
   readonly sseFallback: boolean;
   readonly command: string | undefined;
   readonly args: readonly string[];
@@ -46,29 +46,30 @@ export interface McpServerDefinition {
   readonly origin: McpServerOrigin;
 }
 
-/** Where definitions come from. */
+/** The origin of a server definition. */
 export interface McpServerOrigin {
-  /** `builtin`: the host names it itself. Anything else is put to the gate. */
+  /** `builtin` means that the host application defines the server. A trust gate decides about all other servers. */
   readonly scope: TrustScope;
-  /** The file, absolute. */
+  /** Absolute path of the file that defines the server. */
   readonly source?: string | undefined;
-  /** The extension that brings it along, and its folder, absolute. */
+  /** The extension that provides the server. */
   readonly extension?: string | undefined;
+  /** Absolute path of the directory of the extension. */
   readonly root?: string | undefined;
-  /** The folder that is worked in, which its PATH may not lead into. Default: that of the loader. */
+  /** The workspace directory. Entries of PATH inside it are removed. Default: `workspaceDir` of the loader. */
   readonly workspaceDir?: string | undefined;
   /**
-   * Variables with values that are neither shown nor hashed, such as settings: its servers get them in their environment,
-   * and texts may name them.
+   * Environment variables whose values are neither shown nor hashed, such as settings of an extension. The program
+   * receives them, and `${NAME}` in the definition may refer to them.
    */
   readonly settings?: Readonly<Record<string, string>> | undefined;
-  /** Whether a server that is started has to name its arguments, if only as an empty list. */
+  /** If true, a server with a `command` must also have `args`, which may be empty. */
   readonly argsRequired?: boolean | undefined;
-  /** What a `url` without a type means. Default `http`, and SSE where that is refused. */
+  /** The transport of a `url` without a `type`. Default: `http`, then SSE if the server refuses Streamable HTTP. */
   readonly urlMeans?: 'http' | 'sse' | undefined;
 }
 
-/** A server of a map: what it is, or why it cannot be used. `notes` say what of it was passed over. */
+/** One server of a map: its definition, or the problem that makes it unusable. `notes` lists warnings about its fields. */
 export type McpServerEntry = { readonly name: string; readonly notes: readonly string[] } & (
   | { readonly definition: McpServerDefinition }
   | { readonly problem: string; readonly origin: McpServerOrigin }

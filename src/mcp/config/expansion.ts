@@ -1,34 +1,34 @@
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** The variables that texts name as `${NAME}`, `${env:NAME}` or `${NAME:-default}`, sorted, each once. */
+/** Returns the sorted names of variables, which strings contain as `${NAME}`, `${env:NAME}` or `${NAME:-default}`. */
 export function variablesIn(texts: readonly string[]): readonly string[] {
-  const names = texts.flatMap((text) => [...wholeOf(text).matchAll(VARIABLE)].map(([, name = '']) => name));
+  const names = texts.flatMap((text) => [...upToLastBrace(text).matchAll(VARIABLE)].map(([, name = '']) => name));
   return [...new Set(names)].sort();
 }
 
-/** What looks like a variable in texts, and is none: it stays as it is. */
-export function strangersIn(texts: readonly string[]): readonly string[] {
-  return [...new Set(texts.flatMap((text) => replaceVariables(text, nested).match(/\$\{[^}]{0,80}\}?/g) ?? []))];
+/** Returns the `${…}` sequences that are not supported variables. Expansion leaves such a sequence unchanged. */
+export function unknownPlaceholdersIn(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.flatMap((text) => replaceVariables(text, fallbackOf).match(/\$\{[^}]{0,80}\}?/g) ?? []))];
 }
 
 function replaceVariables(text: string, replacement: (whole: string, name: string, fallback?: string) => string) {
-  const whole = wholeOf(text);
-  return whole.replace(VARIABLE, replacement) + text.slice(whole.length);
+  const start = upToLastBrace(text);
+  return start.replace(VARIABLE, replacement) + text.slice(start.length);
 }
 
-/** What is behind the last brace has no end, and would be looked through for each variable that begins in it. */
-function wholeOf(text: string): string {
+/** Cuts off the rest after the last `}`. A regular expression would search that rest again for each `${` in it. */
+function upToLastBrace(text: string): string {
   return text.slice(0, text.lastIndexOf('}') + 1);
 }
 
-/** A default is taken by its text, also where it looks like a variable itself. */
-function nested(_whole: string, _name: string, fallback = ''): string {
+/** Returns the default of a variable unchanged, so that a `${` inside the default is found as a placeholder. */
+function fallbackOf(_whole: string, _name: string, fallback = ''): string {
   return fallback;
 }
 
-/** Puts the values of variables in their place. What a value holds is not looked at again. */
+/** Replaces variables by their values. Variables inside a value are not replaced. */
 export class Expansion {
-  /** The variables that have neither a value nor a default. */
+  /** Names of variables without a value and without a default. */
   readonly missing: Set<string> = new Set();
 
   constructor(private readonly env: NodeJS.ProcessEnv) {}
@@ -41,9 +41,9 @@ export class Expansion {
     return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, this.text(text)]));
   }
 
-  /** As in a shell, `:-` stands in for an empty value too. */
+  /** As in a shell, the default after `:-` also replaces an empty value. */
   private value(name: string, fallback: string | undefined): string {
-    // The environment inherits names such as `constructor`.
+    // `env` is a plain object, which inherits properties such as `constructor`.
     const value = Object.hasOwn(this.env, name) ? this.env[name] : undefined;
     if (value === undefined && fallback === undefined) this.missing.add(name);
     return (fallback === undefined ? value : value || fallback) ?? '';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { workspaceEnvironment } from '../../process/environment.js';
 import { resolveExecutable } from '../../process/executable.js';
+import { workspaceRoots } from '../../process/files/workspace.js';
 import type { AllowedDecision, DeniedDecision } from '../../trust/decision.js';
 import type { TrustedLaunch } from '../../trust/launch.js';
 import { McpConnectError } from '../error.js';
@@ -10,16 +11,19 @@ import { problemOfUrl } from './server-url.js';
 import type { McpSettings } from './settings.js';
 import { trustItemOf } from './trust-item.js';
 
-/** A server as it may be reached now, its texts expanded. */
+/** The program or the URL of a server, with all variables expanded. */
 export type ServerLaunch = ProcessLaunch | { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
 
-/** A server as it may be started now. */
+/** The program of a stdio server, with all variables expanded. */
 interface ProcessLaunch extends TrustedLaunch {
-  /** All of its environment. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The answer of the gate on a server, which holds until the gate takes it back. Undefined if no decision is needed. */
+/**
+ * Asks the trust gate about a server. Returns undefined if the server needs no decision. An approval stays valid until
+ * `gate.verify` rejects it.
+ */
 export async function decide(
   definition: McpServerDefinition,
   { gate }: McpSettings,
@@ -30,12 +34,12 @@ export async function decide(
   const item = trustItemOf(definition);
   if (gate !== undefined) return gate.authorize(item);
   if (scope === 'user') return undefined;
-  const message = `The server "${name}" comes from the workspace, and there is nobody to ask: give \`approve\``;
+  const message = `The server "${name}" comes from the workspace and must be approved; set \`approve\` or \`gate\``;
   const unseen = { digest: undefined, approvedBefore: false, failure: undefined };
   return { ...unseen, allowed: false, reason: 'no-approver', scope, item, message };
 }
 
-/** Expands a server's texts, after the gate has let it pass: nothing of the environment is read before that. */
+/** Expands the variables of a definition. This reads the environment, so the trust gate must have allowed the server. */
 export function prepareLaunch(
   definition: McpServerDefinition,
   trusted: TrustedLaunch | undefined,
@@ -43,7 +47,7 @@ export function prepareLaunch(
 ): ServerLaunch {
   const { name, origin } = definition;
   const { workspaceDir = settings.workspaceDir } = origin;
-  // What editors call it.
+  // Editors define the variable `${workspaceFolder}`.
   const folder = workspaceDir && { workspaceFolder: resolve(workspaceDir) };
   const expansion = new Expansion({ ...folder, ...settings.system.env, ...origin.settings });
   if (definition.transport === 'stdio') {
@@ -51,7 +55,7 @@ export function prepareLaunch(
     const args = launch.args.map((text) => expansion.text(text));
     const additions = { ...expansion.map(launch.env), ...origin.settings };
     refuseMissing(name, expansion);
-    const exclude = origin.scope !== 'builtin' && workspaceDir ? [resolve(workspaceDir)] : [];
+    const exclude = origin.scope !== 'builtin' && workspaceDir ? workspaceRoots(workspaceDir) : [];
     const env = workspaceEnvironment({ parent: settings.system.env, additions, exclude });
     return { ...launch, args, env };
   }
@@ -63,7 +67,10 @@ export function prepareLaunch(
   return { url: new URL(url), headers };
 }
 
-/** The host's own word on what to start: its whole PATH counts, and variables in the program and the folder too. */
+/**
+ * Resolves the program of a server without a gate decision. Expands variables in `command` and `cwd`, and searches PATH
+ * including the workspace.
+ */
 function ownLaunch(
   definition: McpServerDefinition,
   { workspaceDir, system }: McpSettings,
@@ -82,13 +89,13 @@ function ownLaunch(
   return { command: found.realPath, argv0: found.path, args, cwd: folder, env };
 }
 
-/** Does not show the value, which may be a secret. The error of `fetch` would. */
+/** Leaves the value of the header out of the message, since it may be a secret. The error of `fetch` would show it. */
 function problemOfHeaders(headers: Readonly<Record<string, string>>): string | undefined {
   for (const [name, value] of Object.entries(headers)) {
     try {
       new Headers([[name, value]]);
     } catch {
-      return `its header ${JSON.stringify(name)} has a character in its name or its value that no header can have`;
+      return `its header ${JSON.stringify(name)} has a character in its name or value that HTTP forbids; remove it`;
     }
   }
   return undefined;
@@ -97,5 +104,9 @@ function problemOfHeaders(headers: Readonly<Record<string, string>>): string | u
 function refuseMissing(name: string, { missing }: Expansion): void {
   if (missing.size === 0) return;
   const names = [...missing].join(', ');
-  throw new McpConnectError(name, `it needs the variable ${names}, which is not set.`, { retryable: false });
+  throw new McpConnectError(
+    name,
+    `it needs variables that are not set: ${names}. Set them, or write defaults with \`:-\`.`,
+    { retryable: false },
+  );
 }

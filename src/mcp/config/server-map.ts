@@ -2,12 +2,12 @@ import { isTimerMs, MAX_TIMER_MS } from '../../internal/clock.js';
 import { isObject } from '../../internal/json.js';
 import { isVariableName } from '../../process/environment.js';
 import type { McpServerDefinition, McpServerEntry, McpServerOrigin } from './definition.js';
-import { strangersIn } from './expansion.js';
+import { unknownPlaceholdersIn } from './expansion.js';
 import { problemOfUrl } from './server-url.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** By what programs call them, in small letters without `-` and `_`. */
+/** Transports by the type names of various programs, in lower case and without `-` and `_`. */
 const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Map([
   ['stdio', 'stdio'],
   ['local', 'stdio'],
@@ -16,18 +16,18 @@ const TRANSPORTS: ReadonlyMap<string, McpServerDefinition['transport']> = new Ma
   ['streamablehttp', 'http'],
 ]);
 
-/** The keys of a map of servers: the usual one, VS Code's and Zed's. */
+/** Keys that hold the map of servers in a configuration file: the common key, that of VS Code, and that of Zed. */
 export const SERVER_MAPS: readonly string[] = ['mcpServers', 'servers', 'context_servers'];
 
 /**
- * The servers of a map, or of an object that has it under one of these keys; each is sound, or
- * says what is wrong with it. One bad entry does not void the others.
+ * Reads the servers of a map, or of an object that holds the map under a key of `SERVER_MAPS`. Each entry has a definition
+ * or a problem. An invalid entry does not affect the others.
  */
 export function readServerMap(map: object, origin: McpServerOrigin): readonly McpServerEntry[] {
   return Object.entries(serversOf(map as Fields)).map(([name, fields]) => readServer(name, fields, origin));
 }
 
-/** Of a bare map, `servers` may be the name of a server: then its fields are no servers. */
+/** Finds the map of servers. In a bare map, `servers` may be the name of a server, whose fields are not all objects. */
 function serversOf(map: Fields): Fields {
   const [own, ...others] = SERVER_MAPS.map((key) => map[key]);
   if (isObject(own)) return own;
@@ -35,9 +35,10 @@ function serversOf(map: Fields): Fields {
   return found.find((servers) => Object.values(servers).every(isObject)) ?? map;
 }
 
-/** One server, or what is wrong with it. */
+/** Reads one server. Returns its definition, or the problem with it. */
 export function readServer(name: string, fields: unknown, origin: McpServerOrigin): McpServerEntry {
-  if (!isObject(fields)) return { name, problem: 'it is no object', notes: [], origin };
+  if (!isObject(fields))
+    return { name, problem: 'it must be an object with a `command` or a `url`', notes: [], origin };
   const ours = translate(fields);
   const notes = notesOn(ours);
   const problems = problemsOf(name, ours, origin);
@@ -46,12 +47,12 @@ export function readServer(name: string, fields: unknown, origin: McpServerOrigi
 }
 
 /**
- * What other programs call by other names: the address, whether it counts, and which tools to offer or to leave out. One that is there under
- * both names stays as it is, and is told. Some write null where there is nothing.
+ * Renames fields that other programs name differently: `httpUrl`, `serverUrl`, `enabled`, `tools` and `disabledTools`. If
+ * both names are present, the other program's field is kept and reported as unknown. Null counts as absent.
  */
 function translate(fields: Fields): Fields {
-  const given: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...ours } = given;
+  const present: Fields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const { httpUrl, serverUrl, tools, disabledTools, enabled, ...ours } = present;
   return {
     ...ours,
     ...(tools !== undefined && {
@@ -66,15 +67,17 @@ function translate(fields: Fields): Fields {
   };
 }
 
-/** A field that nobody knows may have been meant to forbid something, so it is not passed over in silence. */
+/** Returns a note for each unknown field. The author may have meant the field as a restriction, which has no effect. */
 function notesOn(fields: Fields): string[] {
   const { command, args, env = {}, cwd, url, headers = {} } = fields;
   const texts = [command, args, cwd, url, ...[env, headers].map((map) => isObject(map) && Object.values(map))].flat();
   return [
     ...Object.keys(fields)
       .filter((field) => !KNOWN.has(field))
-      .map((field) => `${JSON.stringify(field.slice(0, 100))} is ignored`),
-    ...strangersIn(texts.filter(isText)).map((text) => `${JSON.stringify(text)} is no variable, and stays as it is`),
+      .map((field) => `the unknown field ${JSON.stringify(field.slice(0, 100))} is ignored`),
+    ...unknownPlaceholdersIn(texts.filter(isText)).map(
+      (text) => `${JSON.stringify(text)} is not a supported variable and stays unchanged`,
+    ),
   ];
 }
 
@@ -111,7 +114,7 @@ function transportOf(fields: Fields, origin: McpServerOrigin): McpServerDefiniti
 
 function problemsOf(name: string, fields: Fields, origin: McpServerOrigin): string[] {
   return [
-    ...(isName(name) ? [] : ['its name has to have 1 to 128 characters, and no control characters']),
+    ...(isName(name) ? [] : ['its name must have 1 to 128 characters, without control characters']),
     ...kindProblems(fields),
     ...transportProblems(fields, origin),
   ];
@@ -122,38 +125,40 @@ function isName(name: string): boolean {
 }
 
 const KINDS: readonly (readonly [kind: string, fits: (value: unknown) => boolean, fields: readonly string[]])[] = [
-  ['a text without NUL', isText, ['command', 'cwd', 'url']],
-  ['a list of texts without NUL', isTexts, ['args', 'includeTools', 'excludeTools']],
-  ['an object of texts', isTextMap, ['headers']],
-  ['an object of variables and their texts', isVariables, ['env']],
-  ['true or false', (value) => typeof value === 'boolean', ['disabled']],
+  ['a string without NUL characters', isText, ['command', 'cwd', 'url']],
+  ['an array of strings without NUL characters', isTexts, ['args', 'includeTools', 'excludeTools']],
+  ['an object of strings without NUL characters', isTextMap, ['headers']],
+  ['an object of strings without NUL characters, by the names of variables', isVariables, ['env']],
+  ['a boolean', (value) => typeof value === 'boolean', ['disabled']],
   [`a number of milliseconds from 1 to ${MAX_TIMER_MS}`, isTimerMs, ['timeout']],
 ];
 
-/** Not `trust`, `alwaysAllow`, `autoApprove`: whoever wrote the file does not get to say that nobody is to be asked. */
+/** Leaves out `trust`, `alwaysAllow` and `autoApprove`: a configuration file must not switch off approvals. */
 const KNOWN = new Set(['type', 'transport', ...KINDS.flatMap(([, , fields]) => fields)]);
 
 function kindProblems(fields: Fields): string[] {
   return KINDS.flatMap(([kind, fits, names]) =>
     names
       .filter((name) => fields[name] !== undefined && !fits(fields[name]))
-      .map((name) => `\`${name}\` is not ${kind}`),
+      .map((name) => `\`${name}\` must be ${kind}`),
   );
 }
 
 function transportProblems(fields: Fields, origin: McpServerOrigin): string[] {
   const transport = transportOf(fields, origin);
   const { command, args, url } = fields;
-  if (transport === undefined) return [`${JSON.stringify(typeOf(fields))} is no type: it is stdio, http or sse`];
-  if (command !== undefined && url !== undefined) return ['it has both a `command` and a `url`: one of them has to go'];
-  if (transport !== 'stdio') return url === undefined ? [`${transport} needs a \`url\``] : urlProblems(url);
+  if (transport === undefined)
+    return [`\`type\` must be "stdio", "http" or "sse", got ${JSON.stringify(typeOf(fields))}`];
+  if (command !== undefined && url !== undefined) return ['it must have a `command` or a `url`, not both'];
+  if (transport !== 'stdio')
+    return url === undefined ? [`a server of the type "${transport}" must have a \`url\``] : urlProblems(url);
   return [
-    ...(command === undefined || command === '' ? ['it needs a `command`, or a `url`'] : []),
-    ...(origin.argsRequired && args === undefined ? ['it needs `args`, if only as an empty list'] : []),
+    ...(command === undefined || command === '' ? ['it must have a `command` or a `url`'] : []),
+    ...(origin.argsRequired && args === undefined ? ['it must have `args`, which may be an empty array'] : []),
   ];
 }
 
-/** What holds a variable is looked at when it is expanded. */
+/** Skips a URL with a variable. `prepareLaunch` checks such a URL after expansion. */
 function urlProblems(url: unknown): string[] {
   if (typeof url !== 'string' || url.includes('${')) return [];
   const problem = problemOfUrl(url);

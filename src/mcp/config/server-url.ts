@@ -1,13 +1,14 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** What is wrong with the address of a server, or undefined. */
+/** Returns the problem with the URL of a server, or undefined. */
 export function problemOfUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined) return 'its `url` is none';
+  if (url === undefined) return 'its `url` must be a complete http: or https: URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return `its \`url\` begins with ${url.protocol}, and only http: and https: are connected to`;
+    return `its \`url\` must begin with http: or https:, got ${url.protocol}`;
   }
-  if (url.username !== '' || url.password !== '') return 'its `url` holds a name or a password: use `headers`';
+  if (url.username !== '' || url.password !== '')
+    return 'its `url` must not contain a user name or a password; use `headers`';
   return undefined;
 }
 
@@ -29,8 +30,8 @@ PRIVATE.addSubnet('fc00::', 7, 'ipv6');
 PRIVATE.addSubnet('fe80::', 10, 'ipv6');
 
 /**
- * Whether an address names this machine or a private network, by its text: whoever approves a server should know. What a
- * public name resolves to is not looked up. An address with variables counts as private where its host has one.
+ * Returns true if a URL names this machine or a private network. A person who approves the server sees this. Host names
+ * are not resolved. A URL with a variable in its host counts as private.
  */
 export function isPrivateUrl(text: string): boolean {
   if (!URL.canParse(text)) return true;

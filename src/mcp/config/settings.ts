@@ -9,6 +9,7 @@ import {
   logger,
   numberRule,
   object,
+  required,
   texts,
   timerMs,
   whole,
@@ -17,12 +18,20 @@ import {
 import { type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import { withDefaults } from '../../internal/options/with-defaults.js';
 import { createTrustGate, type TrustGate } from '../../trust/gate.js';
-import type { McpLimits, McpReconnectOptions, McpServersOptions, McpSystem, McpTimeouts } from '../options.js';
+import type {
+  McpClientInfo,
+  McpLimits,
+  McpReconnectOptions,
+  McpServersOptions,
+  McpSystem,
+  McpTimeouts,
+} from '../options.js';
 
-/** The options with their defaults. */
+/** The options of `mcpServers` with their defaults. */
 export interface McpSettings
   extends Pick<McpServersOptions, 'workspaceDir' | 'elicit' | 'roots' | 'oauth' | 'onEvent'> {
   readonly gate: TrustGate | undefined;
+  readonly clientInfo: McpClientInfo;
   readonly timeouts: typeof TIMEOUTS;
   readonly reconnect: typeof RECONNECT;
   readonly limits: McpLimits;
@@ -35,8 +44,9 @@ export interface McpSettings
 }
 
 const TIMEOUTS = { connectMs: 10_000, callMs: 60_000, totalMs: 600_000 };
+const CLIENT_INFO: McpClientInfo = { name: 'keelson', version: '0.1.0' };
 const RECONNECT = { initialMs: 500, maxMs: 30_000, attempts: 10 };
-/** What one server may send, where nothing else is said. */
+/** Default limits on what one server may send. */
 export const defaultLimits: McpLimits = {
   messageBytes: 16 * 1024 * 1024,
   tools: 1_000,
@@ -70,6 +80,11 @@ const rules = {
   } satisfies OptionTable<Partial<McpLimits>>),
   pinTools: boolean,
   elicit: callable,
+  clientInfo: group({
+    name: required(fullText),
+    version: required(fullText),
+    title: fullText,
+  } satisfies OptionTable<McpClientInfo>),
   roots: {
     expected: 'an array or a function',
     accepts: (value) => Array.isArray(value) || typeof value === 'function',
@@ -79,7 +94,7 @@ const rules = {
   system: group({ env: object, clock, spawn: callable, fetch: callable, logger } satisfies OptionTable<McpSystem>),
 } satisfies OptionTable<McpServersOptions>;
 
-/** Fills in the defaults. Throws an OptionInvalidError where an option is unknown or of the wrong kind. */
+/** Fills in the defaults. Throws an OptionInvalidError if an option is unknown or has an invalid value. */
 export function resolveSettings(options: McpServersOptions): McpSettings {
   validateOptions(options, rules);
   const { workspaceDir, elicit, roots, oauth, onEvent, system = {} } = options;
@@ -87,13 +102,14 @@ export function resolveSettings(options: McpServersOptions): McpSettings {
   return {
     ...{ workspaceDir, elicit, roots, oauth, onEvent, pinTools: options.pinTools ?? false },
     gate: gateOf(options),
+    clientInfo: options.clientInfo ?? CLIENT_INFO,
     timeouts: withDefaults(TIMEOUTS, options.timeouts),
-    // No attempts at all: what was lost stays lost until somebody asks for it.
+    // With 0 attempts, a lost connection is restored only when a request needs it.
     reconnect: options.reconnect === false ? { ...RECONNECT, attempts: 0 } : withDefaults(RECONNECT, options.reconnect),
     limits: withDefaults(defaultLimits, options.limits),
     system: {
       ...{ clock, spawn: system.spawn, env: system.env ?? process.env },
-      // Looked up at each call, so that a patched one is honoured.
+      // Reads the global `fetch` at each call, so that a patched `fetch` takes effect.
       fetch: system.fetch ?? ((...args) => fetch(...args)),
     },
   };

@@ -3,21 +3,21 @@ import type { McpServerDefinition } from './definition.js';
 import { variablesIn } from './expansion.js';
 import { isPrivateUrl } from './server-url.js';
 
-/** A server as the gate judges it: its texts unexpanded, and the variables that would be read named. */
+/** Describes a server for the trust gate: its strings before expansion, and the names of the variables in them. */
 export function trustItemOf(definition: McpServerDefinition): TrustItem {
   const { name, transport, command, args, env, cwd, url, headers, origin } = definition;
   const { includeTools, excludeTools, callTimeoutMs } = definition;
   const { scope, extension, source, root } = origin;
   const base = { kind: 'mcp-server', scope, name, extension, source, root, reads: variablesOf(definition) } as const;
-  const about = { transport, includeTools, excludeTools, timeoutMs: callTimeoutMs };
-  if (transport === 'stdio') return { ...base, command, args, env, cwd, details: about };
-  return { ...base, details: { ...about, url, headers, private: isPrivateUrl(url ?? '') } };
+  const details = { transport, includeTools, excludeTools, timeoutMs: callTimeoutMs };
+  if (transport === 'stdio') return { ...base, command, args, env, cwd, details };
+  return { ...base, details: { ...details, url, headers, private: isPrivateUrl(url ?? '') } };
 }
 
-/** The variables that a server's configuration names. */
+/** Returns the names of the variables in a server's configuration. */
 export function variablesOf(definition: McpServerDefinition): readonly string[] {
   const { command = '', cwd = '', args, env, url = '', headers, origin } = definition;
-  // What a gate judges has its program and its folder named outright.
+  // Variables in `command` and `cwd` are not expanded for a server that the trust gate allowed.
   const own = origin.scope === 'builtin' ? [command, cwd] : [];
   return variablesIn([...own, ...args, ...Object.values(env), url, ...Object.values(headers)]);
 }

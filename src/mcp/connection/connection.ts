@@ -6,61 +6,63 @@ import type { ServerLog } from '../server-log.js';
 import type { PausableClock } from '../transport/pausable-clock.js';
 import type { Endings } from './endings.js';
 
-/** An answer as it came, unchecked. */
+/** The result of a request as the server sent it, unchecked. */
 export type McpAnswer = Readonly<Record<string, unknown>>;
 
 /** The parameters of a request. */
 export type McpParams = Readonly<Record<string, unknown>>;
 
-/** The lists that a server has, by the field of the answer. */
+/** The lists of a server. Each name is the field of the result that holds the entries. */
 export type McpList = 'tools' | 'resources' | 'resourceTemplates' | 'prompts';
 
-/** How one request is made. */
+/** Options of one request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
-  /** In place of the time limits of the settings. */
+  /** Time limit in milliseconds that replaces the limits of the settings. */
   readonly limitMs?: number;
 }
 
 /**
- * One connection to a server, from the handshake to its end. It does not come back: a new one takes its place. Each request
- * rejects with a typed error: a TimeoutExceededError when its time is up, a McpSessionLostError when the server has
- * forgotten the session and nothing was done, and the reason of the signal when that fires.
+ * One connection to a server, from the handshake to its end. A connection that has ended never reopens. A failed request
+ * rejects with a typed error: a TimeoutExceededError after its time limit, or the reason of its abort signal. It rejects
+ * with a McpSessionLostError if the server no longer knows the session and therefore did nothing.
  */
 export interface Connection {
   readonly protocolVersion: string | undefined;
   readonly instructions: string | undefined;
-  /** The reason why it has ended by itself. Undefined while it is open and after `close`. */
+  /** The reason why the connection ended on its own. Undefined while it is open and after `close`. */
   readonly ending: string | undefined;
   /** Sends a request such as `tools/call`. */
   request(method: string, params: McpParams, options: RequestOptions): Promise<McpAnswer>;
-  /** All entries of a list, with each page in the time of one request. Tools are empty if the server offers none. */
+  /** Returns all entries of a list. Each page has the time limit of one request. For `tools`, empty if there are none. */
   list(what: McpList, options: RequestOptions): Promise<readonly unknown[]>;
+  /** Notifies the server that the roots have changed. */
   announceRoots(): Promise<void>;
-  /** Requests on their way fail at once. Resolves when nothing of the connection is left. */
+  /** Pending requests fail at once. Resolves when the process or the streams of the connection have ended. */
   close(): Promise<void>;
 }
 
-/** One server, and what all its connections share. */
+/** One server, and the objects that all its connections share. */
 export interface ServerContext {
   readonly definition: McpServerDefinition;
   readonly settings: McpSettings;
   readonly log: ServerLog;
   readonly emit: (event: McpEvent) => void;
-  /** Stops time limits while a person is asked. */
+  /** Pauses time limits while a user is asked. */
   readonly hold: PausableClock;
-  /** Keeps what is still ending after the outcome is known. */
+  /** Tracks the cleanup of connections that have failed or were closed. */
   readonly endings: Endings;
 }
 
-/** How one connection is made. */
+/** Options of one connection attempt. */
 export interface ConnectionOptions extends ServerContext {
-  /** The program that the gate allowed. */
+  /** The program that the trust gate allowed. Undefined if the gate was not asked. */
   readonly trusted: TrustedLaunch | undefined;
-  /** Ends the attempt. What was started goes away at once. */
+  /** Aborts the attempt. A process that was started is ended at once. */
   readonly signal: AbortSignal;
-  /** The connection has ended by itself. */
+  /** Called when the connection has ended on its own. */
   readonly onEnd: (connection: Connection, reason: string) => void;
+  /** Called when the server says that its tools have changed. */
   readonly onToolsChanged: () => void;
 }

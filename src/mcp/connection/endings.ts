@@ -1,4 +1,4 @@
-/** Work that goes on after its outcome is known, such as the end of a process. */
+/** Tracks cleanup that runs in the background, such as waiting for a process to end. */
 export class Endings {
   private readonly open = new Set<Promise<void>>();
 
@@ -9,7 +9,7 @@ export class Endings {
     this.open.add(settled);
   }
 
-  /** Resolves when nothing is left. Never rejects. */
+  /** Resolves when all cleanup is done. Never rejects. */
   async settled(): Promise<void> {
     while (this.open.size > 0) await Promise.all(this.open);
   }

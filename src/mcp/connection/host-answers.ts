@@ -5,21 +5,27 @@ import type { McpRoot } from '../options.js';
 import type { ConnectionOptions } from './connection.js';
 import { untilAborted } from './request-time.js';
 
-type Asked = Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'>;
+type QuestionContext = Pick<ConnectionOptions, 'definition' | 'settings' | 'log' | 'hold'>;
 
 const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
 
 /**
- * Asks the user for a server, with time limits paused. Answers with `cancel` if the host fails. A question that was taken
- * back holds up nobody, answered or not.
+ * Passes a question of a server to the user, with time limits paused. Returns `cancel` if the host fails to answer, or as
+ * soon as the server withdraws the question.
  */
-export function askUser(request: McpElicitation, { settings, log, hold }: Asked): Promise<McpElicitationAnswer> {
+export function askUser(
+  request: McpElicitation,
+  { settings, log, hold }: QuestionContext,
+): Promise<McpElicitationAnswer> {
   return hold.during(async () => {
     const ask = async () => settings.elicit?.(request);
     try {
-      const given = await untilAborted(request.signal, ask());
-      if (given && ACTIONS.includes(given.action)) return given;
-      log.write('error', 'its question was not answered: `elicit` gave none of accept, decline and cancel.');
+      const answer = await untilAborted(request.signal, ask());
+      if (answer && ACTIONS.includes(answer.action)) return answer;
+      log.write(
+        'error',
+        'its question was not answered: `elicit` must return the action "accept", "decline" or "cancel".',
+      );
     } catch (error) {
       if (!request.signal.aborted) log.write('error', `its question was not answered: ${failureText(error)}`, error);
     }
@@ -27,13 +33,13 @@ export function askUser(request: McpElicitation, { settings, log, hold }: Asked)
   });
 }
 
-/** Reads the roots as they are now. The error that a server gets does not say why the host failed. */
-export async function readRoots({ definition, settings, log }: Asked): Promise<readonly McpRoot[]> {
+/** Returns the current roots. The error that the server receives does not contain the host's own error. */
+export async function readRoots({ definition, settings, log }: QuestionContext): Promise<readonly McpRoot[]> {
   const { roots = [] } = settings;
   try {
     return typeof roots === 'function' ? await roots() : roots;
   } catch (error) {
-    log.write('error', `it was told no roots: ${failureText(error)}`, error);
-    throw new McpUnavailableError(definition.name, 'the roots are not known now.');
+    log.write('error', `its request for the roots failed: ${failureText(error)}`, error);
+    throw new McpUnavailableError(definition.name, 'the host could not provide its roots.');
   }
 }

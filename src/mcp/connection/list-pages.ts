@@ -1,11 +1,11 @@
-/** One request for a page of a list. */
+/** Requests one page of a list. */
 type PageRequest = (params: Readonly<Record<string, unknown>>) => Promise<Readonly<Record<string, unknown>>>;
 
-/** What a list is read with. */
+/** Options of `readPages`. */
 export interface ListReading {
-  /** Such as `tools/list`. */
+  /** The method of the request, such as `tools/list`. */
   readonly method: string;
-  /** The field of the answer that holds the entries. */
+  /** The field of the result that holds the entries. */
   readonly field: string;
   readonly maxEntries: number;
   readonly maxPages: number;
@@ -14,8 +14,8 @@ export interface ListReading {
 }
 
 /**
- * Reads all pages of a list. Stops, with a warning, at too many pages or entries, and at a cursor that is not a string or has
- * come before.
+ * Reads all pages of a list. Stops with a warning after too many pages or entries. Also stops at a cursor that is not a
+ * string or was used before.
  */
 export async function readPages(reading: ListReading): Promise<readonly unknown[]> {
   const { method, field, maxEntries, maxPages, request, warn } = reading;
@@ -25,22 +25,22 @@ export async function readPages(reading: ListReading): Promise<readonly unknown[
   while (cursors.size < maxPages) {
     const { [field]: found, nextCursor } = await request(params);
     if (Array.isArray(found)) entries.push(...found.slice(0, maxEntries + 1));
-    else warn(`${method} gave no list of ${field}`);
+    else warn(`the result of ${method} must have an array \`${field}\`; this page is ignored`);
     if (entries.length > maxEntries) {
-      warn(`${method} gave more than ${maxEntries} entries: the rest is left out`);
+      warn(`${method} returned more than ${maxEntries} entries; the rest is ignored (see \`limits.tools\`)`);
       return entries.slice(0, maxEntries);
     }
     // The protocol allows an empty cursor, but servers send one on the last page.
     if (nextCursor === undefined || nextCursor === null || nextCursor === '') return entries;
     if (typeof nextCursor !== 'string' || cursors.has(nextCursor)) {
       warn(
-        `${method} names the next page ${JSON.stringify(nextCursor)}, which was read or is invalid: reading ends there`,
+        `${method} returned the cursor ${JSON.stringify(nextCursor)}, which is invalid or was used before; reading stops`,
       );
       return entries;
     }
     cursors.add(nextCursor);
     params = { cursor: nextCursor };
   }
-  warn(`${method} has more than ${maxPages} pages: the rest is left out`);
+  warn(`${method} has more than ${maxPages} pages; the rest is ignored (see \`limits.pages\`)`);
   return entries;
 }

@@ -13,20 +13,20 @@ import { untilAborted, withOwnSignal } from './request-time.js';
 import { loadSdk, type McpSdk } from './sdk-v1/load-sdk.js';
 import { SdkConnection } from './sdk-v1/sdk-connection.js';
 
-/** A server that is connected to. */
+/** An open connection, with the tools that the server listed. */
 export interface Established {
   readonly connection: Connection;
   readonly transport: McpServerDefinition['transport'];
-  /** The entries of its list of tools. */
+  /** The entries of `tools/list` as the server sent them, unchecked. */
   readonly entries: readonly unknown[];
 }
 
-/** The status of a page in the place of a stream of events. */
+/** HTTP status of a successful response that is not an event stream. */
 const NO_STREAM = 200;
 
 /**
- * Connects to a server and reads its tools, within `connectMs`. Rejects with a typed error, and leaves nothing behind: a
- * handshake that comes too late is closed.
+ * Connects to a server and reads its tools within `connectMs`. Rejects with a typed error and leaves nothing open. A
+ * handshake that completes after the time limit is closed.
  */
 export function openConnection(options: ConnectionOptions): Promise<Established> {
   const { definition, settings, hold, endings } = options;
@@ -60,7 +60,7 @@ async function shakeHands(options: ConnectionOptions): Promise<Established> {
     if (!definition.sseFallback || definition.transport !== 'http' || !isRefusal(error)) throw error;
     signal.throwIfAborted();
     return establishOver('sse').catch((second) => {
-      // It knows neither: the first refusal says more, since the second way was a guess.
+      // The server refused both transports. The first refusal is reported, since SSE was only a guess.
       throw isRefusal(second) || statusOf(second) === NO_STREAM ? error : second;
     });
   }
@@ -73,8 +73,8 @@ async function establish(
 ): Promise<Omit<Established, 'transport'>> {
   const { definition, settings, signal, endings } = options;
   const onAbort = () => {
-    const said = transport.stderr?.() ?? '';
-    if (signal.reason instanceof TimeoutExceededError && said !== '') signal.reason.message += ` So far ${said}`;
+    const stderr = transport.stderr?.() ?? '';
+    if (signal.reason instanceof TimeoutExceededError && stderr !== '') signal.reason.message += ` So far ${stderr}`;
     endings.add(transport.close());
   };
   signal.addEventListener('abort', onAbort, { once: true });
@@ -92,19 +92,22 @@ async function establish(
 }
 
 function createTransport(
-  { definition, settings, signal, hold }: ConnectionOptions,
+  { definition, settings, signal, hold, log }: ConnectionOptions,
   launch: ServerLaunch,
   kind: McpServerDefinition['transport'],
 ): McpTransport {
   const { system, limits, oauth } = settings;
   const common = { server: definition.name, maxBytes: limits.messageBytes, clock: system.clock };
-  if (!('url' in launch)) return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn });
+  if (!('url' in launch)) {
+    const onStderrLine = (line: string) => log.write('debug', `standard error: ${line}`);
+    return new ProcessTransport({ ...common, ...launch, signal, spawn: system.spawn, onStderrLine });
+  }
   const way = oauth?.({ name: definition.name, url: launch.url.href });
   const http = { ...common, ...launch, hold, fetch: system.fetch, oauth: way };
   return kind === 'sse' ? new SseTransport(http) : new StreamableTransport(http);
 }
 
-/** An older server does not know the way that was tried. */
+/** Returns true if the server rejected the transport itself. A server that knows only an older transport does so. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403;

@@ -8,31 +8,31 @@ import { BROKEN_OFF, NO_ANSWER, TOO_LONG } from '../transport/json-rpc.js';
 const MAX_TEXT = 10_000;
 const MAX_DETAILS = 1_000;
 
-/** What the codes of JSON-RPC, of the protocol and of the SDK mean, after the name of the server. */
+/** Explains status codes of JSON-RPC, MCP, the SDK and HTTP. Each string follows the name of the server in a message. */
 const MEANINGS: Readonly<Record<number, string>> = {
   [-32_700]: 'could not read the request',
   [-32_600]: 'says that the request is not valid',
   [-32_601]: 'does not know this tool or method',
   [-32_602]: 'does not accept these arguments',
-  [-32_603]: 'failed inside',
-  [-32_000]: 'reports an error of its own',
+  [-32_603]: 'had an internal error',
+  [-32_000]: 'reports a server error',
   [-32_001]: 'did not answer in time',
   [-32_002]: 'does not have this resource',
   [-32_042]: 'wants the user to open a page first',
-  [TOO_LONG]: 'answered with more than may be read',
-  [BROKEN_OFF]: 'broke off before it answered',
-  [NO_ANSWER]: 'gave an answer that is none',
+  [TOO_LONG]: 'sent a response above the size limit',
+  [BROKEN_OFF]: 'disconnected before it answered',
+  [NO_ANSWER]: 'sent an invalid response',
   400: 'did not understand the request',
   403: 'does not allow this',
-  404: 'is not at this address',
-  429: 'has had too many requests: try again later',
-  500: 'failed inside',
-  502: 'is not reachable behind its address: try again later',
-  503: 'is not available now: try again later',
-  504: 'did not answer its address in time: try again later',
+  404: 'was not found at its URL',
+  429: 'received too many requests; try again later',
+  500: 'had an internal error',
+  502: 'is not reachable behind its gateway; try again later',
+  503: 'is not available now; try again later',
+  504: 'did not answer its gateway in time; try again later',
 };
 
-/** The words of a server's own error, apart from what a library makes of them. */
+/** The message and the data of a server's error response, without the text that the SDK adds to them. */
 export class ServerWords {
   constructor(
     readonly message: string,
@@ -40,7 +40,7 @@ export class ServerWords {
   ) {}
 }
 
-/** Turns a failed request into a typed error in plain words, with what the server says of it. */
+/** Converts the failure of a request into a typed error. Its message explains the status code and quotes the server. */
 export function requestError(server: string, error: unknown): KeelsonError {
   const isOfHttp = error instanceof HttpStatusError || error instanceof HttpUnreachableError;
   if (error instanceof KeelsonError && !isOfHttp) return error;
@@ -68,12 +68,12 @@ function describe(error: unknown): Description {
     return { status: code, meaning: meaningOf(code), words: data.message + detailsOf(data) };
   }
   if (Array.isArray(issues)) return { meaning: meaningOf(NO_ANSWER), words: mismatchIn(issues) };
-  return { meaning: 'could not be asked', words: describeWithCause(error) };
+  return { meaning: 'gave no usable response', words: describeWithCause(error) };
 }
 
 function unauthorizedError(server: string, said: string, cause: unknown): McpUnauthorizedError {
-  const answer = `it answered with 401${said === '' ? '' : ` and said: ${said}`}`;
-  return new McpUnauthorizedError(server, `${answer}; give \`headers\` or \`oauth\`.`, { cause });
+  const answer = `it answered with status 401${said === '' ? '' : ` and said: ${said}`}`;
+  return new McpUnauthorizedError(server, `${answer}; set \`headers\` or \`oauth\`.`, { cause });
 }
 
 /** Describes in one line how an answer differs from the schema of the protocol. */
@@ -87,12 +87,12 @@ function mismatchIn(issues: readonly { readonly path?: readonly PropertyKey[]; r
 function meaningOf(status: number): string {
   const known = Object.hasOwn(MEANINGS, status) ? MEANINGS[status] : undefined;
   if (known !== undefined) return known;
-  if (status <= -32_000 && status >= -32_099) return 'failed in a way of its own';
-  if (status >= 300 && status < 400) return 'has another address, which has to be given as its `url`';
+  if (status <= -32_000 && status >= -32_099) return 'reports an error with its own code';
+  if (status >= 300 && status < 400) return 'redirects to another URL; set that as its `url`';
   return 'refused the request';
 }
 
-/** What a server says beside its message, such as which argument is wrong, or where the user is to go. */
+/** Returns the data of a server's error as JSON, such as the invalid argument or a URL for the user to open. */
 function detailsOf({ data }: ServerWords): string {
   // Some servers write an empty string or null if they have nothing to add.
   return data ? ` ${JSON.stringify(data).slice(0, MAX_DETAILS)}` : '';

@@ -1,11 +1,11 @@
 import { Deadline, type TimeLimits } from '../transport/pausable-clock.js';
 
-/** How long one request may take. */
+/** The time limits and the abort signal of one request. */
 export interface RequestTime extends TimeLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Does a request in its time. Rejects with the caller's reason or a TimeoutExceededError when it is over. */
+/** Runs a request within its time limits. Rejects with a TimeoutExceededError, or with the reason of the caller's signal. */
 export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestScope) => Promise<T>): Promise<T> {
   const scope = new RequestScope(time);
   try {
@@ -18,8 +18,9 @@ export async function inRequestTime<T>(time: RequestTime, work: (scope: RequestS
 }
 
 /**
- * The time and the signal of one request, which fires with the caller's signal and when the time is up. It has the parts of
- * a signal that the SDK uses, for one listener: there is one for each call, and a real one costs a tenth of the call.
+ * The time limits and the abort signal of one request. The signal fires with the caller's signal and after a time limit.
+ * It has only the members of AbortSignal that the SDK uses, and holds one listener. Each call needs such a signal, and a
+ * real AbortSignal takes a tenth of the time of a call.
  */
 export class RequestScope {
   aborted = false;
@@ -47,7 +48,7 @@ export class RequestScope {
     if (this.aborted) throw this.reason;
   }
 
-  /** There was a sign of life. */
+  /** Restarts the limit on the time without progress. */
   touch(): void {
     this.deadline.touch();
   }
@@ -66,7 +67,10 @@ export class RequestScope {
   }
 }
 
-/** The outcome of the work, or a rejection as soon as the signal fires. The signal must not outlive the work. */
+/**
+ * Settles like `work`, or rejects as soon as the signal fires. The listener stays on the signal, so the signal must not
+ * outlive `work`.
+ */
 export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -77,8 +81,8 @@ export function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
 }
 
 /**
- * Does the work with a signal of its own, which fires with another one and leaves no listener on it. If it has fired, failed
- * work rejects with its reason.
+ * Runs `work` with a new signal that also fires with `outer`. Removes its listener from `outer` afterwards. If the new
+ * signal has fired, a failure of `work` is replaced by the reason of that signal.
  */
 export async function withOwnSignal<T>(
   outer: AbortSignal,

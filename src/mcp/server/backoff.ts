@@ -2,7 +2,7 @@ import type { Clock } from '../../internal/clock.js';
 import { createDeferred, type Deferred } from '../../internal/promise.js';
 import type { McpSettings } from '../config/settings.js';
 
-/** The next attempt, which everybody who needs it waits for together. */
+/** Schedules the next connection attempt. All requests that need a connection wait for the same attempt. */
 export class Backoff {
   private failures = 0;
   private waiting: { readonly timer: unknown; readonly over: Deferred<void> } | undefined = undefined;
@@ -12,12 +12,12 @@ export class Backoff {
     private readonly clock: Clock,
   ) {}
 
-  /** Settles when the attempt that is being waited for is over, or put off. Undefined where there is none. */
+  /** Settles when the scheduled attempt has ended or was cancelled. Undefined if no attempt is scheduled. */
   get next(): Promise<void> | undefined {
     return this.waiting?.over.promise;
   }
 
-  /** Does the work after a while. False where it was tried often enough. */
+  /** Runs `work` after a delay. Returns false if too many attempts have failed in a row. */
   schedule(work: () => Promise<void>): boolean {
     this.cancel();
     if (this.failures >= this.options.attempts) return false;
@@ -26,7 +26,7 @@ export class Backoff {
       this.waiting = undefined;
       void work().finally(over.resolve);
     }, this.delay());
-    // Nobody has to be kept running for it.
+    // This timer alone must not keep the process running.
     (timer as { unref?: () => void } | undefined)?.unref?.();
     this.waiting = { timer, over };
     this.failures += 1;
@@ -40,12 +40,12 @@ export class Backoff {
     this.waiting = undefined;
   }
 
-  /** The connection has proved good: the next loss is a first one. */
+  /** Clears the number of failures, so that the next delay is the shortest one again. */
   reset(): void {
     this.failures = 0;
   }
 
-  /** Half of it is chance, so that many clients of one server do not come back at once. */
+  /** Half of the delay is random, so that many clients of one server do not reconnect at the same time. */
   private delay(): number {
     const { initialMs, maxMs } = this.options;
     const full = Math.min(maxMs, initialMs * 2 ** Math.min(this.failures, 30));

@@ -1,32 +1,45 @@
 import type { AssistantPart, ContentPart, Message } from '../../model/message.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { Connection, McpList } from '../connection/connection.js';
 import { toPart } from '../tools/result-content.js';
+import { callTool, type McpCallOptions } from './call-tool.js';
 import type { McpServer } from './mcp-server.js';
 
-/** One server, as the host uses it beside the agent. Whatever fails rejects with a typed error. */
+/** One server, for direct use by the host application. Every method rejects with a typed error if it fails. */
 export interface McpServerHandle {
+  /**
+   * Calls a tool outside of any agent, by its name at the server. The arguments are checked against its schema first. A
+   * result that reports a failure has `isError`; a call without a result rejects with a typed error.
+   */
+  callTool(name: string, args?: Readonly<Record<string, unknown>>, options?: McpCallOptions): Promise<ToolResult>;
   /** What the server has to read. */
   listResources(options?: McpReadOptions): Promise<readonly McpResource[]>;
-  /** The patterns that more of it can be found by. */
+  /** Lists the URI templates of further resources. */
   listResourceTemplates(options?: McpReadOptions): Promise<readonly McpResourceTemplate[]>;
-  /** What stands at an address. */
+  /** Reads the contents of one resource. */
   readResource(uri: string, options?: McpReadOptions): Promise<readonly McpResourceContent[]>;
-  /** The prompts that the server offers. */
+  /** Lists the prompts of the server. */
   listPrompts(options?: McpReadOptions): Promise<readonly McpPrompt[]>;
-  /** A prompt filled in, as messages that a run takes. What a server wrote comes in with them. */
+  /** Returns a prompt with its arguments filled in, as messages for a run. Their content comes from the server. */
   getPrompt(name: string, args?: Readonly<Record<string, string>>, options?: McpReadOptions): Promise<McpPromptText>;
+  /**
+   * Ends the connection, and the process of a server over stdio, and connects anew; the tools are listed again. Requests
+   * that are under way fail with a McpRequestError. Calls at the same time share one restart. Rejects with a
+   * McpUnavailableError if there is no connection afterwards.
+   */
+  restart(): Promise<void>;
   /** Connects where there is no connection, without waiting any longer. Where it was denied, the gate is asked again. */
   reconnect(): Promise<void>;
-  /** Goes on with the code that the user came back with from the page of the authorization server. */
+  /** Completes an authorization with the code that the user received from the authorization page. */
   finishAuthorization(code: string): Promise<void>;
 }
 
-/** How something is read. */
+/** Options of a read request to a server. */
 export interface McpReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Something to read. The texts are the server's. */
+/** A resource of a server. All of its strings come from the server. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;
@@ -36,12 +49,12 @@ export interface McpResource {
   readonly size?: number;
 }
 
-/** A pattern of addresses, by RFC 6570. */
+/** A URI template by RFC 6570. */
 export interface McpResourceTemplate extends Omit<McpResource, 'uri' | 'size'> {
   readonly uriTemplate: string;
 }
 
-/** What was read: text, or bytes as base64. */
+/** The content of a resource: a string in `text`, or bytes as base64 in `blob`. */
 export interface McpResourceContent {
   readonly uri: string;
   readonly mimeType?: string;
@@ -49,7 +62,7 @@ export interface McpResourceContent {
   readonly blob?: string;
 }
 
-/** A prompt that a server offers. */
+/** A prompt of a server. */
 export interface McpPrompt {
   readonly name: string;
   readonly title?: string;
@@ -57,20 +70,21 @@ export interface McpPrompt {
   readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
 }
 
-/** A prompt filled in. */
+/** A prompt with its arguments filled in. */
 export interface McpPromptText {
   readonly description: string | undefined;
   readonly messages: readonly Message[];
 }
 
-/** The handle of a server. */
+/** Creates the handle of a server. */
 export function createHandle(server: McpServer): McpServerHandle {
-  /** The entries that have what an entry must have. */
+  /** Returns the entries that have the required string. */
   const list = async <Entry>(what: McpList, key: string, { signal }: McpReadOptions = {}) => {
     const entries = await server.request((connection) => connection.list(what, { signal }), signal);
     return entries.filter((entry): entry is Entry => hasText(entry, key));
   };
   return {
+    callTool: (name, args = {}, options = {}) => callTool(server, { name, args }, options),
     listResources: (options) => list('resources', 'uri', options),
     listResourceTemplates: (options) => list('resourceTemplates', 'uriTemplate', options),
     listPrompts: (options) => list('prompts', 'name', options),
@@ -86,6 +100,7 @@ export function createHandle(server: McpServer): McpServerHandle {
       const text = typeof description === 'string' ? description : undefined;
       return { description: text, messages: Array.isArray(messages) ? messages.map(toMessage) : [] };
     },
+    restart: () => server.link.restart(),
     reconnect: () => server.link.connect(),
     finishAuthorization: (code) => server.finishAuthorization(code),
   };
@@ -94,11 +109,11 @@ export function createHandle(server: McpServer): McpServerHandle {
 function toMessage(message: unknown): Message {
   const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };
   const part = toPart(content);
-  return role === 'assistant' ? { role, content: [asAnswer(part)] } : { role: 'user', content: [part] };
+  return role === 'assistant' ? { role, content: [toAssistantPart(part)] } : { role: 'user', content: [part] };
 }
 
-/** A picture in an answer is a file. */
-function asAnswer(part: ContentPart): AssistantPart {
+/** Assistant messages have no image parts, so an image becomes a file part. */
+function toAssistantPart(part: ContentPart): AssistantPart {
   if (part.type !== 'image') return part;
   return { type: 'file', data: part.image, mediaType: part.mediaType ?? 'image/*' };
 }

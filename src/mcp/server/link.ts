@@ -11,22 +11,22 @@ import { Backoff } from './backoff.js';
 import type { McpServerState } from './status.js';
 import type { ServerTools } from './tool-list.js';
 
-/** A connection that was used, or held so long, was a good one: its loss is a first one. */
+/** After a connection that lasted this many milliseconds, the number of failures starts at 0 again. */
 const GOOD_MS = 5_000;
 
-/** The one connection to a server: made once for all who want it, and made again when it is lost. */
+/** Manages the single connection to a server. All callers share one attempt, and a lost connection is restored. */
 export class Link {
   state: McpServerState;
-  /** Why the last attempt failed, or the connection was lost. */
+  /** The reason why the last attempt failed or the connection was lost. */
   failure: unknown = undefined;
-  /** How often it was connected to. */
+  /** Number of successful connections. */
   connections = 0;
   established: Established | undefined = undefined;
   private establishedAt = 0;
   private attempt: Promise<void> | undefined = undefined;
   private readonly closing = new AbortController();
   private readonly backoff: Backoff;
-  /** A yes of the gate is kept, and checked before each start. After a no the gate is asked again. */
+  /** An approval by the trust gate is kept, and verified before each start. After a denial, the gate is asked again. */
   private decision: AllowedDecision | undefined = undefined;
 
   constructor(
@@ -42,32 +42,59 @@ export class Link {
     return this.failure === undefined ? undefined : failureText(this.failure);
   }
 
-  /** Connects, once for all callers. Resolves also when it fails: the state says so. */
+  /** Connects, with one attempt for all callers. Also resolves if the attempt fails; `state` has the outcome. */
   connect(): Promise<void> {
     if (this.established || this.state === 'closed' || this.state === 'disabled') return Promise.resolve();
     this.backoff.cancel();
     // Whoever has to approve it may take their time: nobody who closes it waits for that.
-    this.attempt ??= withOwnSignal(this.closing.signal, (own) => untilAborted(own, this.tryOnce()))
-      .catch(() => {})
-      .finally(() => {
-        this.attempt = undefined;
-      });
-    return this.attempt;
+    return this.attempt ?? this.begin(() => this.tryOnce());
   }
 
-  /** Returns the connection, after the next attempt if there is none. Rejects with a McpUnavailableError. */
+  /**
+   * Ends the connection and connects anew. Requests that are under way fail. An attempt that is under way already is the
+   * restart. Rejects with a McpUnavailableError if there is no connection afterwards.
+   */
+  async restart(): Promise<void> {
+    const { established } = this;
+    if (established) {
+      const { definition, emit, endings, log } = this.context;
+      this.backoff.reset();
+      this.drop();
+      this.state = 'reconnecting';
+      const closed = established.connection.close();
+      endings.add(closed);
+      void this.begin(() => closed.then(() => (this.closing.signal.aborted ? undefined : this.tryOnce())));
+      log.write('info', 'restarting');
+      emit({ type: 'connection-end', server: definition.name, message: 'it is restarted' });
+    }
+    await this.connect();
+    this.assertConnected();
+  }
+
+  /**
+   * Returns true if an approval, where one is needed, covers the server as it is on disk now. Asks about what has changed.
+   */
+  async isApproved(): Promise<boolean> {
+    const { definition, settings } = this.context;
+    const { decision } = this;
+    if (decision === undefined) return true;
+    // A gate that fails has approved nothing.
+    const now = await decide(definition, settings).catch(() => undefined);
+    return now?.allowed === true && now.digest === decision.digest;
+  }
+
+  /** Returns the connection. Without one, waits for the next attempt; rejects with a McpUnavailableError if that fails. */
   async connected(): Promise<Connection> {
     if (!this.established) await (this.attempt ?? this.backoff.next ?? this.connect());
-    if (this.established) return this.established.connection;
-    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
+    return this.assertConnected().connection;
   }
 
-  /** The server is asked for something: its next loss is a first one, or whoever asks often would be without it. */
+  /** Clears the number of failures when a request uses the server, so that frequent use does not exhaust the attempts. */
   used(): void {
     this.backoff.reset();
   }
 
-  /** A connection is over. Nothing is done about one that was replaced. */
+  /** Handles the end of a connection. Ignores a connection that was already replaced. */
   lost(connection: Connection, reason: string): void {
     if (this.established?.connection !== connection) return;
     const { definition, log, emit, settings } = this.context;
@@ -75,12 +102,12 @@ export class Link {
     this.failure = reason;
     const message = failureText(reason);
     if (settings.system.clock.now() - this.establishedAt >= GOOD_MS) this.backoff.reset();
-    log.write('warn', `disconnected, its tools are gone: ${message}`);
+    log.write('warn', `disconnected, its tools were removed: ${message}`);
     this.connectLater();
     emit({ type: 'connection-end', server: definition.name, message });
   }
 
-  /** Ends the connection and the attempt at one. Nothing comes back after it. */
+  /** Ends the connection or the current attempt. The server is not connected again. */
   close(): void {
     this.state = 'closed';
     this.backoff.cancel();
@@ -89,13 +116,28 @@ export class Link {
     this.drop();
   }
 
+  private begin(work: () => Promise<void>): Promise<void> {
+    const attempt = withOwnSignal(this.closing.signal, (own) => untilAborted(own, work()))
+      .catch(() => {})
+      .finally(() => {
+        if (this.attempt === attempt) this.attempt = undefined;
+      });
+    this.attempt = attempt;
+    return attempt;
+  }
+
+  private assertConnected(): Established {
+    if (this.established) return this.established;
+    throw new McpUnavailableError(this.context.definition.name, this.lastError ?? `it is ${this.state}.`);
+  }
+
   private drop(): void {
     if (!this.established) return;
     this.established = undefined;
     this.offered.withdraw();
   }
 
-  /** Runs up to the start of the server without a pause, unless the gate is asked: the time counts from the call. */
+  /** Starts the server synchronously unless the trust gate is asked, so that its time limit counts from this call. */
   private async tryOnce(): Promise<void> {
     this.state = stateOfAttempt(this.connections);
     try {
@@ -153,7 +195,7 @@ export class Link {
     const { definition, log, emit } = this.context;
     this.failure = error;
     const message = failureText(error);
-    // Not the error itself: the server's own words are in its cause, as they came.
+    // Logs only the message and the code, since the cause contains unfiltered text from the server.
     log.write('error', message, error instanceof KeelsonError ? { code: error.code } : undefined);
     if (this.connections > 0 && isPassing(error)) this.connectLater();
     else this.state = 'unavailable';
@@ -165,7 +207,7 @@ export class Link {
     this.state = 'reconnecting';
     if (this.backoff.schedule(() => this.connect())) return;
     this.state = 'unavailable';
-    this.context.log.write('error', `it is given up: ${this.lastError}`);
+    this.context.log.write('error', `no further attempt is made to connect: ${this.lastError}`);
   }
 }
 
@@ -173,10 +215,10 @@ function stateOfAttempt(connections: number): McpServerState {
   return connections > 0 ? 'reconnecting' : 'connecting';
 }
 
-/** The gate said no. */
+/** Returned if the trust gate denied the server. */
 const REFUSED = Symbol('refused');
 
-/** The same may work later. */
+/** Returns true if a later attempt may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof McpConnectError) return error.retryable;
   return !(error instanceof McpUnauthorizedError || error instanceof PackageMissingError);

@@ -1,30 +1,37 @@
+import { createDeferred, type Deferred } from '../../internal/promise.js';
 import { safeText } from '../../internal/safe-text.js';
+import type { ToolResult } from '../../tools/tool.js';
 import type { McpServerDefinition } from '../config/definition.js';
 import { variablesOf } from '../config/trust-item.js';
 import type { Connection, ServerContext } from '../connection/connection.js';
 import { Endings } from '../connection/endings.js';
 import { requestError } from '../connection/request-error.js';
 import { inRequestTime, untilAborted } from '../connection/request-time.js';
-import { McpSessionLostError, McpUnavailableError } from '../error.js';
+import { McpRequestError, McpSessionLostError, McpUnavailableError } from '../error.js';
 import { failureText } from '../failure-text.js';
-import type { McpTool } from '../tools/mcp-tool.js';
+import type { CallContext, McpTool } from '../tools/mcp-tool.js';
 import { AuthorizationPendingError } from '../transport/authorization.js';
 import { PausableClock } from '../transport/pausable-clock.js';
 import { Link } from './link.js';
 import type { McpServerStatus } from './status.js';
 import { ServerTools } from './tool-list.js';
 
+/** The code of JSON-RPC for arguments that do not fit. */
+const INVALID_PARAMS = -32_602;
+
 /** The pool that a server belongs to. */
 export interface McpServerHost extends Pick<ServerContext, 'settings' | 'log' | 'emit'> {
-  /** The server's tools are not the same as before. */
+  /** Called when the tools of the server have changed. */
   readonly onTools: () => void;
 }
 
-/** One server through all of its connections. */
+/** One server and its successive connections. */
 export class McpServer {
   readonly link: Link;
   private readonly offered: ServerTools;
   private readonly context: ServerContext;
+  private underWay = 0;
+  private whenIdle: Deferred<void> | undefined = undefined;
 
   constructor(
     readonly definition: McpServerDefinition,
@@ -35,12 +42,17 @@ export class McpServer {
     this.context = { ...host, definition, hold, endings };
     this.offered = new ServerTools({
       ...{ ...host, definition },
-      call: ({ name }, input, { signal, progress }) => {
+      call: ({ name }, input, { signal, progress, limitMs }) => {
         const params = { name, arguments: input };
-        return this.request((it) => it.request('tools/call', params, { signal, onProgress: progress }), signal);
+        const options = { signal, onProgress: progress, ...(limitMs !== undefined && { limitMs }) };
+        return this.request((it) => it.request('tools/call', params, options), signal);
       },
     });
     this.link = new Link(this.context, this.offered);
+  }
+
+  get hold(): PausableClock {
+    return this.context.hold;
   }
 
   get tools(): readonly McpTool[] {
@@ -65,10 +77,42 @@ export class McpServer {
   }
 
   /**
-   * Asks the server on its connection, after the next attempt if there is none. A server that has forgotten the session
-   * has not done it, so it is asked once more on a new connection. Rejects with a typed error.
+   * Sends a request over the current connection, or over the next one if there is none. If the server no longer knows the
+   * session, it did nothing, and the request is sent once more over a new connection. Rejects with a typed error.
    */
   async request<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    this.underWay += 1;
+    try {
+      return await this.send(ask, signal);
+    } finally {
+      this.underWay -= 1;
+      if (!this.isBusy) this.whenIdle?.resolve();
+    }
+  }
+
+  /**
+   * Calls a tool, once there is a connection and the arguments match the tool's schema. Rejects with a typed error, and
+   * with the reason of the signal when that fires.
+   */
+  async callTool(name: string, input: unknown, context: CallContext): Promise<ToolResult> {
+    const { name: server } = this.definition;
+    if (this.link.established === undefined) await this.connected(context.signal);
+    const found = this.offered.find(name);
+    if (found === undefined) {
+      const names = this.tools.map(({ metadata }) => metadata.mcpTool).join(', ');
+      throw new McpRequestError(
+        server,
+        `MCP server "${server}" offers no tool ${JSON.stringify(name)}; it offers: ${names}`,
+      );
+    }
+    const checked = await found.tool.check(input);
+    if (checked.issues === undefined) return found.call(checked.value, context);
+    const problems = checked.issues.map(({ message }) => message).join('; ');
+    const message = `The arguments of tool ${JSON.stringify(name)} of MCP server "${server}" are invalid: ${problems}`;
+    throw new McpRequestError(server, message, { status: INVALID_PARAMS });
+  }
+
+  private async send<T>(ask: (connection: Connection) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { link } = this;
     const connection = link.established?.connection ?? (await this.connected(signal));
     link.used();
@@ -82,12 +126,12 @@ export class McpServer {
     }
   }
 
-  /** Hands over the code that the user came back with, and connects. */
+  /** Completes the pending authorization with the user's code, and connects. */
   async finishAuthorization(code: string): Promise<void> {
     const { name } = this.definition;
     const { failure } = this.link;
     if (!(failure instanceof AuthorizationPendingError)) {
-      throw new McpUnavailableError(name, 'it waits for no authorization.');
+      throw new McpUnavailableError(name, 'no authorization is pending.');
     }
     await failure.finish(code).catch((error) => {
       throw requestError(name, error);
@@ -99,10 +143,21 @@ export class McpServer {
     void this.link.established?.connection.announceRoots();
   }
 
-  /** Requests on their way fail at once. Resolves when nothing of the server is left. */
+  /** Pending requests fail at once. Resolves when all processes of the server have ended. */
   async close(): Promise<void> {
     this.link.close();
     await this.context.endings.settled();
+  }
+
+  get isBusy(): boolean {
+    return this.underWay > 0;
+  }
+
+  /** Resolves when no request is under way. */
+  idle(): Promise<void> {
+    if (!this.isBusy) return Promise.resolve();
+    this.whenIdle ??= createDeferred<void>();
+    return this.whenIdle.promise;
   }
 
   /** Waits for a connection, as long as a request may take. */

@@ -1,7 +1,7 @@
 /**
- * How a server stands. `pending`: it waits for an approval. `denied`: the user said no. `invalid`: its configuration
- * cannot be used. `reconnecting`: it was connected, and will be again. `unavailable`: it failed, and is not tried again
- * by itself.
+ * The state of a server. `pending`: an approval is missing. `denied`: the user declined the server. `invalid`: its
+ * configuration cannot be used. `reconnecting`: its connection was lost and is being restored. `unavailable`: it failed,
+ * and no automatic attempt follows.
  */
 export type McpServerState =
   | 'idle'
@@ -15,26 +15,26 @@ export type McpServerState =
   | 'unavailable'
   | 'closed';
 
-/** A server as it stands. Making this starts and contacts nothing. */
+/** The state of one server at the time of the call. */
 export interface McpServerStatus {
   readonly name: string;
   readonly state: McpServerState;
-  /** That of the connection; before there is one, the one that is configured. */
+  /** The transport of the current connection, otherwise the configured one. */
   readonly transport: 'stdio' | 'http' | 'sse' | undefined;
-  /** Of the protocol, as the connection agreed on it. */
+  /** The MCP version of the current connection. */
   readonly protocolVersion: string | undefined;
-  /** What a connected server says of its own use, for a model: its own words, which no model gets by itself. */
+  /** The instructions that the connected server provides for a model. They are not added to any prompt automatically. */
   readonly instructions: string | undefined;
-  /** The names of its tools in the set. */
+  /** The full names of its available tools. */
   readonly tools: readonly string[];
   readonly toolCount: number;
   readonly lastError: string | undefined;
-  /** How often it was connected to again. */
+  /** How often a lost connection was restored. */
   readonly reconnects: number;
-  /** Who brings it along. */
+  /** The origin of the definition: the host application (`builtin`), the user or the workspace. */
   readonly scope: 'builtin' | 'user' | 'workspace';
-  /** The file that defines it. */
+  /** The path of the file that defines the server. */
   readonly source: string | undefined;
-  /** The variables that its configuration names. They are read when it is connected to, and not before. */
+  /** The names of the variables in its configuration. Their values are read only when the server is connected. */
   readonly reads: readonly string[];
 }

@@ -2,38 +2,45 @@ import type { Connection, ServerContext } from '../connection/connection.js';
 import type { Established } from '../connection/open-connection.js';
 import type { McpToolsDeltaEvent } from '../event.js';
 import { failureText } from '../failure-text.js';
-import { type CallServer, type McpTool, toMcpTool } from '../tools/mcp-tool.js';
+import {
+  type CallServer,
+  type CallTool,
+  type McpTool,
+  type McpToolOwner,
+  toMcpTool,
+  toolCaller,
+} from '../tools/mcp-tool.js';
 import { patternsWithout, toolFilter } from '../tools/patterns.js';
 import { type McpToolSpec, readToolSpec } from '../tools/spec.js';
 
-/** The server whose tools are offered. */
+/** Options of ServerTools. */
 export interface ServerToolsOptions extends Pick<ServerContext, 'definition' | 'settings' | 'log' | 'emit'> {
   readonly call: CallServer;
-  /** The tools are not the same as before. */
+  /** Called when the offered tools have changed. */
   readonly onTools: () => void;
 }
 
-/** Added, removed and changed tools, by the server's own names. */
+/** The server's own names of added, removed and changed tools. */
 type ToolsDelta = Pick<McpToolsDeltaEvent, 'added' | 'removed' | 'changed'>;
 
-/** After a change is told, others are waited for so long: one reading covers them all. */
+/** Delay in milliseconds after a change notification. One reading of the list then covers several notifications. */
 const GATHER_MS = 100;
 
 /**
- * The tools that a server offers while it is connected: its list, without tools that are unsound, not wanted, or pinned and
- * changed. The list is read again when the server says that it has changed.
+ * The tools of a connected server that are offered. Leaves out invalid and excluded tools and, with `pinTools`, tools
+ * whose definition changed. Reads the list again after a change notification.
  */
 export class ServerTools {
   tools: readonly McpTool[] = [];
   private connection: Connection | undefined = undefined;
   private current: ReadonlyMap<string, McpToolSpec> = new Map();
-  /** The fingerprint that each tool had when it was first seen. */
+  /** The fingerprint of each tool when it was first seen. */
   private readonly firstSeen = new Map<string, string>();
   private readonly warned = new Set<string>();
   private readonly isWanted: (name: string) => boolean;
-  /** The next reading, or the one under way. */
+  /** The timer of the next reading. Also set while the list is being read. */
   private timer: unknown = undefined;
-  /** A change was told since the last reading began. */
+  /** True if a change notification arrived after the last reading began. */
   private isStale = false;
 
   constructor(private readonly options: ServerToolsOptions) {
@@ -47,6 +54,17 @@ export class ServerTools {
     if (this.isStale) this.changed();
   }
 
+  /**
+   * Returns the tool of this name, which is the name at the server or the name of the tool, and its caller. Undefined if
+   * the server does not offer the tool.
+   */
+  find(name: string): { readonly tool: McpTool; readonly call: CallTool } | undefined {
+    const tool =
+      this.tools.find(({ metadata }) => metadata.mcpTool === name) ?? this.tools.find((it) => it.name === name);
+    const spec = tool && this.current.get(tool.metadata.mcpTool);
+    return tool && spec && { tool, call: toolCaller(spec, this.owner) };
+  }
+
   withdraw(): void {
     this.options.settings.system.clock.clearTimeout(this.timer);
     this.timer = undefined;
@@ -57,7 +75,7 @@ export class ServerTools {
     this.options.onTools();
   }
 
-  /** The server says that its tools have changed. It may say so while the list is read for the first time. */
+  /** Handles a change notification. It may arrive while the list is read for the first time. */
   changed(): void {
     const { clock } = this.options.settings.system;
     this.isStale = true;
@@ -71,7 +89,7 @@ export class ServerTools {
       const entries = await connection?.list('tools', {});
       if (entries && this.connection === connection) this.offer(entries);
     } catch (error) {
-      this.options.log.write('warn', `its tools could not be read again: ${failureText(error)}`);
+      this.options.log.write('warn', `its tool list could not be read again: ${failureText(error)}`);
     }
     this.timer = undefined;
     if (this.isStale) this.changed();
@@ -82,9 +100,9 @@ export class ServerTools {
     const delta = this.update(entries);
     onTools();
     if (delta.changed.length > 0) {
-      const done = settings.pinTools ? 'withheld' : 'offered as they are now';
+      const action = settings.pinTools ? 'no longer offered' : 'offered in their new form';
       const shown = JSON.stringify(delta.changed).slice(1, -1).slice(0, 500);
-      log.write('warn', `tools are not what they were, and are ${done}: ${shown}`);
+      log.write('warn', `the definitions of tools have changed, and the tools are ${action}: ${shown}`);
     }
     if (Object.values(delta).some((names) => names.length > 0)) {
       emit({ type: 'tools-delta', server: definition.name, ...delta });
@@ -94,8 +112,8 @@ export class ServerTools {
   private update(entries: readonly unknown[]): ToolsDelta {
     const before = this.current;
     const found = new Map<string, McpToolSpec>();
-    entries.forEach((entry, at) => void this.take(entry, at, found));
-    this.reportMisfits(entries);
+    entries.forEach((entry, index) => void this.take(entry, index, found));
+    this.reportUnmatchedPatterns(entries);
     const changed = [...found.values()].filter((spec) => this.isChanged(spec)).map(({ name }) => name);
     if (this.options.settings.pinTools) for (const name of changed) found.delete(name);
     this.current = found;
@@ -112,24 +130,24 @@ export class ServerTools {
     };
   }
 
-  private take(entry: unknown, at: number, found: Map<string, McpToolSpec>): void {
+  private take(entry: unknown, index: number, found: Map<string, McpToolSpec>): void {
     const spec = readToolSpec(entry, this.options.settings.limits);
-    const shown = JSON.stringify(nameOf(entry)?.slice(0, 100)) ?? `number ${at}`;
+    const shown = JSON.stringify(nameOf(entry)?.slice(0, 100)) ?? `number ${index}`;
     if ('problem' in spec) this.warnOnce(`tool ${shown} is skipped: ${spec.problem}`);
-    else if (found.has(spec.name)) this.warnOnce(`tool ${shown} is skipped: there is one of that name already`);
+    else if (found.has(spec.name)) this.warnOnce(`tool ${shown} is skipped: another tool has this name`);
     else if (this.isWanted(spec.name)) found.set(spec.name, spec);
   }
 
-  /** A misspelled name in `excludeTools` would let a tool pass that was to be left out. */
-  private reportMisfits(entries: readonly unknown[]): void {
+  /** Warns about patterns that match no tool. With a typo in `excludeTools`, the tool to exclude would be offered. */
+  private reportUnmatchedPatterns(entries: readonly unknown[]): void {
     const { includeTools = [], excludeTools } = this.options.definition;
     const names = entries.flatMap((entry) => nameOf(entry) ?? []);
     for (const pattern of patternsWithout(names, [...includeTools, ...excludeTools])) {
-      this.warnOnce(`it has no tool ${JSON.stringify(pattern.slice(0, 100))}, which its configuration names`);
+      this.warnOnce(`no tool matches ${JSON.stringify(pattern.slice(0, 100))} of \`includeTools\` or \`excludeTools\``);
     }
   }
 
-  /** Lists are read again and again. */
+  /** Logs each warning once, since the list is read repeatedly. */
   private warnOnce(text: string): void {
     if (this.warned.has(text)) return;
     this.warned.add(text);
@@ -143,8 +161,12 @@ export class ServerTools {
   }
 
   private toolOf(spec: McpToolSpec): McpTool {
+    return toMcpTool(spec, this.owner);
+  }
+
+  private get owner(): McpToolOwner {
     const { definition, call, log } = this.options;
-    return toMcpTool(spec, { server: definition.name, call, warn: (problem) => log.write('warn', problem) });
+    return { server: definition.name, call, warn: (problem) => log.write('warn', problem) };
   }
 }
 

@@ -1,30 +1,36 @@
 import { jsonSchemaChecker } from '../../tools/json-schema.js';
 import type { StandardResult } from '../../tools/standard-schema.js';
-import type { Tool, ToolContext } from '../../tools/tool.js';
+import type { Tool, ToolContext, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import { failureText } from '../failure-text.js';
 import { toolName } from './name.js';
 import { toResult } from './result-content.js';
 import type { McpToolSpec } from './spec.js';
 
-/** A tool of a server. */
+/** A tool of an MCP server. */
 export interface McpTool extends Tool {
   readonly metadata: McpToolMetadata;
 }
 
-/** Whose tool it is, and what it is called there. */
+/** The name of the server, and the server's own name of the tool. */
 export interface McpToolMetadata {
   readonly mcpServer: string;
   readonly mcpTool: string;
   readonly [key: string]: unknown;
 }
 
-/** One call of a tool, as a server is asked for it. Rejects with the reason of the signal, or a typed error. */
+/** Sends one tool call to a server. Rejects with a typed error, or with the reason of the abort signal. */
 export type CallServer = (
   spec: McpToolSpec,
   input: unknown,
-  context: Pick<ToolContext, 'signal' | 'progress'>,
+  context: CallContext,
 ) => Promise<Readonly<Record<string, unknown>>>;
+
+/** What a call is made with. */
+export interface CallContext extends Pick<ToolContext, 'signal' | 'progress'> {
+  /** In place of the time limits of the settings. */
+  readonly limitMs?: number | undefined;
+}
 
 /** What a server's tool is made with. */
 export interface McpToolOwner {
@@ -44,10 +50,28 @@ export function isMcpTool(tool: Tool): tool is McpTool {
   return typeof tool.metadata?.mcpServer === 'string' && typeof tool.metadata.mcpTool === 'string';
 }
 
+/** Calls a tool of a server. Rejects if the server gives no result, with the reason of the signal or a typed error. */
+export type CallTool = (input: unknown, context: CallContext) => Promise<ToolResult>;
+
+/** Makes the calls of one tool. Data that does not match the schema of the tool is left out of a result. */
+export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): CallTool {
+  const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
+  return async (input, context) => {
+    const result = toResult(await call(spec, input, context));
+    if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
+    const problem = await problemOf(checkOutput, result.structured);
+    if (problem === undefined) return result;
+    // Data that is not what the server promised is not passed on as data. Its text is.
+    warn(`${JSON.stringify(spec.name)}: its data does not match its own schema: ${problem}`);
+    const { structured, ...rest } = result;
+    return rest;
+  };
+}
+
 /** Makes a tool of a server's. What it gives is marked as a whole result, also when the call failed. */
 export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
-  const { server, call, warn } = owner;
-  const checkOutput = spec.outputSchema && jsonSchemaChecker(spec.outputSchema);
+  const { server } = owner;
+  const call = toolCaller(spec, owner);
   return {
     name: toolName(server, spec.name),
     description: `[MCP server ${JSON.stringify(server)}] ${spec.description}`.trim(),
@@ -58,14 +82,7 @@ export function toMcpTool(spec: McpToolSpec, owner: McpToolOwner): McpTool {
     ...(spec.annotations && { annotations: spec.annotations }),
     async execute(input, { signal, progress }) {
       try {
-        const result = toResult(await call(spec, input, { signal, progress }));
-        if (checkOutput === undefined || result.structured === undefined || result.isError) return toolResult(result);
-        const problem = await problemOf(checkOutput, result.structured);
-        if (problem === undefined) return toolResult(result);
-        // Data that is not what the server promised is not passed on as data. Its text is.
-        warn(`${JSON.stringify(spec.name)}: its data does not match its own schema: ${problem}`);
-        const { structured, ...rest } = result;
-        return toolResult(rest);
+        return toolResult(await call(input, { signal, progress }));
       } catch (error) {
         if (signal.aborted) throw signal.reason;
         return toolResult({ content: failureText(error), isError: true });

@@ -3,22 +3,22 @@ import { createHash } from 'node:crypto';
 const MAX_LENGTH = 64;
 const MAX_SERVER_LENGTH = 28;
 const HASH_LENGTH = 12;
-/** What ends a shortened name. A name that ends so by itself is shortened too, so that no two become one. */
+/** The end of a shortened name. An original name with such an end is shortened too, so that two names stay different. */
 const MARK = new RegExp(`-x[0-9a-z]{${HASH_LENGTH}}$`);
 
 /**
- * The name of a server's tool for the model: `mcp__server__tool`. Two tools share a name only where both their servers
- * and their own names are the same. What no provider would accept is replaced, and told apart by a hash.
+ * Returns the name of a server's tool for the model: `mcp__server__tool`. Two tools have the same name only if their
+ * servers and their own names are the same. Characters that providers reject are replaced, and a hash is appended.
  */
 export function toolName(server: string, tool: string): string {
   const prefix = `mcp__${serverSegment(server)}__`;
   return prefix + segment(tool, MAX_LENGTH - prefix.length);
 }
 
-/** What stands for a server in the names of its tools. It holds no `__` and ends with no `_`, so its end is plain. */
+/** Returns the server's segment of a tool name. It contains no `__` and does not end with `_`, so its end is unambiguous. */
 export function serverSegment(server: string): string {
-  const isPlain = !server.includes('__') && !server.startsWith('_') && !server.endsWith('_');
-  return isPlain ? segment(server, MAX_SERVER_LENGTH) : shortened(server, MAX_SERVER_LENGTH);
+  const isUnambiguous = !server.includes('__') && !server.startsWith('_') && !server.endsWith('_');
+  return isUnambiguous ? segment(server, MAX_SERVER_LENGTH) : shortened(server, MAX_SERVER_LENGTH);
 }
 
 function segment(text: string, max: number): string {
@@ -31,7 +31,7 @@ function shortened(text: string, max: number): string {
   return `${legal.replace(/^_+|_+$/g, '')}-x${hash(text)}`;
 }
 
-/** 62 bits in digits and small letters. */
+/** Returns 62 bits of a SHA-256 hash as digits and lower-case letters. */
 function hash(text: string): string {
   const bytes = createHash('sha256').update(text, 'utf8').digest();
   return bytes.readBigUInt64BE().toString(36).padStart(13, '0').slice(-HASH_LENGTH);

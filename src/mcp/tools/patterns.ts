@@ -1,4 +1,4 @@
-/** Whether a tool is offered: what is included, less what is excluded. `*` stands for any text. */
+/** Returns a filter for tool names: the included names without the excluded ones. `*` matches any characters. */
 export function toolFilter(
   include: readonly string[] | undefined,
   exclude: readonly string[],
@@ -8,24 +8,24 @@ export function toolFilter(
   return (name) => (included?.some((fits) => fits(name)) ?? true) && !excluded.some((fits) => fits(name));
 }
 
-/** The patterns that fit none of the names. */
+/** Returns the patterns that match no name. */
 export function patternsWithout(names: readonly string[], patterns: readonly string[]): readonly string[] {
   return patterns.filter((pattern) => !names.some(matcher(pattern)));
 }
 
-/** By hand, since a pattern of many stars takes a regular expression for ever. */
+/** Matches without a regular expression, which would be extremely slow for a pattern with many stars. */
 function matcher(pattern: string): (name: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');
   const end = rest.pop();
   if (end === undefined) return (name) => name === pattern;
   return (name) => {
     if (!name.startsWith(start) || !name.endsWith(end) || name.length < start.length + end.length) return false;
-    let at = start.length;
+    let position = start.length;
     for (const part of rest) {
-      const found = name.indexOf(part, at);
+      const found = name.indexOf(part, position);
       if (found < 0) return false;
-      at = found + part.length;
+      position = found + part.length;
     }
-    return at <= name.length - end.length;
+    return position <= name.length - end.length;
   };
 }

@@ -5,10 +5,10 @@ import type { ToolResult } from '../../tools/tool.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of names, addresses and types in a text that is made here. */
+/** Maximum number of characters of a name, URI or type in generated text. */
 const MAX_LABEL = 500;
 
-/** The result of a call as the model gets it. Parts of a kind that is not known are kept as JSON, and nothing is lost. */
+/** Converts the result of `tools/call` into a tool result. Content of an unknown type is kept as JSON. */
 export function toResult(answer: Fields): ToolResult {
   const { content, structuredContent, isError, _meta, ...unknown } = answer;
   const structured = (structuredContent ?? undefined) as JsonValue | undefined;
@@ -16,12 +16,12 @@ export function toResult(answer: Fields): ToolResult {
   return {
     content: contentOf(partsOf(content), rest),
     ...(structured !== undefined && { structured }),
-    // What says in any way that it failed is not passed off as a success.
+    // Some servers send the string 'true'.
     ...((isError === true || isError === 'true') && { isError: true }),
   };
 }
 
-/** Some servers give one part, or its text, in the place of a list. */
+/** Some servers send a single part, or a string, instead of an array. */
 function partsOf(content: unknown): readonly ContentPart[] {
   if (Array.isArray(content)) return content.map(toPart);
   if (typeof content === 'string') return [text(content)];
@@ -34,7 +34,7 @@ function contentOf(parts: readonly ContentPart[], rest: unknown): ToolResult['co
   return parts.length === 1 && first.type === 'text' ? first.text : parts;
 }
 
-/** One part of a result, or of a message of a prompt. */
+/** Converts one content block of a tool result or a prompt message. */
 export function toPart(block: unknown): ContentPart {
   if (!isObject(block)) return text(JSON.stringify(block) ?? '');
   const { type, mimeType } = block;
@@ -46,7 +46,7 @@ export function toPart(block: unknown): ContentPart {
   return text(JSON.stringify(block));
 }
 
-/** A resource that came along. Its address goes with it, since the model may have to name it. */
+/** Converts an embedded resource. Includes its URI, since the model may have to refer to the resource. */
 function resourcePart(resource: Fields): ContentPart {
   const uri = label(resource.uri);
   if (typeof resource.text === 'string') return text(`[resource ${uri}]\n${resource.text}`);
@@ -59,19 +59,19 @@ function linkText({ uri, name, title, description, mimeType }: Fields): string {
   return `[resource link ${label(uri)}${details.length > 0 ? `: ${details.join(', ')}` : ''}]`;
 }
 
-/** Base64 that is none would make the provider refuse the whole conversation, so it does not get that far. */
+/** Converts binary data. Invalid base64 becomes text, since a provider would refuse the whole conversation. */
 function binaryPart(data: unknown, mimeType: unknown, { what, uri }: { what: string; uri?: string }): ContentPart {
   const mediaType =
     typeof mimeType === 'string' && /^[\w.+-]+\/[\w.+-]+(?:;.*)?$/.test(mimeType) ? mimeType : undefined;
   const base64 = plainBase64(data);
-  if (base64 === undefined) return text(`[${what} that is no base64]`);
-  if (mediaType === undefined) return text(`[${what} of no known type, ${base64.length} characters of base64]`);
+  if (base64 === undefined) return text(`[${what} with invalid base64]`);
+  if (mediaType === undefined) return text(`[${what} of unknown type, ${base64.length} characters of base64]`);
   if (mediaType.startsWith('image/')) return { type: 'image', image: base64, mediaType };
   const filename = uri?.split(/[?#]/)[0]?.split('/').pop();
   return { type: 'file', data: base64, mediaType, ...(filename && { filename }) };
 }
 
-/** In the one form that every provider takes: servers also leave out the padding, or write the kind that addresses have. */
+/** Normalizes base64 to standard characters and padding. Servers also send base64url, data URLs and no padding. */
 function plainBase64(data: unknown): string | undefined {
   if (typeof data !== 'string') return undefined;
   const inner = data.replace(/^data:[^,]{0,200};base64,/, '').replace(/\s+/g, '');

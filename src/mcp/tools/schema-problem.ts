@@ -5,8 +5,8 @@ import { readJson } from '../../internal/read-json.js';
 import { compileJsonSchema, lostReference } from '../../tools/json-schema-check.js';
 
 /**
- * What is wrong with the schema of a tool's input, or undefined. A schema must be at most `maxLength` characters of JSON and
- * 64 levels deep, describe an object, conform to the meta-schema, and refer to schemas in itself only.
+ * Returns the problem with a tool's input schema, or undefined. A schema must describe an object, conform to the
+ * meta-schema, and refer only to schemas inside itself. It may have `maxLength` characters of JSON and 64 levels.
  */
 export function problemOfSchema(schema: unknown, maxLength: number): string | undefined {
   if (!isObject(schema)) return 'its input schema must be an object';
@@ -16,13 +16,13 @@ export function problemOfSchema(schema: unknown, maxLength: number): string | un
     return `its input schema must have the type "object", got ${JSON.stringify(schema.type)}`;
   const [issue] = checkSchema(schema).issues ?? [];
   if (issue !== undefined) {
-    const at = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
-    return `its input schema is invalid at \`${at}\`: ${issue.message}`;
+    const path = pathText((issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step)));
+    return `its input schema is invalid at \`${path}\`: ${issue.message}`;
   }
   return problemOfReferences(schema);
 }
 
-/** The budget of every schema that a server sends: its size and its depth. */
+/** Returns a problem if a schema is too long or nested too deeply, otherwise undefined. */
 export function problemOfSize(schema: unknown, maxLength: number): string | undefined {
   let text: string;
   try {
@@ -30,7 +30,8 @@ export function problemOfSize(schema: unknown, maxLength: number): string | unde
   } catch (error) {
     return `its schema cannot be written as JSON: ${describeError(error)}`;
   }
-  if (text.length > maxLength) return `its schema has ${text.length} characters, more than ${maxLength}`;
+  if (text.length > maxLength)
+    return `its schema has ${text.length} characters, more than ${maxLength}; raise \`limits.schemaLength\``;
   const read = readJson(text);
   return 'problem' in read ? `its schema is refused: ${read.problem}` : undefined;
 }
@@ -40,7 +41,7 @@ function problemOfReferences(schema: JsonSchema): string | undefined {
     const lost = lostReference(schema);
     return lost === undefined
       ? undefined
-      : `its input schema has the \`$ref\` ${JSON.stringify(lost)}, which must lead to a schema in it`;
+      : `its input schema has the \`$ref\` ${JSON.stringify(lost)}, which must refer to a schema inside it`;
   } catch (error) {
     return `its input schema is invalid: ${describeError(error)}`;
   }
@@ -53,7 +54,7 @@ const NAMES = { type: 'array', items: { type: 'string' } };
 const NUMBER = { type: 'number' };
 const COUNT = { type: 'integer', minimum: 0 };
 const STRING = { type: 'string' };
-/** A flag in draft 4. */
+/** In draft 4, an exclusive bound is a boolean. */
 const BOUND = { type: ['number', 'boolean'] };
 const TYPE = { enum: ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] };
 const TYPES = { type: 'array', items: TYPE, minItems: 1, uniqueItems: true };
@@ -62,7 +63,7 @@ function each<Value>(names: string, value: Value): Record<string, Value> {
   return Object.fromEntries(names.split(' ').map((name) => [name, value]));
 }
 
-/** The meta-schemas of the drafts 4 to 2020-12 in one: a keyword may have the value that any of them allows. */
+/** Combines the meta-schemas of the drafts 4 to 2020-12. A keyword may have any value that one of them allows. */
 const META_SCHEMA: JsonSchema = {
   type: ['object', 'boolean'],
   properties: {

@@ -6,40 +6,41 @@ import type { ToolAnnotations } from '../../tools/tool.js';
 import type { McpLimits } from '../options.js';
 import { problemOfSchema, problemOfSize } from './schema-problem.js';
 
-/** A tool as a server describes it, checked. */
+/** The validated definition of a server's tool. */
 export interface McpToolSpec {
-  /** The server's own name for it. */
+  /** The server's own name of the tool. */
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema | undefined;
   readonly annotations: ToolAnnotations | undefined;
-  /** The same where nothing of the tool has changed. */
+  /** A hash of the definition, to detect changes. */
   readonly fingerprint: string;
 }
 
 const MAX_NAME = 1_000;
 const MAX_TITLE = 200;
 
-/** What a server's entry describes, or what is wrong with it. */
+/** Validates an entry of `tools/list`. Returns its definition, or the problem with it. */
 export function readToolSpec(entry: unknown, limits: McpLimits): McpToolSpec | { readonly problem: string } {
   try {
     return read(entry, limits);
   } catch (error) {
-    // What is nested too deeply to be written as JSON.
+    // `JSON.stringify` throws if the entry is nested too deeply.
     return { problem: describeError(error) };
   }
 }
 
 function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly problem: string } {
-  if (!isObject(entry)) return { problem: 'it is no object' };
+  if (!isObject(entry)) return { problem: 'it must be an object' };
   const { name, inputSchema, outputSchema, title } = entry;
-  // Some servers write null where there is nothing.
+  // Some servers send null for a missing field.
   const description = entry.description ?? '';
   const annotations = entry.annotations ?? {};
-  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) return { problem: 'it has no usable name' };
-  if (typeof description !== 'string') return { problem: 'its description is no text' };
-  if (!isObject(annotations)) return { problem: 'its annotations are no object' };
+  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME)
+    return { problem: `its name must be a string of 1 to ${MAX_NAME} characters` };
+  if (typeof description !== 'string') return { problem: 'its description must be a string' };
+  if (!isObject(annotations)) return { problem: 'its annotations must be an object' };
   const problem = problemOfSchema(inputSchema, limits.schemaLength) ?? problemOfTask(entry);
   if (problem !== undefined) return { problem };
   return {
@@ -51,13 +52,13 @@ function read(entry: unknown, limits: McpLimits): McpToolSpec | { readonly probl
         ? outputSchema
         : undefined,
     annotations: readAnnotations({ ...annotations, title: title ?? annotations.title }),
-    fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations], inOrder)),
+    fingerprint: hash(JSON.stringify([description, title, inputSchema, outputSchema, annotations], withSortedKeys)),
   };
 }
 
 function problemOfTask({ execution }: Readonly<Record<string, unknown>>): string | undefined {
   const isTask = isObject(execution) && execution.taskSupport === 'required';
-  return isTask ? 'it can be called as a task only, which this client cannot do' : undefined;
+  return isTask ? 'it can be called only as a task, which is not supported' : undefined;
 }
 
 const HINTS = [
@@ -67,15 +68,15 @@ const HINTS = [
   ['openWorld', 'openWorldHint'],
 ] as const;
 
-/** Only what the server says: what it leaves out stays out. */
+/** Returns only the annotations that the server sends, without defaults. */
 function readAnnotations(hints: Readonly<Record<string, unknown>>): ToolAnnotations | undefined {
   const found = HINTS.filter(([, hint]) => typeof hints[hint] === 'boolean').map(([name, hint]) => [name, hints[hint]]);
   const title = typeof hints.title === 'string' ? [['title', safeText(hints.title, { maxLength: MAX_TITLE })]] : [];
   return found.length + title.length === 0 ? undefined : Object.fromEntries([...title, ...found]);
 }
 
-/** Some servers write the fields of an object in another order each time. */
-function inOrder(_name: string, value: unknown): unknown {
+/** Sorts the keys of objects, since some servers send them in a different order each time. */
+function withSortedKeys(_name: string, value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 }
 

@@ -1,7 +1,7 @@
 import type { LiveToolSet } from '../../tools/tool.js';
 import type { McpTool } from './mcp-tool.js';
 
-/** The tools of all servers, each under a name of its own, and by the short names that belong to one of them alone. */
+/** The tools of all servers by their full names, and by those short names that only one server has. */
 export class McpToolSet implements LiveToolSet {
   revision = 0;
   private tools: readonly McpTool[] = [];
@@ -14,12 +14,12 @@ export class McpToolSet implements LiveToolSet {
     return this.tools;
   }
 
-  /** The tool of that name, or of that short name where only one server has it. */
+  /** Finds a tool by its full name, or by its short name if only one server has a tool of that name. */
   find(name: string): McpTool | undefined {
     return this.byName.get(name) ?? this.aliases.get(name);
   }
 
-  /** Takes the place of what was there. Of two tools with one name the first is kept. */
+  /** Replaces all tools. If two tools have the same name, the first is kept. */
   replace(tools: readonly McpTool[]): void {
     const byName = new Map<string, McpTool>();
     const aliases = new Map<string, McpTool | undefined>();
@@ -30,7 +30,8 @@ export class McpToolSet implements LiveToolSet {
       }
       byName.set(tool.name, tool);
       const alias = tool.metadata.mcpTool;
-      // Or a server could name a tool as one of another server's, and get its calls while that one is away.
+      // Otherwise a server could use the full name of another server's tool, and receive its calls while that server is
+      // disconnected.
       if (alias.startsWith('mcp__')) continue;
       aliases.set(alias, aliases.has(alias) ? undefined : tool);
     }

@@ -5,23 +5,23 @@ import { defaultLimits } from '../config/settings.js';
 import { type McpTool, toMcpTool } from './mcp-tool.js';
 import { readToolSpec } from './spec.js';
 
-/** A client of your own, connected to a server. */
+/** A server that your own MCP client is connected to. */
 export interface McpToolSource {
-  /** The server's name: part of the tool's. */
+  /** The name of the server, which becomes part of the tool's name. */
   readonly server: string;
-  /** Sends `tools/call` under the server's own name for the tool. Gives the result, or rejects where there is none. */
+  /** Sends `tools/call` with the server's own name of the tool. Resolves to the result, or rejects. */
   readonly call: (
     name: string,
     input: unknown,
     context: Pick<ToolContext, 'signal' | 'progress'>,
   ) => Promise<Readonly<Record<string, unknown>>>;
-  /** Told where a result is not what its tool promised. Default: the console. */
+  /** Receives a warning if a result does not match the tool's output schema. Default: the console. */
   readonly logger?: Logger | undefined;
 }
 
 /**
- * A tool of an MCP server as one of an agent, for those who have a client of their own: `definition` is an entry of its
- * `tools/list`. A call that fails gives an error result. Throws a ToolInvalidError where the tool cannot be used.
+ * Converts a tool of an MCP server into a tool of an agent, if you have your own MCP client. `definition` is an entry of
+ * `tools/list`. A failed call returns an error result. Throws a ToolInvalidError if the definition is invalid.
  *
  * @example
  * const { tools } = await client.listTools();

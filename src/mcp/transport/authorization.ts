@@ -4,30 +4,30 @@ import { McpUnauthorizedError } from '../error.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
 
-/** The server that is authorized at, and the means to do so. */
+/** Options of an OAuth authorization at one server. */
 export interface AuthorizationOptions {
   readonly server: string;
   readonly url: URL;
   readonly oauth: McpOAuth;
   /** Time limits are paused while the user decides. */
   readonly hold: PausableClock;
-  /** Requests the documents and tokens of the authorization server. */
+  /** Sends requests to the authorization server. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
-/** The user has to grant the authorization, and nobody waits for it here: `finish` takes the code later. */
+/** The user must grant the authorization. `finish` completes it later with the code from the authorization page. */
 export class AuthorizationPendingError extends McpUnauthorizedError {
   constructor(
     server: string,
     readonly finish: (code: string) => Promise<void>,
   ) {
-    super(server, 'the user has to grant it.');
+    super(server, 'the user must grant it; pass the code to `finishAuthorization`.');
   }
 }
 
-/** The OAuth authorization of one connection. The SDK speaks the protocol; the host keeps the tokens. */
+/** The OAuth authorization of one connection. The SDK implements the protocol; the host stores the tokens. */
 export class Authorization {
-  /** Counts the authorizations that succeeded. */
+  /** Number of successful authorizations. */
   round = 0;
   private readonly provider: OAuthClientProvider;
   private running: Promise<void> | undefined = undefined;
@@ -41,7 +41,7 @@ export class Authorization {
     return tokens ? { authorization: `Bearer ${tokens.access_token}` } : {};
   }
 
-  /** Authorizes for a refused request, once for all requests that were sent in the same round. */
+  /** Authorizes after a refused request. Requests that are refused at the same time share one authorization. */
   renew(refused: Response, round: number): Promise<void> {
     if (round !== this.round) return Promise.resolve();
     this.running ??= this.authorize(refused).finally(() => {
@@ -80,22 +80,22 @@ export function challengeOf({ status, headers }: Response): string | undefined {
 }
 
 /**
- * Returns a provider that sends the user to web pages only. The server names the page, and a host may hand its address to
- * the system, which would open files and start programs too.
+ * Returns a provider that redirects the user only to web pages. The server chooses the URL, and the host may pass it to the
+ * operating system, which would also open files and start programs.
  */
 function pagesOnly(provider: OAuthClientProvider, server: string): OAuthClientProvider {
   const redirectToAuthorization = (url: URL) => {
     if (problemOfUrl(url.href) === undefined) return provider.redirectToAuthorization(url);
     throw new McpUnauthorizedError(
       server,
-      'it names no page that can be opened: only http: and https: are, without a password.',
+      'the URL of its authorization page must begin with http: or https: and have no password.',
     );
   };
   return new Proxy(provider, {
     get(target, key) {
       if (key === 'redirectToAuthorization') return redirectToAuthorization;
       const value: unknown = Reflect.get(target, key, target);
-      // A class may have private fields.
+      // The provider may be an instance of a class with private fields.
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });

@@ -4,10 +4,10 @@ import { deliver, type JsonRpcMessage, readMessages } from './json-rpc.js';
 import { pauseFor } from './pause.js';
 import type { McpTransport } from './transport.js';
 
-/** How long calls on their way may still end when the server has forgotten the session. */
+/** Milliseconds that pending requests may still take after the server has lost the session. */
 const SETTLE_MS = 500;
 
-/** The state that every transport over HTTP has: open or over. */
+/** The state that both HTTP transports share: open, or closed with a reason. */
 export class Channel {
   ending: string | undefined = undefined;
   private readonly closing = new AbortController();
@@ -17,7 +17,7 @@ export class Channel {
     private readonly transport: Pick<McpTransport, 'onclose' | 'onerror' | 'onmessage'>,
   ) {}
 
-  /** Fires when the connection is over. */
+  /** Fires when the connection is closed. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -26,20 +26,23 @@ export class Channel {
     if (this.closed.aborted) throw new McpUnavailableError(this.options.server, this.ending ?? 'it was closed');
   }
 
-  /** Reads the messages of a string, and reports anything else. */
+  /** Parses the messages in a string. Reports anything that is not a message. */
   *read(text: string): Iterable<JsonRpcMessage> {
     for (const message of readMessages(text)) {
       if (message !== undefined) yield message;
-      else this.transport.onerror?.(new McpRequestError(this.options.server, 'It sent no message of the protocol.'));
+      else
+        this.transport.onerror?.(
+          new McpRequestError(this.options.server, 'It sent data that is not a message of the protocol.'),
+        );
     }
   }
 
-  /** Hands a message to the connection. */
+  /** Passes a message to the connection. */
   receive(message: JsonRpcMessage): void {
     if (!this.closed.aborted) deliver(message, (ready) => this.transport.onmessage?.(ready));
   }
 
-  /** Ends the connection: whoever waits for an answer fails at once. False if it was over before. */
+  /** Closes the connection. Pending requests fail at once. Returns false if it was already closed. */
   end(reason: string | undefined): boolean {
     if (this.closed.aborted) return false;
     this.ending = reason;
@@ -48,9 +51,9 @@ export class Channel {
     return true;
   }
 
-  /** Whoever sent the request learns first that it was not done, and calls on their way may still be answered. */
+  /** Closes the connection after a delay. The failed request rejects first, and other requests may still get a response. */
   async sessionLost(): Promise<void> {
     await pauseFor(SETTLE_MS, { clock: this.options.clock, signal: this.closed });
-    this.end('the server has forgotten the session');
+    this.end('the server no longer knows the session');
   }
 }

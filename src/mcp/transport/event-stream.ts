@@ -9,8 +9,8 @@ export interface ServerSentEvent {
 }
 
 /**
- * Reads the events of a body. Lines end in CRLF, LF or CR; chunks split anywhere. An event that has not ended is never given.
- * Throws an AnswerTooLongError if one event has more than `maxBytes`.
+ * Reads the server-sent events of a body. Lines end in CRLF, LF or CR; chunks split anywhere. Drops an incomplete event at
+ * the end. Throws an AnswerTooLongError if one event has more than `maxBytes`.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array> | null,
@@ -25,8 +25,8 @@ export async function* readEvents(
     const decoded = decoder.decode(chunk, { stream: true });
     const text = afterReturn && decoded.startsWith('\n') ? decoded.slice(1) : decoded;
     if (decoded !== '') afterReturn = decoded.endsWith('\r');
-    for (const [at, part] of text.split(/\r\n|\r|\n/).entries()) {
-      if (at > 0) {
+    for (const [index, part] of text.split(/\r\n|\r|\n/).entries()) {
+      if (index > 0) {
         const ended = line.join('');
         if (ended !== '') lines.push(ended);
         else {

@@ -8,7 +8,7 @@ import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpOAuth } from './oauth.js';
 import type { PausableClock } from './pausable-clock.js';
 
-/** A server over HTTP, and how it is reached. */
+/** Options of the HTTP transports. */
 export interface HttpOptions {
   readonly server: string;
   readonly url: URL;
@@ -20,40 +20,40 @@ export interface HttpOptions {
   readonly clock: Clock;
 }
 
-/** One request. The headers of the connection are added to it. */
+/** One HTTP request. The headers of the connection are added to its headers. */
 interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Default: the server's. */
+  /** Default: the URL of the server. */
   readonly url?: URL | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly signal: AbortSignal;
 }
 
-/** The headers of a request that asks for a stream of events. */
+/** Headers of a request for an event stream. */
 const STREAM = { accept: 'text/event-stream' };
 const MAX_AUTHORIZATIONS = 3;
 const MAX_REDIRECTS = 5;
 
-/** A server answered a request with a status that is not a success. */
+/** A server answered a request with a status code that is not a success. */
 export class HttpStatusError extends KeelsonError {
   readonly code = 'ERR_MCP_HTTP_STATUS';
 
   constructor(
     readonly status: number,
-    /** The text of the answer. */
+    /** The body of the response, or the target of a redirect that was not followed. */
     readonly said: string,
   ) {
     super(`HTTP ${status}: ${said}`);
   }
 }
 
-/** A request did not get through to the server. */
+/** A request did not reach the server. */
 export class HttpUnreachableError extends KeelsonError {
   readonly code = 'ERR_MCP_HTTP_UNREACHABLE';
 }
 
-/** Sends the HTTP requests of one connection: with its headers, its session, and an authorization if the server wants one. */
+/** Sends the HTTP requests of one connection. Adds its headers, its session id, and an authorization if required. */
 export class HttpClient {
   sessionId: string | undefined = undefined;
   protocolVersion: string | undefined = undefined;
@@ -67,7 +67,7 @@ export class HttpClient {
     this.authorization = oauth && new Authorization({ ...options, oauth, fetch: (url, init) => this.visit(url, init) });
   }
 
-  /** Resolves with the response, whatever its status. Authorizes once for each challenge, three times at most. */
+  /** Resolves to the response, whatever its status code. Authorizes once for each challenge, at most three times. */
   async request(request: HttpRequest): Promise<Response> {
     const challenges = new Set<string>();
     for (;;) {
@@ -89,7 +89,7 @@ export class HttpClient {
     }
   }
 
-  /** Sends a message. Rejects if the server refuses it, and ends the connection if the server has forgotten the session. */
+  /** Sends a message. Rejects if the server refuses it. Closes the connection if the server no longer knows the session. */
   async post(
     message: JsonRpcMessage,
     { url, signal }: { readonly url?: URL; readonly signal: AbortSignal },
@@ -108,36 +108,36 @@ export class HttpClient {
     }
   }
 
-  /** Asks for a stream of events, from the one after `eventId` on. The response may be any other. */
+  /** Requests an event stream that starts after `eventId`. The response may be something other than a stream. */
   openStream(signal: AbortSignal, eventId?: string): Promise<Response> {
     const headers = eventId === undefined ? STREAM : { ...STREAM, 'last-event-id': eventId };
     return this.request({ method: 'GET', headers, signal });
   }
 
-  /** Returns the error for a response that is not the one that was asked for. */
+  /** Returns the error for an unexpected response. */
   async refusal(response: Response): Promise<KeelsonError> {
     const { server, maxBytes } = this.options;
     const { status, ok, headers } = response;
     const location = status >= 300 && status < 400 ? headers.get('location') : null;
     if (ok) {
       release(response);
-      const problem = `Unexpected content type: ${headers.get('content-type')}`;
-      return new McpRequestError(server, `The MCP server "${server}" could not be asked: ${problem}`, { status });
+      const problem = `unexpected content type: ${headers.get('content-type')}`;
+      return new McpRequestError(server, `The MCP server "${server}" gave no usable response: ${problem}`, { status });
     }
     const text = await readText(response, maxBytes).catch(() => '');
     const said = location === null ? text : `Redirect to ${location} not followed`;
     const error = new HttpStatusError(status, said);
-    // Some servers answer with 400 to an unknown session.
+    // Some servers answer with status 400 if they do not know the session.
     const isLost = status === 404 || (status === 400 && /session/i.test(said));
     return isLost && this.isEstablished ? new McpSessionLostError(server, error) : error;
   }
 
-  /** Over SSE the session is a part of the address, so that the version is the only sign of it. */
+  /** SSE has no session id, since the session is part of the URL. The protocol version then shows that a session exists. */
   private get isEstablished(): boolean {
     return this.sessionId !== undefined || this.protocolVersion !== undefined;
   }
 
-  /** Follows redirects within the origin that keep the method. Any other is returned as it is. */
+  /** Follows redirects that keep the origin and the method. Returns any other redirect as the response. */
   private async follow(request: HttpRequest, headers: Readonly<Record<string, string>>): Promise<Response> {
     const { url: own } = this.options;
     const { method, body, signal } = request;
@@ -162,11 +162,11 @@ export class HttpClient {
     }
   }
 
-  /** Requests a page of the authorization. Only the server itself gets the headers that are configured for it. */
+  /** Sends a request of the OAuth authorization. Only the MCP server's own origin receives the configured headers. */
   private async visit(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const { url, headers, fetch, maxBytes } = this.options;
-    const own = new URL(address).origin === url.origin ? headers : {};
-    const sent = new Headers(own);
+    const configured = new URL(address).origin === url.origin ? headers : {};
+    const sent = new Headers(configured);
     new Headers(init.headers).forEach((value, name) => void sent.set(name, value));
     const response = await fetch(address, { ...init, headers: sent });
     const text = await readText(response, maxBytes);
@@ -175,7 +175,7 @@ export class HttpClient {
   }
 }
 
-/** Reads a body as text. Throws an AnswerTooLongError if it has more than `maxBytes`. */
+/** Reads a body as a string. Throws an AnswerTooLongError if it has more than `maxBytes`. */
 export async function readText({ body }: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let size = 0;
@@ -188,12 +188,12 @@ export async function readText({ body }: Response, maxBytes: number): Promise<st
   return text + decoder.decode();
 }
 
-/** Lets go of a body that is not read. */
+/** Cancels the body of a response that is not read. */
 export function release({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
-/** Node's `fetch` gave up waiting for the head of an answer: a slow call to a server that is there. */
+/** Returns true if Node's `fetch` stopped waiting for the response headers. The server is reachable but slow. */
 function isHeadTimeout(error: unknown): boolean {
   const { cause } = (error ?? {}) as { cause?: { code?: unknown } };
   return cause?.code === 'UND_ERR_HEADERS_TIMEOUT';

@@ -3,7 +3,7 @@ import { isObject } from '../../internal/json.js';
 
 export type RequestId = string | number;
 
-/** A request, a notification or an answer. */
+/** A request, a notification or a response. */
 export type JsonRpcMessage = JsonRpcCall | JsonRpcResult | JsonRpcError;
 
 /** A request if it has an id, otherwise a notification. */
@@ -20,47 +20,47 @@ interface JsonRpcResult {
   readonly result: { readonly [key: string]: unknown };
 }
 
-/** An answer that reports a failure. */
+/** A response that reports an error. */
 export interface JsonRpcError {
   readonly jsonrpc: '2.0';
   readonly id?: RequestId | undefined;
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
 
-/** Codes of answers that are made here, in the range that JSON-RPC leaves to implementations. */
+/** Error codes of responses that this client creates, from the range that JSON-RPC reserves for implementations. */
 export const TOO_LONG = -32_098;
 export const BROKEN_OFF = -32_097;
 export const NO_ANSWER = -32_096;
 
-/** An answer was longer than may be read. */
+/** A response was longer than the limit. */
 export class AnswerTooLongError extends KeelsonError {
   readonly code = 'ERR_MCP_ANSWER_TOO_LONG';
   readonly maxBytes: number;
 
   constructor(maxBytes: number) {
-    super(`The answer has more than ${maxBytes} bytes, which is what may be read.`);
+    super(`The response has more than ${maxBytes} bytes; raise \`limits.messageBytes\` to read it.`);
     this.maxBytes = maxBytes;
   }
 }
 
-/** Returns the answer that a request gets when the server's own cannot be read. */
+/** Creates an error response for a request whose real response cannot be read. */
 export function failedAnswer(id: RequestId, code: number, message: string): JsonRpcError {
   return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Returns the answer that a request gets when the server's own is longer than may be read. */
+/** Creates an error response for a request whose real response is longer than the limit. */
 export function tooLongAnswer(id: RequestId, maxBytes: number): JsonRpcError {
   return failedAnswer(id, TOO_LONG, new AnswerTooLongError(maxBytes).message);
 }
 
 /**
- * Reads a message, or a batch of them as one version of the protocol has it. Fields that the protocol does not know are left
- * out: the SDK refuses them. Gives undefined for anything that is not a message, and is fast when nothing is.
+ * Parses one message, or a batch of messages as one version of the protocol allows it. Drops unknown fields, which the SDK
+ * would reject. Returns undefined for anything that is not a message. Does not parse strings without `"jsonrpc"`.
  */
 export function readMessages(text: string): readonly (JsonRpcMessage | undefined)[] {
   if (!text.includes('"jsonrpc"')) return [undefined];
   try {
-    // Some runtimes begin their output with a byte order mark.
+    // The output of some runtimes begins with a byte order mark.
     const read: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
     return Array.isArray(read) ? read.map(readMessage) : [readMessage(read)];
   } catch {
@@ -80,12 +80,12 @@ function readMessage(fields: unknown): JsonRpcMessage | undefined {
   if (isObject(result)) return { jsonrpc, id: id as RequestId, result };
   const isError = isObject(error) && Number.isInteger(error.code) && typeof error.message === 'string';
   if (isError) return { jsonrpc, id: id as RequestId, error: error as unknown as JsonRpcError['error'] };
-  return failedAnswer(id as RequestId, NO_ANSWER, 'it has neither a result nor an error');
+  return failedAnswer(id as RequestId, NO_ANSWER, 'the response has neither a result nor an error');
 }
 
 /**
- * Hands a message to the SDK. It looks at notifications a moment after they came, and at answers at once: an answer waits
- * for that moment, or the last sign of progress would come too late.
+ * Passes a message to the SDK. The SDK handles a notification one microtask after it arrives, but a response at once. So a
+ * response is delayed by one microtask; otherwise it would overtake the last progress notification.
  */
 export function deliver(message: JsonRpcMessage, to: (message: JsonRpcMessage) => void): void {
   if ('method' in message) to(message);

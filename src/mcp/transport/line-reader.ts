@@ -1,11 +1,11 @@
 const NEWLINE = 10;
-const KEPT = 256;
+const END_BYTES = 256;
 const MANY_PARTS = 256;
 
-/** Receives the lines of a stream. Only the two ends of a line that is too long are left. */
+/** Receives each line. A line above the limit is reduced to its first and last bytes. */
 type LineSink = (text: string, isTooLong: boolean) => void;
 
-/** Cuts a stream of bytes into lines. Holds at most one line of `maxBytes`. */
+/** Splits a stream of bytes into lines. Buffers at most one line of `maxBytes`. */
 export class LineReader {
   private parts: Buffer[] = [];
   private size = 0;
@@ -25,12 +25,17 @@ export class LineReader {
     this.take(chunk.subarray(from));
   }
 
+  /** Hands over the last line, which no newline ended. */
+  end(): void {
+    if (this.size > 0) this.endLine();
+  }
+
   private take(part: Buffer): void {
     if (part.length === 0) return;
     this.size += part.length;
     this.parts.push(part);
     if (this.size > this.maxBytes) this.parts = [endsOf(Buffer.concat(this.parts))];
-    // Small parts would take more memory than what is in them.
+    // Many small buffers take more memory than their content.
     else if (this.parts.length > MANY_PARTS) this.parts = [Buffer.concat(this.parts)];
   }
 
@@ -46,10 +51,10 @@ export class LineReader {
 }
 
 function endsOf(bytes: Buffer): Buffer {
-  return Buffer.concat([bytes.subarray(0, KEPT), bytes.subarray(Math.max(KEPT, bytes.length - KEPT))]);
+  return Buffer.concat([bytes.subarray(0, END_BYTES), bytes.subarray(Math.max(END_BYTES, bytes.length - END_BYTES))]);
 }
 
-/** Returns the id of the request that a message answers, from the ends of its text, as servers write it. */
+/** Returns the id of a response, found in the first or the last bytes of its JSON. */
 export function idAtEnds(ends: string): number | undefined {
   const first = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,/.exec(ends);
   const last = /[,{]\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(ends);

@@ -1,13 +1,13 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { Awaitable } from '../../internal/promise.js';
 
-/** How to authorize at one server. */
+/** The OAuth configuration for one server. */
 export interface McpOAuth {
-  /** The SDK's interface: it keeps the tokens, and sends the user to the page of the authorization server. */
+  /** The provider interface of the SDK. It stores the tokens, and redirects the user to the authorization page. */
   readonly provider: OAuthClientProvider;
   /**
-   * Returns the code that the user came back with, after `provider.redirectToAuthorization` was called. Time limits are
-   * paused meanwhile. Without it the server stays unavailable until `finishAuthorization` is given the code.
+   * Returns the authorization code of the user. Called after `provider.redirectToAuthorization`, with time limits paused.
+   * Without this function, the server stays unavailable until `finishAuthorization` receives the code.
    */
   readonly code?: (() => Awaitable<string>) | undefined;
 }

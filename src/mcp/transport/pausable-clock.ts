@@ -1,7 +1,7 @@
 import { TimeoutExceededError } from '../../errors.js';
 import type { Clock } from '../../internal/clock.js';
 
-/** A clock that stands still while a person is asked. */
+/** A clock that is stopped while a user is asked. */
 export class PausableClock {
   private asked = 0;
   private since = 0;
@@ -9,12 +9,12 @@ export class PausableClock {
 
   constructor(readonly clock: Clock) {}
 
-  /** The time, without the time in which people were asked. */
+  /** Returns the time without the periods in which the clock was stopped. */
   now(): number {
     return (this.asked > 0 ? this.since : this.clock.now()) - this.heldMs;
   }
 
-  /** Waits for a person. Time limits go on afterwards where they were. */
+  /** Runs `work`, such as a question to a user, with the clock stopped. Time limits continue afterwards. */
   readonly during = async <T>(work: () => Promise<T>): Promise<T> => {
     if (this.asked === 0) this.since = this.clock.now();
     this.asked += 1;
@@ -27,19 +27,20 @@ export class PausableClock {
   };
 }
 
-/** The time that some work may take. */
+/** The time limits of a request or a connection attempt. */
 export interface TimeLimits {
+  /** Names the work in the error message. */
   readonly what: string;
-  /** Without a sign of life. */
+  /** Longest time without progress. */
   readonly callMs: number;
   readonly totalMs: number;
   readonly hold: PausableClock;
 }
 
-/** While a person is asked, a limit that is nearly over is looked at this often. */
-const LOOK_MS = 20;
+/** Shortest time between two checks. While the clock is stopped, a nearly reached limit is checked this often. */
+const CHECK_MS = 20;
 
-/** Keeps the time limits of some work with one timer, however often there is a sign of life. */
+/** Enforces time limits with a single timer, however often progress is reported. */
 export class Deadline {
   private readonly startedAt: number;
   private touchedAt: number;
@@ -54,7 +55,7 @@ export class Deadline {
     this.wait(Math.min(limits.callMs, limits.totalMs));
   }
 
-  /** There was a sign of life. */
+  /** Restarts the limit on the time without progress. */
   touch(): void {
     this.touchedAt = this.limits.hold.now();
   }
@@ -69,7 +70,7 @@ export class Deadline {
     const idleLeft = this.touchedAt + callMs - now;
     const totalLeft = this.startedAt + totalMs - now;
     const left = Math.min(idleLeft, totalLeft);
-    if (left > 0) this.wait(Math.max(left, LOOK_MS));
+    if (left > 0) this.wait(Math.max(left, CHECK_MS));
     else this.onEnd(new TimeoutExceededError(what, idleLeft < totalLeft ? callMs : totalMs));
   }
 

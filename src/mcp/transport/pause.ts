@@ -1,6 +1,6 @@
 import type { Clock } from '../../internal/clock.js';
 
-/** Waits for a time. Resolves at once when the signal fires. */
+/** Waits for `ms` milliseconds. Resolves early when the signal fires. */
 export function pauseFor(
   ms: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },

@@ -7,7 +7,7 @@ import { deliver, type JsonRpcMessage, readMessages, tooLongAnswer } from './jso
 import { idAtEnds, LineReader } from './line-reader.js';
 import type { McpTransport } from './transport.js';
 
-/** The program of a server, and how it is started. */
+/** The program of a server and its environment. */
 export interface ProcessTransportOptions {
   readonly server: string;
   readonly command: string;
@@ -16,42 +16,47 @@ export interface ProcessTransportOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly maxBytes: number;
-  /** Ends the program at once, without waiting for it to see the end of its input. */
+  /** Ends the program at once, without giving it time to react to the end of its input. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly spawn: Spawn | undefined;
+  /** Called with each line of the standard error; the middle of a line over 4,096 bytes is missing. */
+  readonly onStderrLine: (line: string) => void;
 }
 
 const DONE = Promise.resolve();
 const STDERR_BYTES = 16_384;
+const STDERR_LINE_BYTES = 4_096;
 /** The part of the standard error that goes into a message. */
 const STDERR_SHOWN = 2_000;
-/** The part of a line that goes into the log when the line is not a message. */
+/** Number of characters of an invalid line that the log contains. */
 const LINE_SHOWN = 200;
-/** After a chunk of this size other work has its turn: a server that writes without end does not block it. */
+/** Reading pauses after a chunk of this size, so that a server that writes endlessly does not block the event loop. */
 const LARGE_BYTES = 16_384;
 
 /**
- * A server as a child process. It is a process group of its own, and all of it ends: on close, when it crashes, and when
- * this process does. The SDK's own transport ends the first process alone.
+ * Runs a server as a child process in its own process group. The whole group ends on close, when the server crashes, and
+ * when this process ends. The SDK's own transport ends only the first process.
  */
 export class ProcessTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   protocolVersion: string | undefined = undefined;
-  /** Why the process is gone, with the last of its standard error. Undefined if it was closed here. */
+  /** The reason why the process ended, with the end of its standard error. Undefined after `close`. */
   ending: string | undefined = undefined;
   private process: OpenProcess | undefined = undefined;
   private closed = false;
-  /** Only the first line that is not a message is reported: a server may write nothing else. */
+  /** Only the first invalid line is reported, since a server may write nothing but invalid lines. */
   private hasReported = false;
 
   constructor(private readonly options: ProcessTransportOptions) {}
 
   async start(): Promise<void> {
     const { server, maxBytes } = this.options;
-    const opened = await openProcess({ ...this.options, stderrBytes: STDERR_BYTES });
+    const errors = new LineReader(STDERR_LINE_BYTES, (text) => this.options.onStderrLine(text));
+    const onStderr = (chunk: Buffer) => errors.push(chunk);
+    const opened = await openProcess({ ...this.options, stderrBytes: STDERR_BYTES, onStderr });
     if ('failure' in opened) {
       const { code, message, hint } = opened.failure;
       throw new McpConnectError(server, `${message}. ${hint}`, { retryable: code === 'no-resources' });
@@ -68,23 +73,26 @@ export class ProcessTransport implements McpTransport {
       opened.stdout.pause();
       setImmediate(() => opened.stdout.resume());
     });
-    // A server that can say nothing more is of no use, even if it lives on.
+    // A server that has closed its output can no longer answer, even if its process continues.
     opened.stdout.on('end', () => void opened.stop());
-    // Nor is one that can be told nothing more. How it ended says more than a broken pipe.
+    // A server that has closed its input can receive no requests. Its exit code explains more than the broken pipe.
     opened.stdin.on('error', () => void opened.stop());
-    void opened.ended.then((end) => this.onEnded(end));
+    void opened.ended.then((end) => {
+      errors.end();
+      this.onEnded(end);
+    });
   }
 
-  /** Writes a message. If the server is gone before it reads it, the transport ends. */
+  /** Writes a message. The transport ends if the server ends before reading the message. */
   send(message: JsonRpcMessage): Promise<void> {
     if (this.process === undefined || this.closed) {
-      return Promise.reject(new McpConnectError(this.options.server, this.ending ?? 'its process does not run'));
+      return Promise.reject(new McpConnectError(this.options.server, this.ending ?? 'its process is not running'));
     }
     this.process.stdin.write(`${JSON.stringify(message)}\n`);
     return DONE;
   }
 
-  /** Whoever waits for an answer fails at once. Resolves when nothing of the server's process group is left. */
+  /** Pending requests fail at once. Resolves when the server's process group has ended. */
   async close(): Promise<void> {
     this.announceEnd(undefined);
     await this.process?.stop();
@@ -94,7 +102,7 @@ export class ProcessTransport implements McpTransport {
     this.protocolVersion = version;
   }
 
-  /** The last of what the server wrote to its standard error, as it goes into a message. */
+  /** Returns the end of the server's standard error, as part of a message. */
   stderr(): string {
     const said = this.process?.stderr().trim().slice(-STDERR_SHOWN) ?? '';
     return said === '' ? '' : `its standard error ends with: ${said}`;
@@ -112,16 +120,17 @@ export class ProcessTransport implements McpTransport {
 
   private dropLine(ends: string): void {
     const { maxBytes } = this.options;
-    this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped.`);
+    this.report(`It wrote a message of more than ${maxBytes} bytes, which was dropped; see \`limits.messageBytes\`.`);
     const id = idAtEnds(ends);
     if (id !== undefined) this.onmessage?.(tooLongAnswer(id, maxBytes));
   }
 
   private onEnded(end: GroupEnd): void {
-    const how = end.signal === null ? `it exited with code ${end.exitCode}` : `it was ended by ${end.signal}`;
-    const said = this.stderr();
-    if (end.detachedChild) this.report('It left a process behind that had a session of its own.');
-    this.announceEnd(said === '' ? how : `${how}; ${said}`);
+    const reason = end.signal === null ? `it exited with code ${end.exitCode}` : `it was ended by ${end.signal}`;
+    const stderr = this.stderr();
+    if (end.detachedChild)
+      this.report('It left a process behind, outside of its process group. The process may still run.');
+    this.announceEnd(stderr === '' ? reason : `${reason}; ${stderr}`);
   }
 
   private announceEnd(reason: string | undefined): void {

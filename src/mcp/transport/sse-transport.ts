@@ -6,14 +6,14 @@ import { HttpClient, type HttpOptions, isEventStream } from './http-client.js';
 import { AnswerTooLongError, type JsonRpcMessage } from './json-rpc.js';
 import type { McpTransport } from './transport.js';
 
-/** A server over HTTP with SSE, as older servers speak it: one stream brings all messages, and its end is the end. */
+/** The HTTP and SSE transport of older servers. The connection ends when the event stream of the server ends. */
 export class SseTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
   onerror: ((error: Error) => void) | undefined = undefined;
   onmessage: ((message: JsonRpcMessage) => void) | undefined = undefined;
   private readonly channel: Channel;
   private readonly http: HttpClient;
-  /** The address that messages are sent to. The server names it first. */
+  /** The URL that messages are sent to. The server sends it in its first event. */
   private readonly endpoint = createDeferred<URL>();
 
   constructor(private readonly options: HttpOptions) {
@@ -53,9 +53,9 @@ export class SseTransport implements McpTransport {
   private async listen({ body }: Response): Promise<void> {
     try {
       for await (const event of readEvents(body, this.options.maxBytes)) this.take(event);
-      this.end('the stream of events has ended');
+      this.end('the event stream has ended');
     } catch (error) {
-      this.end(error instanceof AnswerTooLongError ? error.message : 'the stream of events has ended');
+      this.end(error instanceof AnswerTooLongError ? error.message : 'the event stream has ended');
     }
   }
 
@@ -65,12 +65,12 @@ export class SseTransport implements McpTransport {
     for (const message of this.channel.read(data)) this.channel.receive(message);
   }
 
-  /** Only within the origin: the headers that are configured go there. */
+  /** Accepts only a URL of the same origin, since the configured headers are sent there. */
   private setEndpoint(address: string): void {
     const { url } = this.options;
     const endpoint = URL.canParse(address, url.href) ? new URL(address, url) : undefined;
     if (endpoint?.origin === url.origin) this.endpoint.resolve(endpoint);
-    else this.end('it names an address for messages that is not its own');
+    else this.end('its endpoint for messages must have the same origin as its `url`');
   }
 
   private end(reason: string | undefined): void {

@@ -5,31 +5,31 @@ import { AnswerTooLongError, BROKEN_OFF, failedAnswer, type JsonRpcMessage, tooL
 import { pauseFor } from './pause.js';
 import type { McpTransport } from './transport.js';
 
-/** How long a body may go on after its answer. */
+/** Milliseconds that a body may stay open after its response message. */
 const SETTLE_MS = 500;
-/** How long the end of the session may take to be announced. */
+/** Time limit in milliseconds of the request that ends the session. */
 const GOODBYE_MS = 1_000;
-/** The pause before a stream goes on, unless the server names another one. */
+/** Milliseconds before a stream is opened again, unless the server sets another delay. */
 const PAUSE_MS = 1_000;
 const MIN_PAUSE_MS = 200;
 
-/** A request on its way. */
+/** A pending request. */
 interface Exchange {
   readonly controller: AbortController;
   isAnswered: boolean;
-  /** Lets go of a body that goes on after its answer. */
+  /** The timer that cancels a body which stays open after its response message. */
   timer: unknown;
 }
 
-/** The place in a stream that a new one goes on from. */
+/** The position in a stream from which a new stream continues. */
 interface Position {
   eventId: string | undefined;
   retryMs: number;
 }
 
 /**
- * A server over Streamable HTTP. Each request is an HTTP exchange that ends with its answer; a second one listens to what
- * the server says by itself. A stream that ends early is opened again.
+ * The Streamable HTTP transport. Each request is an HTTP exchange that ends with its response. Another exchange receives
+ * messages that the server sends on its own. A stream that ends early is opened again.
  */
 export class StreamableTransport implements McpTransport {
   onclose: (() => void) | undefined = undefined;
@@ -75,7 +75,7 @@ export class StreamableTransport implements McpTransport {
     await goodbye.then(release).catch(() => {});
   }
 
-  /** Sends a notification or an answer. Once the connection is over, nobody has to be told any more. */
+  /** Sends a notification or a response. Ignores failures after `close`. */
   private async tell(message: JsonRpcMessage): Promise<void> {
     const { closed } = this.channel;
     const { method = '', params } = 'method' in message ? message : {};
@@ -88,7 +88,7 @@ export class StreamableTransport implements McpTransport {
     if (method === 'notifications/initialized') void this.listen();
   }
 
-  /** Sends a request and stays until its answer was delivered. */
+  /** Sends a request. Resolves when its response was delivered. */
   private async ask(message: JsonRpcMessage, id: number): Promise<void> {
     const { clock, maxBytes } = this.options;
     const controller = new AbortController();
@@ -98,7 +98,7 @@ export class StreamableTransport implements McpTransport {
     try {
       await this.readAnswer(await this.http.post(message, { signal }), exchange);
       if (signal.aborted || exchange.isAnswered) return;
-      this.receive(failedAnswer(id, BROKEN_OFF, 'The connection broke off before the answer came.'));
+      this.receive(failedAnswer(id, BROKEN_OFF, 'The connection ended before the response arrived.'));
     } catch (error) {
       if (signal.aborted || exchange.isAnswered) return;
       if (!(error instanceof AnswerTooLongError)) throw error;
@@ -112,15 +112,15 @@ export class StreamableTransport implements McpTransport {
   private async readAnswer(response: Response, exchange: Exchange): Promise<void> {
     const { signal } = exchange.controller;
     if (isEventStream(response)) {
-      // Without the id of an event the server does not know what to go on with.
+      // Without the id of an event, the server cannot continue the stream.
       return this.readStreams(response, signal, ({ eventId }) => exchange.isAnswered || eventId === undefined);
     }
     if (mediaTypeOf(response) !== 'application/json') throw await this.http.refusal(response);
-    const text = await this.untilBroken(readText(response, this.options.maxBytes), signal);
+    const text = await this.untilInterrupted(readText(response, this.options.maxBytes), signal);
     if (text !== undefined) this.read(text);
   }
 
-  /** Listens to what the server says by itself. A server need not offer that, and may refuse it in any way. */
+  /** Receives messages that the server sends on its own. A server may refuse this stream with any response. */
   private async listen(): Promise<void> {
     const { closed } = this.channel;
     try {
@@ -133,7 +133,7 @@ export class StreamableTransport implements McpTransport {
     if (!closed.aborted) this.ondoubt?.();
   }
 
-  /** Reads a stream, and the streams that go on with it, until it is over or the server opens no other. */
+  /** Reads a stream and the streams that continue it. Ends with `isOver`, or if the server opens no further stream. */
   private async readStreams(
     first: Response,
     signal: AbortSignal,
@@ -143,7 +143,7 @@ export class StreamableTransport implements McpTransport {
     const position: Position = { eventId: undefined, retryMs: PAUSE_MS };
     let response = first;
     while (isEventStream(response)) {
-      await this.untilBroken(this.readStream(response, position), signal);
+      await this.untilInterrupted(this.readStream(response, position), signal);
       if (signal.aborted || isOver(position)) return;
       await pauseFor(Math.max(position.retryMs, MIN_PAUSE_MS), { clock, signal });
       response = await this.http.openStream(signal, position.eventId);
@@ -159,8 +159,8 @@ export class StreamableTransport implements McpTransport {
     }
   }
 
-  /** Undefined if the body breaks off: then the server may be gone. */
-  private async untilBroken<T>(reading: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  /** Resolves to undefined if the body ends early. The server may be gone then, so the connection checks it. */
+  private async untilInterrupted<T>(reading: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     try {
       return await reading;
     } catch (error) {
@@ -178,7 +178,7 @@ export class StreamableTransport implements McpTransport {
     const exchange = 'method' in message ? undefined : this.exchanges.get(Number(message.id));
     if (exchange !== undefined && !exchange.isAnswered) {
       exchange.isAnswered = true;
-      // Its body ends with it. What a server drips on and on is read no further.
+      // The body should end with its response. A body that continues is cancelled.
       exchange.timer = this.options.clock.setTimeout(() => exchange.controller.abort(), SETTLE_MS);
     }
     this.channel.receive(message);

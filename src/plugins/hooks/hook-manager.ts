@@ -114,11 +114,18 @@ export class PluginHookManager implements HookManager {
     this.members = [...this.members, { plugin, part: partOf(plugin) }];
   }
 
-  async onInit(context: PluginContext): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
+  onInit(context: PluginContext): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
+    return this.initialiseEach(() => context);
+  }
+
+  /** As `onInit`, with a context for each plugin. */
+  async initialiseEach(
+    contextOf: (part: PluginPart) => PluginContext,
+  ): Promise<readonly { readonly plugin: Plugin; readonly error: unknown }[]> {
     const failed: { plugin: Plugin; error: unknown }[] = [];
     for (const { plugin, part } of this.members) {
       try {
-        await this.initialise(part, context);
+        await this.initialise(part, contextOf(part));
       } catch (error) {
         const isClosed = this.calling.signal?.aborted === true;
         if (!isClosed) logFailure(this.calling, `Plugin "${part.name}" is refused: its onInit failed.`, error);

@@ -7,6 +7,7 @@ import { errorResult } from '../../tools/tool-result.js';
 import { askBefore, askMessage, callInTime, hasMessage, type PluginCalling, type ToolVerdict } from './call.js';
 import type { PluginCall, PluginPart } from './part.js';
 import { passAfter } from './pipeline.js';
+import { resultText } from './tool.js';
 
 /** How the plugins of one agent are called. */
 export interface PluginGroup {
@@ -77,7 +78,7 @@ async function passCall({ part, shownTo, calling }: Passing, call: ToolCallReque
   }
   const result = await next(passed);
   if (shownTo.length === 0) return result;
-  const shown = { content: textOf(result), ...(result.isError === true && { isError: true }) };
+  const shown = { content: resultText(result), ...(result.isError === true && { isError: true }) };
   const outcome = await passAfter(shownTo, { call: pluginCallOf(passed), result: shown }, calling);
   return outcome.isWithheld ? errorResult(outcome.result.content) : withAnswer(result, outcome.result);
 }
@@ -107,16 +108,11 @@ function isSame(a: unknown, b: unknown): boolean {
   }
 }
 
-/** The text of a result; pictures and files are no business of plugins. */
-function textOf({ content }: ToolResult): string {
-  if (typeof content === 'string') return content;
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
-}
-
 /** The result as the plugins left it. The data beside a text that was changed would still say what was taken out. */
 function withAnswer(result: ToolResult, answer: { content: string; isError?: boolean | undefined }): ToolResult {
   const isError = answer.isError === true;
-  if (answer.content === textOf(result)) return isError === (result.isError === true) ? result : { ...result, isError };
+  if (answer.content === resultText(result))
+    return isError === (result.isError === true) ? result : { ...result, isError };
   const others = typeof result.content === 'string' ? [] : result.content.filter((part) => part.type !== 'text');
   const content = others.length === 0 ? answer.content : [{ type: 'text', text: answer.content } as const, ...others];
   return isError ? { content, isError } : { content };

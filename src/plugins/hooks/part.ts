@@ -39,11 +39,15 @@ export function adaptPlugin(plugin: Plugin, part: PluginPart): Plugin {
   return plugin;
 }
 
-/** A plugin as it is called. Throws ToolInvalidError where one of its tools cannot be used. */
-export function partOf(plugin: Plugin): PluginPart {
+/**
+ * A plugin as it is called, with the name of its package if it has one. Throws ToolInvalidError where one of its tools
+ * cannot be used.
+ */
+export function partOf(plugin: Plugin, packageName?: string): PluginPart {
   const known = adapted.get(plugin);
   if (known !== undefined) return known;
-  const { name, tools = [], hooks = {} } = plugin;
+  const { tools = [], hooks = {} } = plugin;
+  const name = packageName ?? plugin.name;
   return {
     name,
     tools: tools.map((tool) => toTool(tool, `plugin ${name}`)),

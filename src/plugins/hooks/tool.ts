@@ -2,7 +2,7 @@ import { HookResultInvalidError, ToolInvalidError } from '../../errors.js';
 import { cloneData } from '../../internal/plain-data.js';
 import type { ToolSpec } from '../../model/model.js';
 import { defineTool } from '../../tools/define-tool.js';
-import type { Tool } from '../../tools/tool.js';
+import type { Tool, ToolResult } from '../../tools/tool.js';
 import { toolResult } from '../../tools/tool-result.js';
 import type { AgentTool, ToolExecutionResult } from '../plugin.js';
 
@@ -26,6 +26,12 @@ export function shownTool(tool: Tool | undefined): ToolSpec | undefined {
   if (tool === undefined) return undefined;
   const { name, description, inputSchema } = tool;
   return { name, description, inputSchema: cloneData(inputSchema) };
+}
+
+/** The text of a result; pictures and files are no business of plugins. */
+export function resultText({ content }: ToolResult): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
 /** A copy of the result in what a plugin gave, or nothing where there is none. */

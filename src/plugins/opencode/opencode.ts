@@ -18,6 +18,7 @@ interface OpencodeExport {
 /** Where a module for opencode comes from. */
 export interface OpencodeSource {
   readonly path: string;
+  readonly packageName?: string | undefined;
   readonly host: OpencodeHost;
   readonly entry: PluginEntry;
   /** The files of the plugins that there are, by name. */
@@ -84,7 +85,8 @@ async function disposeOf(made: readonly unknown[], { logger }: OpencodeHost): Pr
 }
 
 /** Many modules are called `index`, or as another is: the path tells those apart. */
-function nameOf(name: string, { path, host, owners }: OpencodeSource): string {
+function nameOf(name: string, { path, packageName, host, owners }: OpencodeSource): string {
+  if (packageName !== undefined) return `${packageName}/${name}`.slice(-128);
   const { dir, name: base } = parse(path);
   const owner = owners.get(`${base}/${name}`) ?? path;
   const file = base === 'index' || owner !== path ? `${relative(host.workspaceDir, dir)}${sep}${base}` : base;

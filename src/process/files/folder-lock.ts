@@ -5,43 +5,48 @@ import { hasCode } from './error-code.js';
 import { newOwner, ownerState } from './lock-owner.js';
 import { DRAFT, syncFolder } from './write-atomic.js';
 
-/** How the names of folders begin that are being removed, and of such that are being made. */
+/** Prefix of a directory that is being removed. */
 export const TRASH = 'trash-';
+/** Prefix of a directory that is being created. */
 export const FRESH = 'new-';
 
 const FREE = 'free';
 const HELD = 'held.';
 const NOBODY = '';
-/** Not empty, for the sake of what tidies empty files away. */
+/** Not empty, because clean-up tools delete empty files. */
 const LOCK_TEXT = 'The name of this file is the lock of this folder.\n';
-/** A holder shows that it lives this often. */
+/** A lock holder updates the time of its lock file this often. */
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 10_000;
-/** What one look at a holder counts for at most: between two, this process may have slept as well. */
+/** One check adds at most this much to the measured silence, because this process may itself have slept in between. */
 const LOOK_MS = 100;
 
-/** Why a lock cannot be had, or is gone. */
+/** The reason why a lock cannot be taken, or was lost. */
 export type LockProblem =
   | { readonly kind: 'busy'; readonly waitedMs: number }
-  /** Another process took it over while this one slept. */
+  /** Another process took over the lock while this process slept. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'not-a-folder' };
 
-/** How a lock is asked for. */
+/** Options for taking a lock. */
 export interface LockRequest {
-  /** Makes the folder if it does not exist. */
+  /** Creates the directory if it is missing. */
   readonly create: boolean;
   readonly timeoutMs: number;
-  /** Makes the error to throw. */
+  /** Creates the error to throw. */
   readonly failure: (folder: string, problem: LockProblem) => Error;
-  /** After how long without a sign of life a holder that cannot be looked for is taken for dead. Default: 10,000. */
+  /**
+   * Milliseconds without a heartbeat until a holder counts as dead, if its process cannot be checked. Default: 10,000.
+   */
   readonly silentMs?: number | undefined;
 }
 
 /**
- * Takes the lock of a folder: one file in it whose name says `free` or who holds it. It changes hands by renaming that
- * file, which succeeds for one process only. No name of a holder comes twice, so what is taken from a dead holder is never
- * a new holder's. Returns undefined if the folder does not exist and is not to be made.
+ * Takes the lock of a directory. Returns undefined if the directory is missing and `create` is false.
+ *
+ * The lock is one file in the directory. Its name is `free` or identifies the holder. A process takes the lock by
+ * renaming that file, which succeeds for one process only. The name of a holder is never used twice, so taking over
+ * from a dead holder cannot hit a new one.
  */
 export async function lockFolder(folder: string, request: LockRequest): Promise<FolderLock | undefined> {
   const { create, timeoutMs, failure, silentMs = SILENT_MS } = request;
@@ -61,8 +66,7 @@ export async function lockFolder(folder: string, request: LockRequest): Promise<
 const FILE_LOCK_MS = 15_000;
 
 /**
- * Runs `act` while no other process that uses the lock of this file does. The lock is a folder beside the file, which is
- * gone afterwards.
+ * Runs `act` while holding a lock on the file. The lock is a directory beside the file, which is removed afterwards.
  */
 export async function withFileLock<T>(
   path: string,
@@ -77,14 +81,15 @@ export async function withFileLock<T>(
   }
 }
 
-/** What went wrong with a lock, and what to do. */
+/** Describes the problem with a lock, and what to do. */
 export function lockProblemText(folder: string, problem: LockProblem): string {
-  if (problem.kind === 'busy') return `${folder} is held by another process. Try again, or remove it if none runs.`;
+  if (problem.kind === 'busy')
+    return `${folder} is locked by another process. Try again, or remove it if no such process runs.`;
   if (problem.kind === 'lost') return `The lock ${folder} was taken over by another process. Try again.`;
-  return `${folder} must be a folder. Remove it.`;
+  return `${folder} must be a directory. Remove the file.`;
 }
 
-/** Takes the lock of a folder that exists, if it is free or its holder is dead. Returns the name of the new holder. */
+/** Takes the lock of an existing directory if it is free or its holder is dead. Returns the name of the new holder. */
 async function takeLock(folder: string, watch: HolderWatch): Promise<string | undefined> {
   const owner = newOwner();
   if (await move(folder, FREE, owner)) return owner;
@@ -96,7 +101,10 @@ async function takeLock(folder: string, watch: HolderWatch): Promise<string | un
   return owner;
 }
 
-/** Puts a lock into a folder that has lost its own. Of several that do, each that sees another one steps back. */
+/**
+ * Creates the lock file in a directory that lost it. If several processes do so at once, each that sees another lock
+ * file gives up.
+ */
 async function putLock(folder: string, owner: string): Promise<boolean> {
   const path = join(folder, owner);
   try {
@@ -123,7 +131,7 @@ export class FolderLock {
     this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS).unref();
   }
 
-  /** Rejects where somebody took the lock over while this process slept. */
+  /** Rejects if another process took over the lock while this process slept. */
   async check(): Promise<void> {
     await stat(join(this.folder, this.owner)).catch(() => {
       throw this.failure(this.folder, { kind: 'lost' });
@@ -135,7 +143,7 @@ export class FolderLock {
     if (!(await move(this.folder, this.owner, FREE))) throw this.failure(this.folder, { kind: 'lost' });
   }
 
-  /** Removes the folder in one step, and with it the lock. */
+  /** Removes the directory and its lock in one step. */
   async remove(): Promise<void> {
     await this.check();
     const trash = join(dirname(this.folder), `${TRASH}${nonce()}`);
@@ -143,7 +151,7 @@ export class FolderLock {
     clearInterval(this.heartbeat);
     this.isRemoved = true;
     await syncFolder(dirname(this.folder));
-    // What is left of it, the next sweep removes.
+    // A later sweep removes any files that stay behind.
     await rm(trash, { recursive: true, force: true }).catch(() => {});
   }
 
@@ -153,7 +161,7 @@ export class FolderLock {
   }
 }
 
-/** Who holds a folder, watched by one that waits for it. */
+/** Tracks the heartbeat of the current holder for a process that waits for the lock. */
 class HolderWatch {
   private holder = '';
   private beatAt = 0;
@@ -165,12 +173,12 @@ class HolderWatch {
     private readonly silentMs: number,
   ) {}
 
-  /** The name of the holder, if it is dead; `NOBODY` where there is no lock at all. */
+  /** Returns the name of a dead holder. Returns `NOBODY` if the lock file has been missing for `silentMs`. */
   async deadHolder(): Promise<string | undefined> {
     const names = await readdir(this.folder).catch((): string[] => []);
     const holder = names.find((name) => name.startsWith(HELD));
     if (holder === undefined) {
-      // The lock may be gone, as after a copy that left it out. While others use it, the folder changes.
+      // A copy of the directory may lack the lock file. In a directory that is in use, files change.
       return !names.includes(FREE) && (await this.isSilent(NOBODY)) ? NOBODY : undefined;
     }
     const state = await ownerState(holder);
@@ -178,7 +186,7 @@ class HolderWatch {
     return state === 'dead' ? holder : undefined;
   }
 
-  /** Whether the same holder, or the folder itself, has shown no life for long, while this process was awake to see it. */
+  /** True if the holder has shown no heartbeat for `silentMs`, counting only time in which this process was awake. */
   private async isSilent(holder: string): Promise<boolean> {
     const beatAt = await stat(join(this.folder, holder)).then(
       ({ mtimeMs }) => mtimeMs,
@@ -203,7 +211,10 @@ async function isFolder(path: string, failure: LockRequest['failure']): Promise<
   throw failure(path, { kind: 'not-a-folder' });
 }
 
-/** Makes the folder with the lock in it, already held. Undefined if somebody else made it first. */
+/**
+ * Creates the directory with a lock file that this process holds. Returns undefined if another process created it
+ * first.
+ */
 async function makeLocked(folder: string): Promise<string | undefined> {
   const owner = newOwner();
   const parent = dirname(folder);
@@ -215,7 +226,7 @@ async function makeLocked(folder: string): Promise<string | undefined> {
     await rename(fresh, folder);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    // Windows says EPERM where a folder is in the way.
+    // Windows reports EPERM if the directory already exists.
     if (hasCode(error, 'EEXIST', 'ENOTEMPTY', 'EPERM')) return undefined;
     throw error;
   }

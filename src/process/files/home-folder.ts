@@ -1,7 +1,9 @@
 import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
 
-/** The home folder of the user. Undefined where there is none, such as in a container without HOME and without a name. */
+/**
+ * Returns the home directory of the user. Returns undefined if there is none, for example in a container without HOME.
+ */
 export function homeFolder(): string | undefined {
   try {
     const folder = homedir();

@@ -1,22 +1,24 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 
-/** Whether an absolute path is `root` or lies in it, going by the text alone. */
+/** True if an absolute path is `root` or lies inside it. Compares strings only and follows no links. */
 export function isInside(path: string, root: string): boolean {
   const way = relative(root, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
-/** As many links in a row as Linux follows. */
+/** The number of links that Linux follows in one path. */
 const MAX_LINKS = 40;
 
 /**
- * Where an absolute path leads with every link followed, and only then a `..` behind it, as a system does. Of what does
- * not exist, the part that does is resolved: a link that leads nowhere is where a file would be made through it.
+ * Returns an absolute path with every link followed. As in the system, `..` applies after links are followed.
+ *
+ * If the end of the path is missing, the existing part is resolved. A link with a missing target resolves to the
+ * target, since a write through it would create that file.
  */
 export function realLocation(path: string, links: number = MAX_LINKS): string {
   try {
-    // The other one takes a `..` off the text.
+    // The plain `realpathSync` removes `..` before it follows links.
     return realpathSync.native(path);
   } catch {
     const parent = dirname(path);

@@ -3,17 +3,17 @@ import { isAbsolute, join, win32 } from 'node:path';
 import type { ManifestProblem } from '../../internal/problem.js';
 import { isInside } from './location.js';
 
-/** What is wrong with a path that has to lead into its own folder, by its text. */
+/** Returns the problem with a path that must be relative and stay inside its directory. Looks at the string only. */
 export function problemOfRelativePath(path: string): string | undefined {
-  if (path === '') return 'it is empty';
-  if (path.includes('\0')) return 'it holds a NUL character';
+  if (path === '') return 'the path must not be empty';
+  if (path.includes('\0')) return 'the path must not contain a NUL character';
   if (isAbsolute(path) || win32.isAbsolute(path) || /^[A-Za-z]:/.test(path))
-    return 'it is absolute: give a path in the folder';
-  if (path.split(/[\\/]/).includes('..')) return 'it leads out of its folder: leave ".." out';
+    return 'the path must be relative, not absolute';
+  if (path.split(/[\\/]/).includes('..')) return 'the path must stay in its directory: remove ".."';
   return undefined;
 }
 
-/** Where a path in a folder leads with every link followed; undefined where it does not exist, or leads out of it. */
+/** Returns the absolute path with every link followed. Returns undefined if it is missing or lies outside of `root`. */
 export async function resolveInside(root: string, path: string): Promise<string | undefined> {
   if (problemOfRelativePath(path) !== undefined) return undefined;
   try {
@@ -24,7 +24,7 @@ export async function resolveInside(root: string, path: string): Promise<string 
   }
 }
 
-/** Whether there is anything at a path, be it a link that leads nowhere. */
+/** True if the path exists. Also true for a link with a missing target. */
 export function isThere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
@@ -32,7 +32,7 @@ export function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Those of the paths that a key of a manifest names which lead to nothing in the folder. */
+/** Returns a problem for each path of a manifest key that is missing or lies outside of the directory. */
 export async function missingPaths(
   root: string,
   { paths, key }: { readonly paths: readonly string[]; readonly key: string },
@@ -40,8 +40,10 @@ export async function missingPaths(
   const found = await Promise.all(
     paths.map(async (path) => {
       if ((await resolveInside(root, path)) !== undefined) return [];
-      const what = (await isThere(join(root, path))) ? 'leads out of the folder, or nowhere' : 'is not there';
-      return [{ path: key, message: `${JSON.stringify(path)} ${what}` }];
+      const problem = (await isThere(join(root, path)))
+        ? 'must be a path inside the directory, and exist'
+        : 'is missing';
+      return [{ path: key, message: `${JSON.stringify(path)} ${problem}` }];
     }),
   );
   return found.flat();

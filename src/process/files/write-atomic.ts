@@ -2,12 +2,13 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from './error-code.js';
 
-/** Ends the name of a file that is being written. */
+/** Suffix of a file that is being written. */
 export const DRAFT = '.draft';
 
 /**
- * Writes a file that only the user can read: to a draft beside it, which is on the disk before it takes the place of the
- * file in one step. A crash leaves the old file or the new one. Call it under the lock of the file: the draft has one name.
+ * Replaces a file in one step; only the user can read it. After a crash, either the old or the new content is there.
+ *
+ * Writes to a draft file beside it first, with one fixed name, so call it only while holding the lock of the file.
  */
 export async function writeAtomic(path: string, text: string): Promise<void> {
   const draft = path + DRAFT;
@@ -20,14 +21,14 @@ export async function writeAtomic(path: string, text: string): Promise<void> {
       .finally(() => file.close());
     await rename(draft, path);
   } catch (error) {
-    // On a full disk, others need its room.
+    // Frees the space: the disk may be full.
     await rm(draft, { force: true }).catch(() => {});
     throw error;
   }
   await syncFolder(dirname(path));
 }
 
-/** Makes a change of names last, where the system can. */
+/** Flushes a directory to disk after a rename, if the file system supports it. */
 export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');

@@ -11,37 +11,38 @@ import { type AiSdkModel, checkModel } from './model.js';
 import { type CallTarget, familyOf, toCallOptions } from './request.js';
 import { readResult } from './response.js';
 import { readStream } from './stream.js';
-import { withFilesTold } from './unsupported.js';
+import { withFileNotes } from './unsupported.js';
 
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { AiSdkDownload, AiSdkDownloader } from './file.js';
 export type { AiSdkModel, AiSdkUrls } from './model.js';
 
-/** What goes with each call of the model. */
+/** Options of {@link aiSdk}, applied to each model call. */
 export interface AiSdkOptions {
-  /** Sent with each request, by providers that speak HTTP. */
+  /** HTTP headers sent with each request, by providers that use HTTP. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx and a lost connection, and not once
-   * an answer has begun. Waits as long as the server asks, but fails at once where that is over a minute. Default: 2.
-   * Say 0 where a lifecycle retries.
+   * How often a failed request is retried. Default: 2. Retries status 408, 409, 429 and 5xx, and a lost connection.
+   * An answer that has begun is not retried. Waits as long as the server asks, but fails at once if that is more than a
+   * minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`. Mostly it runs them
-   * itself; calls that it leaves to this side are run by the agent's tool of that name.
+   * Tools that the provider defines, by name, such as `{ web_search: openai.tools.webSearch() }`.
+   * The provider usually executes them itself. A call that it returns is executed by the agent's tool of the same name.
    */
   readonly providerTools?: Readonly<Record<string, object>> | undefined;
   /**
-   * Loads pictures and files that the model does not read from their address. Nothing is fetched without it, since an
-   * address may come from anybody, and lead into your own network.
+   * Downloads images and files whose URLs the model does not read. Without this callback nothing is fetched.
+   * A URL in a message can come from an untrusted source and point into your own network.
    */
   readonly download?: AiSdkDownloader | undefined;
 }
 
 /**
- * A model made of a language model of the AI SDK, specification v2, v3 or v4: any of its providers, gateways and wrapped
- * models. Streams where somebody listens.
+ * Creates a model from a language model of the AI SDK, specification v2, v3 or v4. Providers, gateways and wrapped
+ * models all work.
+ * Streams if the run has a listener.
  *
  * @example
  * import { openai } from '@ai-sdk/openai';
@@ -55,7 +56,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   return {
     id: model.modelId,
     provider: familyOf(model.provider),
-    generate: (request) => throughPauses(request, (asked) => withFilesTold(asked, (told) => answerTo(told, prepare))),
+    generate: (request) => throughPauses(request, (turn) => withFileNotes(turn, (sent) => answerTo(sent, prepare))),
   };
 }
 
@@ -63,7 +64,9 @@ const rules = {
   headers: anything,
   maxRetries: whole(0),
   providerTools: mapOf(
-    having('a tool of a provider, with an `id`; tools that run here belong to the agent', { id: required(text) }),
+    having('a provider tool with an `id`; pass tools with an `execute` function to the agent instead', {
+      id: required(text),
+    }),
   ),
   download: callable,
 } satisfies OptionTable<AiSdkOptions>;
@@ -87,5 +90,8 @@ async function send(call: () => PromiseLike<object>, { provider }: AiSdkModel): 
   } catch (error) {
     throw toFailure(familyOf(provider), error);
   }
-  throw new ProviderError(familyOf(provider), 'The model must resolve with an object.');
+  throw new ProviderError(
+    familyOf(provider),
+    '`doGenerate` and `doStream` of the AI SDK model must resolve with an object.',
+  );
 }

@@ -1,5 +1,5 @@
 import { MISTRAL_MODEL } from '../openai/limits.js';
-import { CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, takenName, withTurns } from '../shared/call-ids.js';
+import { acceptedName, CallIds, MISTRAL_IDS, OPENAI_IDS, PLAIN_IDS, withTurns } from '../shared/call-ids.js';
 import { objectsIn, textOr, type WireObject } from '../shared/wire.js';
 import type { AiSdkModel } from './model.js';
 import { speaksChat } from './result.js';
@@ -8,26 +8,30 @@ const LONGEST_NAME = 64;
 const OPENAI_CHAT = /^(openai|azure)\b/;
 
 /**
- * A prompt that is not refused for what another provider left in it: ids that are none here, or are there twice, and
- * names. Other servers of chat completions than OpenAI's take any, and some want their own back as they gave them;
- * Mistral's models insist on more, whoever serves them.
+ * Replaces call ids and tool names that the provider refuses. Messages of another provider contain such ids, and can
+ * repeat them.
+ * Chat completions servers other than OpenAI accept any id, and some need their own ids unchanged.
+ * Mistral's models have the strictest rules on any host.
  */
-export function withTakenCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
+export function withAcceptedCalls(prompt: readonly WireObject[], model: AiSdkModel): readonly WireObject[] {
   const isMistral = model.provider.startsWith('mistral') || MISTRAL_MODEL.test(model.modelId);
   if (isMistral) return withTurns(withIds(prompt, new CallIds(MISTRAL_IDS)), [{ type: 'text', text: 'OK.' }]);
   if (!speaksChat(model.provider)) return withIds(prompt, new CallIds(PLAIN_IDS));
   return OPENAI_CHAT.test(model.provider) ? withIds(prompt, new CallIds(OPENAI_IDS)) : prompt;
 }
 
-/** What the provider ran itself stands in the assistant's message with its result, and has the provider's own id. */
+/**
+ * Replaces ids and names. A call that the provider executed keeps its id, since its result has the same id in the
+ * assistant message.
+ */
 function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObject[] {
-  const taken = (part: WireObject): WireObject => {
+  const withId = (part: WireObject): WireObject => {
     const isOurs = part.type === 'tool-call' && part.providerExecuted !== true;
     return isOurs ? named(part, ids.ofCall(textOr(part.toolCallId))) : part;
   };
   return prompt.map((message) => {
     const parts = objectsIn(message.content);
-    if (message.role === 'assistant') return { ...message, content: parts.map(taken) };
+    if (message.role === 'assistant') return { ...message, content: parts.map(withId) };
     if (message.role !== 'tool') return message;
     const results = parts.map((part) => named(part, ids.ofResult(textOr(part.toolCallId))));
     return { ...message, content: results };
@@ -35,5 +39,5 @@ function withIds(prompt: readonly WireObject[], ids: CallIds): readonly WireObje
 }
 
 function named(part: WireObject, toolCallId: string): WireObject {
-  return { ...part, toolCallId, toolName: takenName(textOr(part.toolName), LONGEST_NAME) };
+  return { ...part, toolCallId, toolName: acceptedName(textOr(part.toolName), LONGEST_NAME) };
 }

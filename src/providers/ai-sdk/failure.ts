@@ -5,23 +5,26 @@ import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js'
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid'];
 
-/** What a model of the AI SDK threw, as a typed error. Read by shape: its `APICallError` may be of any copy and major. */
+/**
+ * Converts an error of an AI SDK model into a typed error.
+ * Checks properties instead of classes: the AI SDK may be another copy or major version.
+ */
 export function toFailure(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError || !isObject(thrown)) return toProviderError(provider, thrown);
-  // The AI gateway wraps also what none is told of.
-  const untold = causesOf(thrown).find(isBadHeader);
-  if (untold) return toProviderError(provider, untold);
+  // The AI gateway also wraps the error for an invalid header, which can contain the API key and is never passed on.
+  const badHeader = causesOf(thrown).find(isBadHeader);
+  if (badHeader) return toProviderError(provider, badHeader);
   const status = typeof thrown.statusCode === 'number' ? thrown.statusCode : 0;
   if (status >= 400) return statusFailure(provider, thrown, status);
   const isCall = typeof thrown.isRetryable === 'boolean';
-  const isPassing = thrown.isRetryable === true || isNoAnswer(thrown) || isCut(provider, thrown.cause);
-  const inside = toldInside(provider, thrown);
-  const told = inside ?? (toProviderError(provider, thrown) as ProviderError);
-  if (!inside && !isCall && !isPassing) return told;
-  return new ProviderError(provider, isCall && !inside ? messageOf(thrown) : told.message, {
-    ...told,
-    retryable: told.retryable || (isPassing && !inside),
-    requestId: requestIdIn(thrown.responseHeaders) ?? told.requestId,
+  const isTemporary = thrown.isRetryable === true || isNoAnswer(thrown) || isCut(provider, thrown.cause);
+  const inside = errorInside(provider, thrown);
+  const failure = inside ?? (toProviderError(provider, thrown) as ProviderError);
+  if (!inside && !isCall && !isTemporary) return failure;
+  return new ProviderError(provider, isCall && !inside ? messageOf(thrown) : failure.message, {
+    ...failure,
+    retryable: failure.retryable || (isTemporary && !inside),
+    requestId: requestIdIn(thrown.responseHeaders) ?? failure.requestId,
     cause: thrown,
   });
 }
@@ -31,30 +34,39 @@ function statusFailure(provider: string, thrown: WireObject, status: number): Pr
   const headers = headersOf(given);
   const error = bodyOf(thrown);
   const { message, retryAfterMs, retryable } = toProviderError(provider, { status, headers, error }) as ProviderError;
-  const isPassing = thrown.isRetryable ?? retryable;
-  const isLost = isCut(provider, thrown.cause) || (status >= 500 && isNamedPassing(provider, error));
+  const isTemporary = thrown.isRetryable ?? retryable;
+  const isLost = isCut(provider, thrown.cause) || (status >= 500 && isNamedTemporary(provider, error));
   return new ProviderError(provider, message, {
     status,
     retryAfterMs,
-    retryable: headers.has('x-should-retry') ? retryable : isPassing === true || isLost,
+    retryable: headers.has('x-should-retry') ? retryable : isTemporary === true || isLost,
     requestId: requestIdIn(given),
     cause: thrown,
   });
 }
 
-/** Errors of the AI gateway have none of their own, but what they were made of has. */
+/** Errors of the AI gateway have no headers, but their cause does. */
 function responseHeadersOf({ responseHeaders, cause }: WireObject): unknown {
   return responseHeaders ?? (isObject(cause) ? cause.responseHeaders : undefined);
 }
 
-/** Anthropic's provider calls every error at the beginning of a stream a 500, and one that does not pass. */
-function isNamedPassing(provider: string, error: unknown): boolean {
+/**
+ * True if the error body has the name of a temporary error.
+ * Anthropic's provider reports each error at the start of a stream as status 500 and not retryable.
+ */
+function isNamedTemporary(provider: string, error: unknown): boolean {
   const { status, retryable } = toProviderError(provider, { error }) as Partial<ProviderError>;
   return status !== undefined && retryable === true;
 }
 
-/** A server may say that it failed in an answer of status 200, or in a chunk of one: then that is no answer by the schema. */
-function toldInside(provider: string, { value, responseBody, responseHeaders }: WireObject): ProviderError | undefined {
+/**
+ * Returns the error in a response with status 200, or in a chunk. The AI SDK reports only that such a response does not
+ * match its schema.
+ */
+function errorInside(
+  provider: string,
+  { value, responseBody, responseHeaders }: WireObject,
+): ProviderError | undefined {
   const body = value ?? parseJson(textOr(responseBody));
   const [first] = [body].flat();
   if (isObject(first) && first.error) {
@@ -63,26 +75,29 @@ function toldInside(provider: string, { value, responseBody, responseHeaders }: 
   return body === undefined && typeof responseBody === 'string' ? unreadableBody(provider, responseBody) : undefined;
 }
 
-/** An answer without a choice or an end, as the AI SDK calls it; not one whose parts are wrong, as they will be again. */
+/**
+ * True for the AI SDK's error for a response without a choice or a finish reason. An invalid part ("Expected '…'") is
+ * not temporary.
+ */
 function isNoAnswer({ name, message }: WireObject): boolean {
   return name === 'AI_InvalidResponseDataError' && !/^Expected '/.test(textOr(message));
 }
 
-/** The provider's id of a request, in the headers of its answer. */
+/** Returns the provider's id of a request from the response headers. */
 export function requestIdIn(given: unknown): string | undefined {
   const headers = headersOf(given);
   return REQUEST_IDS.map((name) => headers.get(name)).find(Boolean) ?? undefined;
 }
 
-/** What an error part of a stream bears: what was thrown, or an error's JSON as the provider sent it. */
+/** Converts the error of a stream part: a thrown error, or the error's JSON from the provider. */
 export function toStreamFailure(provider: string, error: unknown): KeelsonError {
   if (error instanceof Error) return toFailure(provider, error);
   if (isObject(error) && typeof error.isRetryable === 'boolean') return toFailure(provider, error);
   const inner = isObject(error) && isObject(error.error) ? error.error : error;
-  return toProviderError(provider, { error: inner ?? 'The provider broke off its answer, and did not say why.' });
+  return toProviderError(provider, { error: inner ?? 'The provider stopped its answer without a reason.' });
 }
 
-/** The error's body as the provider sent it; its message where that says nothing. */
+/** Returns the error body from the provider, or the error's message if the body is empty. */
 function bodyOf({ data, responseBody, message }: WireObject): unknown {
   const body = data ?? parseJson(textOr(responseBody)) ?? textOr(responseBody);
   const inner = isObject(body) && body.error ? body.error : body;
@@ -90,12 +105,12 @@ function bodyOf({ data, responseBody, message }: WireObject): unknown {
 }
 
 function messageOf({ message, cause }: WireObject): string {
-  const told = textOr(message) || 'The call failed.';
+  const summary = textOr(message) || 'The call failed.';
   const root = cause === undefined ? '' : describeError(causesOf(cause).at(-1));
-  return told.includes(root) ? told : `${told} (${root})`;
+  return summary.includes(root) ? summary : `${summary} (${root})`;
 }
 
-/** An answer that began well and was lost on its way is none of the provider's errors. */
+/** True if a lost connection caused the error. */
 function isCut(provider: string, cause: unknown): boolean {
   return causesOf(cause).some((each) => (toProviderError(provider, each) as Partial<ProviderError>).retryable === true);
 }

@@ -3,17 +3,20 @@ import { type FileData, fileOf } from '../shared/file-data.js';
 import type { WireObject } from '../shared/wire.js';
 import type { AiSdkModel, AiSdkUrls } from './model.js';
 
-/** A file that was loaded from its address. */
+/** A downloaded file. */
 export interface AiSdkDownload {
   readonly data: Uint8Array;
-  /** What the server called it; needed where the part does not say, as with pictures. */
+  /** The `content-type` of the HTTP response. Required if the part has no media type, as in an image part. */
   readonly mediaType?: string | undefined;
 }
 
-/** Loads what a model does not read from its address. */
+/** Downloads a file from a URL that the model does not read itself. */
 export type AiSdkDownloader = (url: URL, signal: AbortSignal | undefined) => Promise<AiSdkDownload | Uint8Array>;
 
-/** What the model does not read from their addresses, by address. Only `download` gets there: nothing is fetched here. */
+/**
+ * Downloaded files by URL, for each URL that the model does not read. The value is undefined without a `download`
+ * callback.
+ */
 export type Downloads = ReadonlyMap<string, AiSdkDownload | undefined>;
 
 interface DownloadRequest {
@@ -22,7 +25,7 @@ interface DownloadRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Looks after every address in a conversation that the model does not take. */
+/** Calls `download` once for each URL in the messages that the model does not read. */
 export async function downloadsFor(messages: readonly Message[], request: DownloadRequest): Promise<Downloads> {
   const files = messages.flatMap(filesIn).filter(({ data }) => data instanceof URL);
   if (files.length === 0) return new Map();
@@ -32,7 +35,10 @@ export async function downloadsFor(messages: readonly Message[], request: Downlo
   return new Map(await Promise.all(urls.map(async (url) => [url.href, await downloaded(url, request)] as const)));
 }
 
-/** The file with what was downloaded in the place of its address; `undefined` where nothing was, though it had to be. */
+/**
+ * Returns the file with its downloaded data. Returns undefined if the model does not read the URL and nothing was
+ * downloaded.
+ */
 export function withDownload(file: FileData, downloads: Downloads): FileData | undefined {
   const { data, mediaType } = file;
   if (!(data instanceof URL) || !downloads.has(data.href)) return file;
@@ -45,13 +51,13 @@ export function withDownload(file: FileData, downloads: Downloads): FileData | u
   };
 }
 
-/** How a specification writes a file's data: as it is, or since v4 with its kind. */
+/** Returns a file's data in the form of the specification version; v4 wraps the data in an object with a type. */
 function wireData({ data }: FileData, version: AiSdkModel['specificationVersion']): unknown {
   if (version !== 'v4') return data;
   return data instanceof URL ? { type: 'url', url: data } : { type: 'data', data };
 }
 
-/** A file part of a prompt. */
+/** Returns the prompt part for a file. */
 export function filePart(file: FileData, version: AiSdkModel['specificationVersion']): WireObject {
   const { mediaType, filename } = file;
   return { type: 'file', data: wireData(file, version), mediaType, ...(filename !== undefined && { filename }) };
@@ -67,7 +73,7 @@ function filesOf(content: string | readonly ContentPart[]): readonly FileData[] 
   return content.flatMap((part) => (part.type === 'text' ? [] : [fileOf(part)]));
 }
 
-/** As the AI SDK matches them: the address in lower case. */
+/** Matches like the AI SDK, with the URL in lower case. */
 function isSupported({ data, mediaType }: FileData, supported: AiSdkUrls): boolean {
   const url = String(data).toLowerCase();
   return Object.entries(supported).some(([type, patterns]) => {

@@ -5,33 +5,33 @@ interface Part {
   readonly providerMetadata?: ProviderMetadata | undefined;
 }
 
-/** What is remembered beside a provider's own metadata, under `providerMetadata.aiSdk`. */
+/** Metadata under `providerMetadata.aiSdk`, beside the provider's own metadata. */
 interface Origin {
-  /** Whose part it is, such as `openai.responses`. */
+  /** The provider that produced the part, such as `openai.responses`. */
   readonly provider: string;
-  /** A part that only this provider understands, as it came. */
+  /** The original part, if only this provider understands it. */
   readonly part?: WireObject;
 }
 
-/** A part's metadata with whose it is. `metadata` is the provider's own, keyed by provider. */
+/** Returns a part's metadata with its origin. `metadata` is the provider's own, keyed by provider. */
 export function markedBy(origin: Origin, metadata: unknown): { readonly providerMetadata: ProviderMetadata } {
   return { providerMetadata: { ...(isObject(metadata) && metadata), aiSdk: origin } };
 }
 
-/** The same, where there is metadata that must go back. */
+/** Returns a part's metadata with its provider, or an empty object without metadata to send back. */
 export function markedMetadata(provider: string, metadata: unknown): Part {
   return hasFields(metadata) ? markedBy({ provider }, metadata) : {};
 }
 
-/** Where a part came from, if it came by a model of the AI SDK. */
+/** Returns the origin of a part; empty if an AI SDK model did not produce the part. */
 export function originOf({ providerMetadata }: Part): Partial<Origin> {
   const origin = providerMetadata?.aiSdk;
   return isObject(origin) ? origin : {};
 }
 
 /**
- * A part's metadata as options for a request to a provider. Nothing where the part came from another one. What the
- * application put on a part itself, such as a mark for caching, always goes along.
+ * Returns a part's metadata as options for a request to a provider. Metadata from another provider is dropped.
+ * Metadata set by the application, such as a cache marker, is always sent.
  */
 export function optionsOf(part: Part, provider: string): { readonly providerOptions?: WireObject } {
   const { aiSdk, ...options } = part.providerMetadata ?? {};

@@ -1,21 +1,21 @@
 import { callable, having, oneOf, required, text } from '../../internal/options/rules.js';
 import { validateOption } from '../../internal/options/validate.js';
 
-/** What is needed of a language model of the AI SDK: those of specification v2, v3 and v4 fit. */
+/** The part of an AI SDK language model that the adapter uses. Specifications v2, v3 and v4 fit. */
 export interface AiSdkModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
-  /** The name of its provider, such as `openai.responses`. */
+  /** The provider's name, such as `openai.responses`. */
   readonly provider: string;
   readonly modelId: string;
-  /** By media type, the addresses that the provider reads itself. */
+  /** The URLs that the provider reads itself, by media type. */
   readonly supportedUrls?: AiSdkUrls | PromiseLike<AiSdkUrls> | undefined;
-  /** Answers whole. */
+  /** Makes a model call and resolves with the complete response. */
   doGenerate(options: object): PromiseLike<object>;
-  /** Answers in parts. */
+  /** Makes a model call and resolves with a stream of its parts. */
   doStream(options: object): PromiseLike<{ readonly stream: object }>;
 }
 
-/** By media type, patterns of addresses. */
+/** URL patterns by media type. */
 export type AiSdkUrls = Readonly<Record<string, readonly RegExp[]>>;
 
 const EXAMPLE = "such as `openai('gpt-5')` of @ai-sdk/openai";
@@ -27,7 +27,7 @@ const rules = {
   doStream: required(callable),
 };
 
-/** Throws an OptionInvalidError unless a value is a language model of the AI SDK. */
+/** Throws an OptionInvalidError if the value is not an AI SDK language model. */
 export function checkModel(model: unknown): void {
   validateOption('model', model, required(having(`a language model of the AI SDK, ${EXAMPLE}`, rules)));
 }

@@ -3,14 +3,17 @@ import type { AssistantPart, ContentPart, Message, ToolCallPart, UserMessage } f
 import { toArguments } from '../shared/answer.js';
 import { fileOf } from '../shared/file-data.js';
 import { isObject, type WireObject, wellFormed } from '../shared/wire.js';
-import { withTakenCalls } from './calls.js';
+import { withAcceptedCalls } from './calls.js';
 import { filePart, withDownload } from './file.js';
 import { optionsOf, originOf } from './metadata.js';
 import { type PromptTarget, providerResult, speaksChat, toolMessages } from './result.js';
 
-/** A conversation as a prompt of the model's specification. What says nothing is left out, and of the user's told of. */
+/**
+ * Converts messages into a prompt of the model's specification. Drops empty messages; an empty user message becomes a
+ * placeholder.
+ */
 export function toPrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
-  return withTakenCalls(wirePrompt(messages, target), target.model);
+  return withAcceptedCalls(wirePrompt(messages, target), target.model);
 }
 
 function wirePrompt(messages: readonly Message[], target: PromptTarget): readonly WireObject[] {
@@ -31,7 +34,10 @@ function wirePrompt(messages: readonly Message[], target: PromptTarget): readonl
   });
 }
 
-/** Anthropic's and Google's providers, among others, refuse what a system says once the conversation has begun. */
+/**
+ * Moves a later system message into a user message: Anthropic's, Google's and other providers refuse it after the first
+ * message.
+ */
 function systemMessage(content: string, isLate: boolean, { model: { provider } }: PromptTarget): WireObject {
   if (!isLate || speaksChat(provider) || /^(openai|azure)\b/.test(provider)) return { role: 'system', content };
   return { role: 'user', content: [{ type: 'text', text: `<system>\n${content}\n</system>` }] };
@@ -51,13 +57,13 @@ function userPart(part: ContentPart, target: PromptTarget): WireObject {
   const loaded = withDownload(file, target.downloads);
   if (loaded) return { ...filePart(loaded, specificationVersion), ...options };
   throw new MessageInvalidError(
-    `Model "${modelId}" of ${provider} does not read ${file.mediaType} from ${file.data}. Load it and pass its bytes, or give aiSdk() a \`download\`.`,
+    `Model "${modelId}" of ${provider} does not read ${file.mediaType} from the URL ${file.data}. Pass the file as bytes, or set the option \`download\` of aiSdk().`,
   );
 }
 
 /**
- * Reasoning goes back only to the provider that gave it: to others it is a stranger's text. A text of mere spaces stays
- * away, as several providers refuse it, unless something hangs on it.
+ * Converts an assistant part. Reasoning is sent back only to the provider that produced it.
+ * Blank text is dropped, since several providers refuse it, unless it has provider options.
  */
 function assistantPart(part: AssistantPart, target: PromptTarget): readonly WireObject[] {
   const { provider, specificationVersion } = target.model;
@@ -76,7 +82,7 @@ function assistantPart(part: AssistantPart, target: PromptTarget): readonly Wire
   return part.type === 'tool-result' && isFromHere(part, provider) ? [providerResult(part, provider)] : [];
 }
 
-/** What another provider ran itself, this one knows nothing of. */
+/** Drops calls that another provider executed. */
 function callPart(part: ToolCallPart, provider: string): readonly WireObject[] {
   const { id, name, providerExecuted } = part;
   if (providerExecuted && !isFromHere(part, provider)) return [];

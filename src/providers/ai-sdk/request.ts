@@ -6,7 +6,7 @@ import { type AiSdkDownloader, downloadsFor } from './file.js';
 import type { AiSdkModel } from './model.js';
 import { toPrompt } from './prompt.js';
 
-/** What a call needs to know beside the request. */
+/** The model and options of a call, beside the request. */
 export interface CallTarget {
   readonly model: AiSdkModel;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -14,7 +14,7 @@ export interface CallTarget {
   readonly download?: AiSdkDownloader | undefined;
 }
 
-/** What a model's `doGenerate` and `doStream` are called with. */
+/** Returns the options of `doGenerate` and `doStream`. */
 export async function toCallOptions(request: ModelRequest, target: CallTarget): Promise<WireObject> {
   const { messages, output, settings = {}, signal } = request;
   const { model, download, headers } = target;
@@ -31,7 +31,10 @@ export async function toCallOptions(request: ModelRequest, target: CallTarget): 
   });
 }
 
-/** A tool that the provider defines takes the place of the function of its name: that one runs the calls, if they are not run there. */
+/**
+ * Returns the tool options. A provider tool replaces the function tool of its name in the request.
+ * The agent's tool still executes calls that the provider does not.
+ */
 function toolOptions({ tools, toolChoice }: ModelRequest, { model, providerTools = {} }: CallTarget): WireObject {
   const defined = Object.entries(providerTools).map(([name, tool]) => providerTool(name, tool, model));
   const functions = tools.filter(({ name }) => !Object.hasOwn(providerTools, name)).map(functionTool);
@@ -63,8 +66,9 @@ function settingOptions(settings: ModelSettings, { specificationVersion }: AiSdk
 }
 
 /**
- * What has no place in a specification goes by the name that providers share. OpenAI's are told where a schema is not as
- * strict as they want it by default: they would refuse the request.
+ * Returns provider options for settings that the specification lacks.
+ * OpenAI's provider uses strict schemas by default, and OpenAI refuses a schema that is not strict, so strict mode is
+ * turned off for it.
  */
 function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkModel): WireObject | undefined {
   const { provider, specificationVersion } = model;
@@ -81,7 +85,7 @@ function providerOptions({ settings = {}, output }: ModelRequest, model: AiSdkMo
 
 type Effort = ModelSettings['reasoningEffort'];
 
-/** Some providers refuse a call for a word that they do not know: they get the nearest one. */
+/** Returns the nearest reasoning effort that the provider accepts; some refuse unknown values. */
 function effortOption(effort: Effort, name: string, version: AiSdkModel['specificationVersion']): Effort {
   if (effort === undefined || version === 'v4') return undefined;
   if (name === 'mistral') return effort === 'none' ? 'none' : 'high';
@@ -91,7 +95,7 @@ function effortOption(effort: Effort, name: string, version: AiSdkModel['specifi
   return effort === 'minimal' ? 'low' : effort;
 }
 
-/** Of `openai.responses`, `openai`: the name that options and metadata go by. */
+/** Returns the key of provider options and metadata: `openai` for `openai.responses`. */
 export function familyOf(provider: string): string {
   return provider.split('.', 1)[0] ?? provider;
 }

@@ -13,22 +13,22 @@ import { familyOf } from './request.js';
 
 const FINISH_REASONS: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error', 'other'];
 
-/** The response in a result: one that came whole, or one put together from a stream. */
+/** Returns the response for a result, received whole or assembled from a stream. */
 export function readResult(result: WireObject, { provider }: AiSdkModel): ModelResponse {
   const family = familyOf(provider);
   const ids = new Set<string>();
   const content = objectsIn(result.content).flatMap((part) => readPart(part, provider, ids));
-  const { finishReason, word } = finishOf(result.finishReason);
+  const { finishReason, raw } = finishOf(result.finishReason);
   const usage = usageOf(result.usage);
-  if (finishReason === 'other' && word === '' && content.length + usage.outputTokens === 0)
+  if (finishReason === 'other' && raw === '' && content.length + usage.outputTokens === 0)
     throw noAnswer(result, family);
   if (finishReason === 'error')
-    throw toProviderError(family, { error: `The provider broke off its answer: "${word}".` });
+    throw toProviderError(family, { error: `The provider stopped its answer with finish reason "${raw}".` });
   if (finishReason === 'tool-calls' && content.every(({ type }) => type === 'reasoning')) {
     throw callsMissing(family, result);
   }
   const isCall = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
-  const isUnsaid = finishReason === 'stop' || (finishReason === 'other' && word === '');
+  const isUnsaid = finishReason === 'stop' || (finishReason === 'other' && raw === '');
   return {
     content,
     finishReason: isCall && isUnsaid ? 'tool-calls' : finishReason,
@@ -37,21 +37,24 @@ export function readResult(result: WireObject, { provider }: AiSdkModel): ModelR
   };
 }
 
-/** Google's provider takes any JSON for an answer, also that of an error. */
+/** Returns the error for an empty response. Google's provider accepts any JSON as a response, even an error body. */
 function noAnswer(result: WireObject, family: string): KeelsonError {
   const body = isObject(result.response) && isObject(result.response.body) ? result.response.body : {};
   if (body.error) return toProviderError(family, { error: body.error });
-  return invalidAnswer(family, 'it says nothing, nor why', { retryable: true, cause: result });
+  return invalidAnswer(family, 'it contains no content and no finish reason', { retryable: true, cause: result });
 }
 
-/** Until v2 a word, then an object with the provider's own word. Version 2 says `unknown` where a provider says nothing. */
-export function finishOf(given: unknown): { readonly finishReason: FinishReason; readonly word: string } {
+/**
+ * Returns the finish reason and the provider's own name of it.
+ * A string in v2, an object since v3. Version 2 sends `unknown` if the provider gave no reason.
+ */
+export function finishOf(given: unknown): { readonly finishReason: FinishReason; readonly raw: string } {
   const { unified, raw } = isObject(given) ? given : { unified: given, raw: given === 'unknown' ? '' : given };
   const known = FINISH_REASONS.includes(textOr(unified)) ? (unified as FinishReason) : 'other';
-  return { finishReason: known, word: textOr(raw) };
+  return { finishReason: known, raw: textOr(raw) };
 }
 
-/** Flat in v2, nested since v3. */
+/** Returns the usage. Token counts are numbers in v2, and objects since v3. */
 export function usageOf(given: unknown): Usage {
   const usage = isObject(given) ? given : {};
   const { inputTokens: input, outputTokens: output } = usage;
@@ -64,7 +67,7 @@ export function usageOf(given: unknown): Usage {
   });
 }
 
-/** Sources are told beside the answer. What comes up in later versions is left out. */
+/** Converts a part. Sources go into the response metadata, and unknown parts are dropped. */
 function readPart(part: WireObject, provider: string, ids: Set<string>): readonly AssistantPart[] {
   const { type, providerMetadata: metadata } = part;
   const text = textOr(part.text);
@@ -96,15 +99,15 @@ function dataOf(given: unknown): string | Uint8Array {
 function callPart(part: WireObject, provider: string, ids: Set<string>): ToolCallPart {
   const name = textOr(part.toolName);
   if (name === '') throw invalidAnswer(familyOf(provider), 'a tool call has no name', { cause: part });
-  const isTheirs = part.providerExecuted === true;
+  const isProviderExecuted = part.providerExecuted === true;
   const metadata = part.providerMetadata;
   return {
     type: 'tool-call',
     id: uniqueId(part.toolCallId, ids),
     name,
     ...readArguments(part.input),
-    ...(isTheirs && { providerExecuted: true }),
-    ...(isTheirs ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
+    ...(isProviderExecuted && { providerExecuted: true }),
+    ...(isProviderExecuted ? markedBy({ provider }, metadata) : markedMetadata(provider, metadata)),
   };
 }
 
@@ -121,7 +124,7 @@ function resultPart(part: WireObject, provider: string): ToolResultPart {
   };
 }
 
-/** What only its provider understands goes back to it as it came, in an empty thought that nobody shows. */
+/** Keeps a part that only its provider understands in an empty reasoning part, to send it back unchanged. */
 function privatePart({ providerMetadata, ...part }: WireObject, provider: string): AssistantPart {
   const bytes = isObject(part.data) ? part.data.data : undefined;
   const plain = bytes instanceof Uint8Array ? { data: { type: 'data', data: toBase64(bytes) } } : {};
@@ -129,11 +132,11 @@ function privatePart({ providerMetadata, ...part }: WireObject, provider: string
 }
 
 function approvalNeeded(provider: string, cause: WireObject): ProviderError {
-  const problem = `The provider waits for an approval of call "${textOr(cause.toolCallId)}", which it runs itself, and cannot be told one here. Let it run such tools without, or run them here.`;
+  const problem = `The provider asks to approve tool call "${textOr(cause.toolCallId)}", which it executes itself; Keelson cannot send approvals to a provider. Turn off approval for this provider tool, or make it a tool of the agent.`;
   return new ProviderError(familyOf(provider), problem, { cause });
 }
 
-/** What stands beside the answer: the provider's own, and under `aiSdk` what the specification has places for. */
+/** Returns the provider's own metadata, and under `aiSdk` the fields that the specification defines. */
 function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const { id, modelId } = isObject(result.response) ? result.response : {};
   const sources = objectsIn(result.content).filter(({ type }) => type === 'source');
@@ -141,7 +144,7 @@ function metadataOf(result: WireObject): Pick<ModelResponse, 'providerMetadata'>
   const aiSdk = defined({
     id: textOr(id) || undefined,
     model: textOr(modelId) || undefined,
-    finishReason: finishOf(result.finishReason).word || undefined,
+    finishReason: finishOf(result.finishReason).raw || undefined,
     sources: sources.length > 0 ? sources : undefined,
     warnings: warnings.length > 0 ? warnings : undefined,
   });

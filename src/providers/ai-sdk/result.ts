@@ -6,24 +6,28 @@ import { type Downloads, filePart, withDownload } from './file.js';
 import { optionsOf } from './metadata.js';
 import type { AiSdkModel } from './model.js';
 
-/** For whom a prompt is made, and what was downloaded for it. */
+/** The model of a prompt and the files downloaded for it. */
 export interface PromptTarget {
   readonly model: AiSdkModel;
   readonly downloads: Downloads;
 }
 
 /**
- * The providers of chat completions write a list of parts into the text of a result as JSON, base64 and all: there
- * the files follow in a message of the user. Vertex' Gemini has the name alone.
+ * Matches providers with the chat completions protocol. They write an array of parts into a tool result as JSON, with
+ * base64 data.
+ * For them, files follow in a user message. Gemini on Vertex also ends in `.chat`, but has another protocol.
  */
 const CHAT = /^(?!google).*\.chat$/;
 
-/** Whether a provider speaks chat completions, or a protocol made of them. */
+/** True if the provider uses chat completions or a protocol derived from them. */
 export function speaksChat(provider: string): boolean {
   return CHAT.test(provider);
 }
 
-/** The results of one turn. `calls` has the options of the calls: providers look for them beside the results, too. */
+/**
+ * Returns the messages for the tool results of one turn.
+ * `calls` contains the provider options of the calls, which some providers also expect beside the results.
+ */
 export function toolMessages(
   message: ToolMessage,
   target: PromptTarget,
@@ -46,7 +50,7 @@ export function toolMessages(
   return attached.length > 0 ? [results, { role: 'user', content: attached }] : [results];
 }
 
-/** The result of a call that the provider ran itself, in the form in which it came. */
+/** Returns the result of a call that the provider executed, in its original form. */
 export function providerResult(part: ToolResultPart, provider: string): WireObject {
   const { structured, isError } = part;
   const kind = isError ? 'error-' : '';
@@ -61,7 +65,7 @@ function optionsFor(part: ToolResultPart, { model }: PromptTarget, calls: Readon
   return hasFields(options) ? { providerOptions: options } : {};
 }
 
-/** What the model reads is the result's content: a lifecycle may have changed it, and not the data beside it. */
+/** Uses `content` and not `structured`, since a lifecycle may have changed only the content. */
 function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   if (typeof part.content === 'string' || part.content.every(({ type }) => type === 'text')) {
     return textOutput(part, target);
@@ -72,13 +76,13 @@ function resultOutput(part: ToolResultPart, target: PromptTarget): WireObject {
   return { type: 'content', value };
 }
 
-/** Only Anthropic's protocol has a mark for an error. */
+/** Only Anthropic's protocol has an error flag. */
 function textOutput(part: ToolResultPart, { model }: PromptTarget): WireObject {
   const value = wellFormed(resultText(part, /anthropic/.test(model.provider)));
   return { type: part.isError ? 'error-text' : 'text', value };
 }
 
-/** A result's address that cannot be read is told as it is: a tool should not end the run by it. */
+/** Replaces a URL that the model does not read with its string: an error here would end the run because of a tool. */
 function resultPart(part: ContentPart, target: PromptTarget): WireObject {
   const options = optionsOf(part, target.model.provider);
   if (part.type === 'text') return { type: 'text', text: wellFormed(part.text), ...options };

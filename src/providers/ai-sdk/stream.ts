@@ -7,8 +7,8 @@ import { familyOf } from './request.js';
 import { finishOf, usageOf } from './response.js';
 
 /**
- * Reads a stream to its end, pushing each delta as it comes, and gives the result that the model would have given whole.
- * Rejects where the stream fails, carries an error, or ends without the reason why.
+ * Reads a stream to its end, pushes each delta when it arrives, and returns the result as one object.
+ * Rejects if the stream fails, contains an error, or ends without a finish reason.
  */
 export async function readStream(stream: unknown, model: AiSdkModel, request: ModelRequest): Promise<WireObject> {
   const answer = new StreamedResult(familyOf(model.provider), request);
@@ -22,14 +22,17 @@ interface Reader {
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** Also a generator, so that only what the stream throws is translated. However it ends, the stream is let go. */
+/**
+ * Yields the parts of a stream, and cancels the stream at the end. Converts only errors of the stream, not errors of
+ * the consumer.
+ */
 async function* partsOf(stream: unknown, provider: string, signal: AbortSignal | undefined): AsyncIterable<unknown> {
   const reader = readerOf(stream, provider);
-  // A stream that was closed, or has failed, cannot be cancelled, and need not.
+  // Cancelling a closed or failed stream rejects, which is ignored.
   const cancel = () => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', cancel, { once: true });
   try {
-    // One that came after the abort hears of it no more.
+    // A listener added after the abort is never called.
     signal?.throwIfAborted();
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {
@@ -45,7 +48,11 @@ async function* partsOf(stream: unknown, provider: string, signal: AbortSignal |
 
 function readerOf(stream: unknown, provider: string): Reader {
   if (isObject(stream) && typeof stream.getReader === 'function') return stream.getReader() as Reader;
-  throw new ProviderError(provider, 'The model gave no stream: what it gave has no `getReader`.', { cause: stream });
+  throw new ProviderError(
+    provider,
+    'The `stream` of the model must be a ReadableStream, but it has no `getReader` method.',
+    { cause: stream },
+  );
 }
 
 class StreamedResult {
@@ -70,7 +77,7 @@ class StreamedResult {
     else if (part.type === 'stream-start') this.warnings = part.warnings;
     else if (part.type === 'response-metadata') this.response = { ...this.response, ...part };
     else if (part.type === 'finish') this.finish = part;
-    // Whole parts are read, or passed over, as those of a whole answer.
+    // Complete parts are handled like parts of a complete response.
     else this.content.push(part);
   }
 
@@ -83,7 +90,7 @@ class StreamedResult {
     return { content, warnings, response, usage, finishReason, providerMetadata };
   }
 
-  /** Blocks may come interleaved. They stand in the order in which they began. */
+  /** Deltas of different blocks may be interleaved. Blocks keep the order of their first parts. */
   private addToBlock(part: WireObject, kind: string, step: string): void {
     const key = `${kind} ${part.id}`;
     let block = this.blocks.get(key);
@@ -117,7 +124,7 @@ function splitType(type: unknown): readonly (string | undefined)[] {
   return /^(text|reasoning)-(start|delta|end)$/.exec(textOr(type))?.slice(1) ?? [];
 }
 
-/** A signature comes with the last delta, say, and an id with the first. */
+/** Merges metadata of all parts of a block: an id can come with the first delta and a signature with the last. */
 function merged(known: WireObject, more: unknown): WireObject {
   const all: Record<string, unknown> = { ...known };
   for (const [name, fields] of Object.entries(isObject(more) ? more : {})) {
@@ -127,13 +134,11 @@ function merged(known: WireObject, more: unknown): WireObject {
   return all;
 }
 
-/** They say with each piece what all cost so far, and at the end always why it ended. */
+/** Providers that report a running usage with each chunk, and always a finish reason at the end. */
 const COUNTS_ALONG = /^(google|xai|perplexity)\b/;
 
-/**
- * Providers close every stream with a finish, also one that was cut: then neither why it ended nor what it cost is known.
- */
+/** True if the connection was lost. Providers then still send a `finish` part, without a reason or usage. */
 function isCut({ finishReason, usage }: WireObject, provider: string): boolean {
-  const { finishReason: reason, word } = finishOf(finishReason);
-  return reason === 'other' && word === '' && (COUNTS_ALONG.test(provider) || usageOf(usage).outputTokens === 0);
+  const { finishReason: reason, raw } = finishOf(finishReason);
+  return reason === 'other' && raw === '' && (COUNTS_ALONG.test(provider) || usageOf(usage).outputTokens === 0);
 }

@@ -13,26 +13,31 @@ export type { ClientAnswer, ClientRequestOptions, HttpAnswer } from '../shared/c
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { AnthropicClient } from './client.js';
 
-/** How to reach the provider. */
+/** Options of {@link anthropic}: connection and retries. */
 export interface AnthropicOptions {
   /**
-   * A client that is already made, in place of `apiKey` and `baseURL`; those for Bedrock, Vertex and Foundry fit too. Its
-   * own retries are not used: see `maxRetries`.
+   * An existing client, instead of `apiKey` and `baseURL`. Clients for Bedrock, Vertex and Foundry fit too.
+   * The client's own retries are off; see `maxRetries`.
    */
   readonly client?: AnthropicClient | undefined;
   /**
-   * Default: what the client finds in the environment, `ANTHROPIC_API_KEY` first. A `baseURL` given here that is not
-   * Anthropic's is shown nothing of it: where such a server wants a key, give it here too.
+   * Default: the credentials that the client finds in the environment, `ANTHROPIC_API_KEY` first. They are not sent to
+   * the `baseURL` option of another server.
+   * If such a server needs a key, set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
-  /** A server that speaks Anthropic's Messages API. Default: `ANTHROPIC_BASE_URL`, then Anthropic. */
+  /**
+   * Base URL of a server with Anthropic's Messages API. Default: the environment variable `ANTHROPIC_BASE_URL`, then
+   * Anthropic.
+   */
   readonly baseURL?: string | undefined;
-  /** Sent with each request, such as `anthropic-beta`. */
+  /** HTTP headers sent with each request, such as `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a stream, and a lost
-   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
-   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
+   * How often a failed request is retried. Default: the client's own setting, which is 2.
+   * Retries status 408, 409, 429 and 5xx, the same errors inside a stream, and a lost connection. An answer that has
+   * begun is not retried.
+   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
 }
@@ -40,8 +45,8 @@ export interface AnthropicOptions {
 const rules = connectionRules satisfies OptionTable<AnthropicOptions>;
 
 /**
- * A model behind Anthropic's Messages API. The `@anthropic-ai/sdk` package is loaded at the first call. Answers are always
- * streamed, also where nobody listens: a long one outlives a connection on which nothing comes.
+ * Creates a model for Anthropic's Messages API. Imports the `@anthropic-ai/sdk` package at the first call.
+ * Always streams, even without a listener, since a connection without data times out before a long answer ends.
  *
  * @example
  * const model = anthropic('claude-sonnet-5');
@@ -54,10 +59,10 @@ export function anthropic(modelId: string, options: AnthropicOptions = {}): Mode
     makeClient,
     prepare(client, request) {
       const body = toWireRequest(request, modelId);
-      return (asked) => client.messages.create(body, asked);
+      return (requestOptions) => client.messages.create(body, requestOptions);
     },
     async read(answer, { onPart = () => {} }) {
-      // The client skips events without a name, which some servers send.
+      // The client skips events without a name, which some servers send, so Keelson parses the body itself.
       const events = eventsOf(answer, 'anthropic', options.client === undefined);
       return readMessage(await readStream(events, onPart), modelId);
     },

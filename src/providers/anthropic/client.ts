@@ -2,17 +2,20 @@ import { browserOptions } from '../shared/browser.js';
 import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined } from '../shared/wire.js';
 
-/** What is needed of a client of the `@anthropic-ai/sdk` package: `Anthropic` fits, and those for Bedrock and Vertex. */
+/**
+ * The part of an `@anthropic-ai/sdk` client that the adapter uses. `Anthropic` and the clients for Bedrock and Vertex
+ * fit.
+ */
 export interface AnthropicClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
   readonly messages: {
-    /** Makes one request. */
+    /** Sends one message request. */
     create(body: object, options?: ClientRequestOptions): ClientAnswer;
   };
 }
 
-/** Makes the client of the official package. */
+/** Creates a client with the `@anthropic-ai/sdk` package. */
 export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Promise<AnthropicClient> {
   const secrets = isAnthropic(baseURL) ? {} : withoutEnvironment(apiKey);
   const browser = browserOptions({
@@ -26,14 +29,15 @@ export function makeClient({ apiKey, baseURL }: Connection<AnthropicClient>): Pr
   );
 }
 
-/** Whether a base URL leads to whom the environment's key is meant for. */
+/** True if the credentials in the environment may be sent to this base URL. */
 function isAnthropic(baseURL: string | undefined): boolean {
   return baseURL === undefined || /(^|\.)anthropic\.com$/.test(new URL(baseURL).hostname);
 }
 
 /**
- * What the environment holds is Anthropic's: no other server is shown it. The client wants a key, so one that says nothing.
- * Its headers are put aside by name, or by the key that was given where they would take its place.
+ * Returns client options that keep credentials of the environment away from other servers.
+ * The client needs a key, so it gets a placeholder. Headers of `ANTHROPIC_CUSTOM_HEADERS` are removed by name; a
+ * credential header gets the given key instead.
  */
 function withoutEnvironment(given: Connection<AnthropicClient>['apiKey']) {
   const { process } = globalThis as { process?: { env?: { readonly [name: string]: string | undefined } } };

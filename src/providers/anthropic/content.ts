@@ -5,7 +5,7 @@ import { fieldsOf } from './metadata.js';
 
 const IMAGE_TYPE = /^image\/(jpeg|png|gif|webp)$/i;
 
-/** The content of a user message or a result as blocks. The API refuses texts without a word: they are left out. */
+/** Converts the content of a user message or a tool result into blocks. Drops blank text, which the API refuses. */
 export function toBlocks(content: string | readonly ContentPart[], model: string): readonly WireObject[] {
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.flatMap((part) => {
@@ -19,7 +19,7 @@ function toBlock(part: ContentPart): WireObject | undefined {
   return part.type === 'image' || part.type === 'file' ? fileBlock(fileOf(part)) : undefined;
 }
 
-/** The API takes pictures, PDF and text. The model is told in words of any other file. */
+/** Converts a file into a block. The API accepts images, PDF and text; a note replaces any other file. */
 function fileBlock(file: FileData): WireObject {
   const { data, mediaType, filename } = file;
   const isImage = mediaType.startsWith('image/');
@@ -31,7 +31,7 @@ function fileBlock(file: FileData): WireObject {
   }
   const base64 = base64Of(file) ?? '';
   if (base64 === '') return note(file, 'is empty');
-  // The API refuses a picture whose media type is wrong.
+  // The API refuses an image with a wrong media type, so the type is detected from the data.
   const type = isImage ? (imageTypeOf(base64) ?? mediaType) : 'application/pdf';
   if (isPdf || IMAGE_TYPE.test(type)) return block({ type: 'base64', media_type: type, data: base64 });
   const text = textIn(file);

@@ -8,24 +8,25 @@ import type {
   UserMessage,
 } from '../../model/message.js';
 import { toArguments } from '../shared/answer.js';
-import { CallIds, PLAIN_IDS, takenName } from '../shared/call-ids.js';
+import { acceptedName, CallIds, PLAIN_IDS } from '../shared/call-ids.js';
 import { isObject, textOr, type WireObject } from '../shared/wire.js';
 import { toBlocks } from './content.js';
 import { fieldsOf, isFrom } from './metadata.js';
 import { abilitiesOf } from './models.js';
 
-/** A conversation as the Messages API wants it. */
+/** A conversation in the form of the Messages API. */
 export interface WireConversation {
   readonly system: string;
   readonly messages: readonly WireObject[];
-  /** Where the provider ran what has not ended, or was paused: a request that goes on with it is refused without. */
+  /** The container of unfinished or paused server tools. The API refuses to continue them without its id. */
   readonly container: string | undefined;
 }
 
 /**
- * Turns of users and assistants one after the other: neighbours of one role are put together. What the system says first
- * stands before them; what it says later stands where it was said, marked, in the user's turn, since most models take no
- * other place for it. `model` decides which metadata goes back.
+ * Converts messages into alternating user and assistant turns. Consecutive messages of one role are merged.
+ * Leading system messages become the system prompt. Most models refuse later system messages, so they go into a user
+ * turn inside `<system>` tags.
+ * Provider metadata is sent back only if it came from `model`.
  */
 export function toWireConversation(messages: readonly Message[], model: string): WireConversation {
   const begin = messages.findIndex(({ role }) => role !== 'system');
@@ -45,11 +46,11 @@ class ConversationWriter {
   container: string | undefined = undefined;
   private readonly turns: Turn[] = [];
   private readonly ids = new CallIds(PLAIN_IDS);
-  /** The calls that the provider ran itself: those that it gave a result for, and those that were sent. */
+  /** Ids of tool calls with a result in an assistant message: the provider executed them. */
   private readonly answered: ReadonlySet<string>;
   private readonly sent = new Set<string>();
   private readonly end: Message | undefined;
-  /** What the assistant said last, where no more than results follows. */
+  /** The last message that is not a tool message. */
   private readonly last: Message | undefined;
 
   constructor(
@@ -72,7 +73,11 @@ class ConversationWriter {
     }
   }
 
-  /** The API wants a user to begin, results before anything else, and no spaces at the end of what an assistant began. */
+  /**
+   * Returns the turns as the API requires them.
+   * The first turn is a user turn, tool results come first in a turn, and a final assistant turn has no trailing
+   * spaces.
+   */
   messages(): readonly WireObject[] {
     if (this.turns[0]?.role !== 'user') this.turns.unshift({ role: 'user', blocks: [NO_MESSAGE] });
     return this.turns.map(({ role, blocks }, at) => {
@@ -91,13 +96,16 @@ class ConversationWriter {
     else this.turns.push({ role, blocks: [...blocks] });
   }
 
-  /** Newer models refuse a conversation that an assistant ends: there a message that says nothing is told of. */
+  /**
+   * A placeholder replaces an empty user message at the end: without one, the assistant's turn would be last, which
+   * newer models refuse.
+   */
   private userBlocks(message: UserMessage): readonly WireObject[] {
     const blocks = toBlocks(message.content, this.model);
     return blocks.length === 0 && message === this.end ? [NO_MESSAGE] : blocks;
   }
 
-  /** A thought at the end, where an answer was cut, is refused. */
+  /** Removes trailing thinking blocks: the API refuses them. An answer that was cut off can end with one. */
   private assistantBlocks(message: AssistantMessage): readonly WireObject[] {
     const blocks = message.content.flatMap((part) => this.assistantBlock(part, message === this.last));
     while (/thinking$/.test(textOr(blocks.at(-1)?.type))) blocks.pop();
@@ -112,7 +120,7 @@ class ConversationWriter {
     return part.providerExecuted ? this.serverCall(part, isLast) : [this.call(part)];
   }
 
-  /** One that was cut has no signature yet: Claude's are refused without. */
+  /** Drops unsigned thinking for Claude models, which refuse it. Thinking that was cut off has no signature. */
   private thought(part: ReasoningPart): readonly WireObject[] {
     if (!isFrom(part, this.model)) return [];
     const { block, ...fields } = fieldsOf(part, this.model);
@@ -123,19 +131,22 @@ class ConversationWriter {
   }
 
   private call(part: ToolCallPart): WireObject {
-    const name = takenName(part.name, LONGEST_NAME);
+    const name = acceptedName(part.name, LONGEST_NAME);
     const block = { type: 'tool_use', id: this.ids.ofCall(part.id), name, input: toArguments(part) };
     return { ...block, ...fieldsOf(part, this.model) };
   }
 
-  /** Goes back to the model that made it, with its result: one that has none yet only where it is the last. */
+  /**
+   * Sends a server tool call back only to the model that made it. A call without a result is sent only in the last
+   * assistant message.
+   */
   private serverCall(part: ToolCallPart, isLast: boolean): readonly WireObject[] {
     if (!isFrom(part, this.model) || !(isLast || this.answered.has(part.id))) return [];
     this.sent.add(part.id);
     const { id, name } = part;
     const { container, ...fields } = fieldsOf(part, this.model);
-    const goesOn = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
-    if (goesOn) this.container = textOr(container) || this.container;
+    const isUnfinished = isLast && (!this.answered.has(id) || this.end?.role === 'assistant');
+    if (isUnfinished) this.container = textOr(container) || this.container;
     return [{ type: 'server_tool_use', id, name, input: toArguments(part), ...fields }];
   }
 
@@ -143,7 +154,7 @@ class ConversationWriter {
     return this.sent.has(id) && isObject(structured) ? [structured] : [];
   }
 
-  /** A result that is an error holds text alone: what else came with it follows the results. */
+  /** Converts tool results. The API accepts only text in an error result, so other blocks follow after it. */
   private resultBlocks(results: readonly ToolResultPart[]): readonly WireObject[] {
     return results.flatMap(({ id, content, isError }) => {
       const blocks = toBlocks(content, this.model);

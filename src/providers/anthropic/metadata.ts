@@ -6,8 +6,8 @@ interface MarkedPart {
 }
 
 /**
- * What a part remembers of its block, under `providerMetadata.anthropic`: its fields beside the text, and the model that
- * it came from. None where there is nothing to remember.
+ * Returns metadata that keeps a block's fields and its model, under `providerMetadata.anthropic`.
+ * Returns an empty object without fields to keep.
  */
 export function toMetadata(model: string, fields: WireObject): { readonly providerMetadata?: ProviderMetadata } {
   const known = present(fields);
@@ -15,8 +15,9 @@ export function toMetadata(model: string, fields: WireObject): { readonly provid
 }
 
 /**
- * The fields that go onto a part's block, for a request to `model`: those that it came with from that model, and those
- * that somebody gave it. Of another model's, and of those of the AI SDK's, only what Anthropic is to keep in its cache.
+ * Returns the fields for a part's block in a request to `model`.
+ * Fields set by that model or by the application are sent. Of a part from another model or from the AI SDK, only
+ * `cache_control` is sent.
  */
 export function fieldsOf(part: MarkedPart, model: string): WireObject {
   const metadata = part.providerMetadata?.anthropic;
@@ -26,13 +27,13 @@ export function fieldsOf(part: MarkedPart, model: string): WireObject {
   return isOurs ? { ...fields, ...cited(fields) } : defined({ cache_control: fields.cache_control });
 }
 
-/** A citation names a file in an answer, and must not in a request. */
+/** Removes `file_id` from citations: responses contain it, but requests must not. */
 function cited({ citations }: WireObject): WireObject {
   if (!Array.isArray(citations)) return {};
   return { citations: objectsIn(citations).map(({ file_id, ...citation }) => citation) };
 }
 
-/** Whether a part came from the model. Its thoughts go back to no other, and neither does what was run for it. */
+/** True if `model` produced the part. Other models refuse its thinking and its server tool calls. */
 export function isFrom(part: MarkedPart, model: string): boolean {
   const { anthropic: metadata, aiSdk } = part.providerMetadata ?? {};
   return isObject(metadata) && metadata.model === model && aiSdk === undefined;

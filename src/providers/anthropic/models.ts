@@ -1,26 +1,29 @@
-/** What differs between the models behind this API. */
+/** Differences between the models of this API. */
 export interface Abilities {
-  /** Whose thinking is signed, and refused without. */
+  /** Claude models sign their thinking, and refuse unsigned thinking. */
   readonly isClaude: boolean;
-  /** The most tokens of an answer, where nothing else is said. */
+  /** The default of `max_tokens`. */
   readonly maxTokens: number;
-  /** How the model is told to think: within a budget, as it sees fit, or not at all. */
+  /** How thinking is requested: with a token budget, as adaptive thinking, or not supported. */
   readonly thinking: 'budget' | 'adaptive' | 'none';
-  /** How thinking is turned off: by saying nothing, by saying so, or never, as with Fable and Mythos. */
-  readonly thinkingOff: 'silence' | 'word' | 'never';
-  /** Which of temperature and top_p it takes. */
+  /** How thinking is turned off: by omitting the field, with `disabled`, or not at all, as for Fable and Mythos. */
+  readonly thinkingOff: 'omit' | 'disabled' | 'never';
+  /** How many of temperature and top_p a request may contain. */
   readonly sampling: 'both' | 'one' | 'none';
-  /** Whether an answer can be held to a schema. */
+  /** True if the model supports `output_config.format`. */
   readonly hasOutputFormat: boolean;
 }
 
 const NAME = /claude[-.](?:v|([a-z]+)-)?(\d+)(?:[-.](\d{1,2})(?!\d))?/i;
 
-/** What a model can do, told by its name, as Anthropic, Bedrock, Vertex and OpenRouter write it. A name without a number is a new one. */
+/**
+ * Returns a model's abilities from its name, as written by Anthropic, Bedrock, Vertex and OpenRouter.
+ * A Claude name without a version counts as the newest model.
+ */
 export function abilitiesOf(model: string): Abilities {
   if (!/claude/i.test(model)) return OTHER;
   const [, family = '', major, minor = '0'] = NAME.exec(model) ?? [];
-  // Four digits and more are a date.
+  // A number of four or more digits is a date.
   const version =
     major === undefined || major.length > 3 ? Number.POSITIVE_INFINITY : Number(major) * 100 + Number(minor);
   const isNamedNew = version >= 500 && !/^(opus|sonnet|haiku)$/i.test(family);
@@ -36,12 +39,12 @@ const OLDEST: Abilities = {
   isClaude: true,
   maxTokens: 4096,
   thinking: 'none',
-  thinkingOff: 'silence',
+  thinkingOff: 'omit',
   sampling: 'both',
   hasOutputFormat: false,
 };
 
-/** What came with which version: 406 is 4.6. */
+/** Abilities added by each version; 406 is version 4.6. */
 const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [305, { maxTokens: 8192 }],
   [307, { maxTokens: 32_000, thinking: 'budget' }],
@@ -49,8 +52,8 @@ const STEPS: readonly (readonly [number, Partial<Abilities>])[] = [
   [405, { hasOutputFormat: true }],
   [406, { thinking: 'adaptive' }],
   [407, { sampling: 'none' }],
-  [500, { thinkingOff: 'word' }],
+  [500, { thinkingOff: 'disabled' }],
 ];
 
-/** A server of another that speaks this protocol. */
+/** Models of other vendors with this API. */
 const OTHER: Abilities = { ...OLDEST, isClaude: false, maxTokens: 8192, thinking: 'budget' };

@@ -6,10 +6,13 @@ import { toWireConversation } from './messages.js';
 import { type Abilities, abilitiesOf } from './models.js';
 import { outputSchema } from './schema.js';
 
-/** The body of a request. `settings.providerOptions.anthropic` is merged last: a field that it gives as undefined is not sent. */
+/**
+ * Returns the body of a request. `settings.providerOptions.anthropic` overrides most fields; `undefined` removes a
+ * field.
+ */
 export function toWireRequest(request: ModelRequest, model: string): WireObject {
   const { output, settings = {} } = request;
-  // Those of mere spaces are refused.
+  // The API refuses blank stop sequences.
   const stops = settings.stopSequences?.filter((sequence) => sequence.trim() !== '');
   const abilities = abilitiesOf(model);
   const { system, messages, container } = wellFormed(toWireConversation(request.messages, model));
@@ -30,7 +33,7 @@ export function toWireRequest(request: ModelRequest, model: string): WireObject 
     thinking,
     stop_sequences: stops?.length ? stops : undefined,
     ...given,
-    // Whose parts come from several places.
+    // These fields are merged with the user's options, not replaced by them.
     container: withContainer(container, given),
     tools: withTools(tools, given),
     output_config: withConfig(config, given),
@@ -47,12 +50,12 @@ function withConfig(config: WireObject, given: WireObject): WireObject | undefin
   return Object.keys(whole).length > 0 ? whole : undefined;
 }
 
-/** What was given may name skills alone. */
+/** The user's `container` may be an object with skills but no id. */
 function withContainer(id: string | undefined, { container: given }: WireObject): unknown {
   return id !== undefined && isObject(given) ? { id, ...given } : (given ?? id);
 }
 
-/** For models that cannot be held to a schema, and for schemas that they cannot be held to. The answer is checked in any case. */
+/** Prompt for the output schema, if the model or the API does not support it. The output is validated in any case. */
 function inWords(schema: JsonSchema): string {
   return `Answer with JSON alone, without a word before or after it, that matches this JSON Schema:\n${JSON.stringify(withoutDialect(schema))}`;
 }
@@ -62,7 +65,10 @@ interface WireTools {
   readonly tool_choice?: WireObject | undefined;
 }
 
-/** A conversation that has calls is refused without tools, as a last answer without them is asked for. */
+/**
+ * Returns the tools of a request. The API refuses tool calls in messages without tools, so each called tool gets a stub
+ * if the request has no tools.
+ */
 function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireObject[]): WireTools {
   if (tools.length > 0) return { tools: tools.map(wireTool), tool_choice: wireToolChoice(toolChoice) };
   const blocks = messages.flatMap(({ content }) => objectsIn(content));
@@ -73,8 +79,9 @@ function wireTools({ tools, toolChoice }: ModelRequest, messages: readonly WireO
 }
 
 /**
- * Those that the provider defines stand beside the agent's own. One of the same name takes its place, since the API refuses
- * two: the agent's tool runs its calls.
+ * Adds the tools in the user's options, such as server tools. They replace agent tools of the same name, since the API
+ * refuses duplicates.
+ * The agent still executes calls of that name.
  */
 function withTools(tools: readonly WireObject[], given: WireObject): readonly WireObject[] | undefined {
   const defined = objectsIn(given.tools);
@@ -92,13 +99,16 @@ function wireToolChoice(choice: ToolChoice | undefined): WireObject | undefined 
   return choice && { type: choice === 'required' ? 'any' : choice };
 }
 
-/** A model that thinks takes no sampling, the newest ones none at all, and those before them one of both. */
+/**
+ * Returns temperature and top_p. The API refuses both with thinking and for the newest models; the models before those
+ * accept only one of them.
+ */
 function sampling({ temperature, topP }: ModelSettings, abilities: Abilities, thinks: boolean): WireObject {
   if (thinks || abilities.sampling === 'none') return {};
   return { temperature, top_p: abilities.sampling === 'one' && temperature !== undefined ? undefined : topP };
 }
 
-/** Tokens to think, of which the API wants 1,024 at least. */
+/** Thinking budgets in tokens. The API accepts at least 1,024. */
 const BUDGETS = { minimal: 1024, low: 4096, medium: 10_000, high: 16_000 };
 const LEAST_BUDGET = 1024;
 
@@ -107,7 +117,10 @@ interface Reasoning {
   readonly effort?: string | undefined;
 }
 
-/** Where a tool has to be called, or thinking would begin amid a turn, the API refuses that the model be told to think. */
+/**
+ * Returns the thinking and effort fields. The API refuses thinking with a forced tool choice, and thinking that begins
+ * in the middle of a turn.
+ */
 function reasoning(request: ModelRequest, abilities: Abilities, messages: readonly WireObject[]): Reasoning {
   const { tools, toolChoice, settings = {} } = request;
   const { reasoningEffort } = settings;
@@ -126,16 +139,16 @@ function reasoning(request: ModelRequest, abilities: Abilities, messages: readon
 
 function notThinking({ thinkingOff }: Abilities): Reasoning {
   if (thinkingOff === 'never') return { effort: 'low' };
-  return thinkingOff === 'word' ? { thinking: { type: 'disabled' } } : {};
+  return thinkingOff === 'disabled' ? { thinking: { type: 'disabled' } } : {};
 }
 
 function isOn(thinking: unknown): boolean {
   return isObject(thinking) && thinking.type !== 'disabled';
 }
 
-/** Whether results follow calls that the model made without thinking, or that another model made; also once it was paused. */
+/** True if the last message contains results of calls made without thinking. A paused answer at the end is ignored. */
 function isAmidTurn(messages: readonly WireObject[]): boolean {
-  const said = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
-  const [asked, last] = said.slice(-2).map(({ content }) => objectsIn(content)[0]?.type);
-  return last === 'tool_result' && asked !== 'thinking' && asked !== 'redacted_thinking';
+  const completed = messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+  const [calls, last] = completed.slice(-2).map(({ content }) => objectsIn(content)[0]?.type);
+  return last === 'tool_result' && calls !== 'thinking' && calls !== 'redacted_thinking';
 }

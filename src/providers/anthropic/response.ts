@@ -15,7 +15,7 @@ const FINISH_REASONS = new Map<unknown, FinishReason>([
   ['refusal', 'content-filter'],
 ]);
 
-/** The response in a message: one that came whole, or one put together from a stream. */
+/** Returns the response for a message's JSON, received whole or assembled from a stream. */
 export function readMessage(message: WireObject, model: string): ModelResponse {
   const content = new BlockReader(model, message.container).read(objectsIn(message.content));
   const called = content.some((part) => part.type === 'tool-call' && !part.providerExecuted);
@@ -32,7 +32,7 @@ export function readMessage(message: WireObject, model: string): ModelResponse {
   };
 }
 
-/** What the server says beside its answer; in `usage`, what it counts besides. */
+/** Returns the remaining fields of the message, such as its id and the server's usage counts. */
 function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const anthropic = present(fields);
   return hasFields(anthropic) ? { providerMetadata: { anthropic } } : {};
@@ -40,7 +40,7 @@ function metadata({ type, role, content, ...fields }: WireObject): Pick<ModelRes
 
 class BlockReader {
   private readonly ids = new Set<string>();
-  /** The names of the calls that the provider ran. */
+  /** The names of server tool calls, by call id. */
   private readonly names = new Map<unknown, string>();
 
   constructor(
@@ -49,8 +49,9 @@ class BlockReader {
   ) {}
 
   /**
-   * A block of another kind says something to the API alone, such as where another model took over, or what stands in
-   * place of all before it: it goes back as it came, in an empty thought that nobody shows.
+   * Converts blocks into message parts.
+   * Other blocks have a meaning only for the API, such as a model fallback or a compaction. Such a block is kept in an
+   * empty reasoning part and sent back unchanged.
    */
   read(blocks: readonly WireObject[]): readonly AssistantPart[] {
     return blocks.flatMap((block) => this.part(block) ?? []);
@@ -80,18 +81,18 @@ class BlockReader {
     const name = textOr(called);
     if (name === '') throw invalidAnswer('anthropic', 'a tool call has no name', { cause: called });
     const id = uniqueId(given, this.ids);
-    // Who called is worth a word only where it was not the model itself.
-    const by = isObject(caller) && caller.type === 'direct' ? undefined : caller;
+    // `caller` is kept only if code or a server tool made the call, not the model.
+    const indirectCaller = isObject(caller) && caller.type === 'direct' ? undefined : caller;
     return {
       type: 'tool-call',
       id,
       name,
       ...readArguments(input),
-      ...toMetadata(this.model, { ...fields, caller: by }),
+      ...toMetadata(this.model, { ...fields, caller: indirectCaller }),
     };
   }
 
-  /** Its type goes along, so that it can go back as what it was, and where it runs, since it may not have ended yet. */
+  /** Keeps the block type and the container, which the next request needs. */
   private serverCall({ id: given, name: called, input, ...fields }: WireObject): ToolCallPart | undefined {
     const id = textOr(given);
     const name = textOr(called);
@@ -102,7 +103,7 @@ class BlockReader {
     return { ...call, ...toMetadata(this.model, { ...fields, container }) };
   }
 
-  /** Goes back as it came, so the block is kept whole. */
+  /** Keeps the whole block, which must be sent back unchanged. */
   private serverResult(block: WireObject): ToolResultPart {
     const { tool_use_id: id, content } = block;
     const isError = block.is_error === true || (isObject(content) && textOr(content.type).endsWith('_error'));
@@ -113,7 +114,9 @@ class BlockReader {
   }
 }
 
-/** Anthropic counts what it read from its cache, and wrote to it, beside the input: here they are parts of it. */
+/**
+ * Returns the usage. Anthropic's `input_tokens` excludes tokens read from and written to its cache, so they are added.
+ */
 function usageOf(usage: WireObject): Usage {
   const { cache_read_input_tokens: cached, cache_creation_input_tokens: created, output_tokens_details } = usage;
   return toUsage({

@@ -2,17 +2,18 @@ import type { JsonSchema } from '../../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
 
 const FORMATS = ['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'];
-/** Above these the API refuses a schema as too complex. */
+/** The API refuses a schema with more optional properties or unions as too complex. */
 const MOST_OPTIONAL = 24;
 const MOST_UNIONS = 16;
 
-/** Keywords that say what a value is; the others limit it, or name it. */
+/** Keywords that change the type of a value. Other keywords restrict or describe it. */
 const SHAPING = ['$ref', 'anyOf', 'oneOf', 'allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'prefixItems'];
 
 /**
- * An output schema in the form to which the API can hold an answer: objects that are closed, and no limits of numbers,
- * texts and lists, which are told in words. `undefined` where a schema cannot be said so: maps, recursion, tuples. The
- * answer is checked against the schema as it was written in any case.
+ * Returns an output schema in the form that the API accepts. Objects are closed, and other restrictions move into
+ * descriptions.
+ * Returns undefined for schemas that the API cannot express: maps, recursion, tuples. The output is validated against
+ * the original schema in any case.
  */
 export function outputSchema(schema: JsonSchema): WireObject | undefined {
   const limiter = new SchemaLimiter(schema);
@@ -43,7 +44,7 @@ class SchemaLimiter {
     return types.includes('object') || types.includes('array') ? this.container(schema) : plain(schema);
   }
 
-  /** Written out where it stands, so that no name is left that leads nowhere. What leads back to itself cannot be. */
+  /** Inlines a reference, so that no definitions are needed. Returns undefined for a recursive reference. */
   private referred({ $ref, ...beside }: WireObject): WireObject | undefined {
     const reference = textOr($ref);
     const [, keyword = '', name = ''] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(reference) ?? [];
@@ -90,7 +91,10 @@ class SchemaLimiter {
   }
 }
 
-/** What is kept of a schema beside its shape. Limits that the API does not know are told in words. */
+/**
+ * Returns the keywords other than properties and items. Restrictions that the API does not support move into the
+ * description.
+ */
 function plain(schema: WireObject): WireObject | undefined {
   const { $schema, $defs, definitions, type, title, description, default: usual, format, minItems, ...others } = schema;
   if (type === undefined) return undefined;

@@ -4,9 +4,10 @@ import { toProviderError } from '../shared/failure.js';
 import { isObject, objectsIn, parseJson, present, textOr, type WireObject } from '../shared/wire.js';
 
 /**
- * Reads a stream to its end, pushes each delta as it comes, and returns the message that the server would have sent whole;
- * the input of a call is still a string in it. Accepts one that came whole after all. Rejects if the stream carries an
- * error or ends too early. Skips events of unknown kinds.
+ * Reads a stream to its end, pushes each delta when it arrives, and returns the message as one object.
+ * The input of a tool call stays an unparsed string. Accepts a complete message instead of deltas, and skips unknown
+ * events.
+ * Rejects if the stream contains an error or ends too early.
  */
 export async function readStream(events: AsyncIterable<unknown>, push: Push): Promise<WireObject> {
   const answer = new StreamedMessage(push);
@@ -23,7 +24,7 @@ type Push = (part: ModelPart) => void;
 type Block = Record<string, unknown>;
 
 class StreamedMessage {
-  /** In the order in which they began. */
+  /** In the order of their first events. */
   private readonly blocks: Block[] = [];
   private readonly byIndex = new Map<unknown, Block>();
   private message: WireObject | undefined = undefined;
@@ -53,7 +54,7 @@ class StreamedMessage {
     return { ...this.message, ...this.ending, usage: this.usage, content: this.blocks };
   }
 
-  /** Where code of the model's goes on, all of an answer may come with its beginning. */
+  /** After code execution, `message_start` can contain the whole answer. */
   private begin(message: WireObject): void {
     this.message = message;
     this.usage = isObject(message.usage) ? message.usage : {};
@@ -62,7 +63,7 @@ class StreamedMessage {
     if (blocks.length > 0) this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  /** The last counts are those of the whole. What they leave out holds, and so does what they give as nothing. */
+  /** The last usage event has the total counts. Earlier counts stay if it omits them or reports 0. */
   private end({ type, delta, usage, ...beside }: WireObject): void {
     this.ending = { ...this.ending, ...present(beside), ...(isObject(delta) && present(delta)) };
     if (!isObject(usage)) return;
@@ -75,7 +76,7 @@ class StreamedMessage {
     this.end({ delta: { stop_reason: message.stop_reason } });
   }
 
-  /** Some servers say one index twice. */
+  /** Adds a block. Some servers use one index for two blocks; later deltas go to the newer block. */
   private addBlock(index: unknown, begun: WireObject): void {
     const block = { ...begun };
     this.blocks.push(block);
@@ -94,7 +95,7 @@ class StreamedMessage {
     else if (!KNOWN_BLOCK.test(textOr(block.type))) growOther(block, delta);
   }
 
-  /** What came whole with the beginning stays where nothing follows. */
+  /** Appends a delta. Content from the start event stays if no delta follows. */
   private grow(block: Block, field: GrowingField, piece: unknown): void {
     if (textOr(piece) === '') return;
     block[field] = textOr(block[field]) + textOr(piece);
@@ -111,7 +112,7 @@ class StreamedMessage {
 
 const KNOWN_BLOCK = /^text$|thinking$|tool_use$|tool_result$/;
 
-/** Of a kind that is not known: a delta has the block's own fields, and texts come in pieces. */
+/** Adds a delta to a block of an unknown type: appends strings, and replaces other values. */
 function growOther(block: Block, { type, ...fields }: WireObject): void {
   for (const [name, value] of Object.entries(present(fields))) {
     block[name] = typeof value === 'string' ? textOr(block[name]) + value : value;

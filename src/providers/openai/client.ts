@@ -2,22 +2,22 @@ import { browserOptions } from '../shared/browser.js';
 import { type ClientAnswer, type ClientRequestOptions, type Connection, clientFrom } from '../shared/client.js';
 import { defined, isObject, parseJson } from '../shared/wire.js';
 
-/** What is needed of a client of the `openai` package: `OpenAI` and `AzureOpenAI` fit. */
+/** The part of an `openai` package client that the adapter uses. `OpenAI` and `AzureOpenAI` both fit. */
 export interface OpenAIClient {
   readonly baseURL?: string | undefined;
   readonly maxRetries?: number | undefined;
   readonly chat: {
     readonly completions: {
-      /** Makes one request. */
+      /** Sends one chat completion request. */
       create(body: object, options?: ClientRequestOptions): ClientAnswer;
     };
   };
 }
 
-/** Who answers at a base URL, as far as that matters. */
+/** The kinds of server that get different request bodies. */
 export type Server = 'openai' | 'deepseek' | 'mistral' | 'moonshot' | 'other';
 
-/** Azure has more addresses for OpenAI's models than the first; the last one is shared with models of others. */
+/** Azure serves OpenAI models under several domains. `services.ai.azure.com` also serves models of other vendors. */
 const AZURE = /^[^/]+\.(openai|cognitiveservices)\.azure\.(com|us)\/|^[^/]+\.services\.ai\.azure\.(com|us)\/openai\//;
 
 const OWN_HOSTS = [
@@ -26,7 +26,7 @@ const OWN_HOSTS = [
   ['moonshot', /(^|\.)(moonshot\.(ai|cn)|kimi\.com)$/],
 ] as const;
 
-/** Who answers at a base URL: OpenAI, itself or at Azure, or another server that speaks its protocol. */
+/** Returns the kind of server at a base URL. Azure domains that serve OpenAI models count as `openai`. */
 export function serverAt(baseURL: string | undefined): Server {
   if (isOpenAI(baseURL)) return 'openai';
   const { hostname = '', pathname = '' } = URL.canParse(baseURL ?? '') ? new URL(baseURL ?? '') : {};
@@ -34,15 +34,16 @@ export function serverAt(baseURL: string | undefined): Server {
   return OWN_HOSTS.find(([, host]) => host.test(hostname))?.[0] ?? 'other';
 }
 
-/** Whether a base URL leads to whom the environment's key is meant for. */
+/** True if `OPENAI_API_KEY` may be sent to this base URL. */
 function isOpenAI(baseURL: string | undefined): boolean {
   if (baseURL === undefined || !URL.canParse(baseURL)) return baseURL === undefined;
   return /(^|\.)openai\.(com|azure\.com)$/.test(new URL(baseURL).hostname);
 }
 
-/** Makes the client of the official package. */
+/** Creates a client with the `openai` package. */
 export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promise<OpenAIClient> {
-  // The environment's key, organisation and project are OpenAI's: no other server is shown them. The client needs a key.
+  // The API key, organization and project from the environment are not sent to servers other than OpenAI.
+  // The client refuses to start without a key.
   const key = apiKey ?? (isOpenAI(baseURL) ? undefined : 'none');
   const owner = isOpenAI(baseURL) ? {} : { organization: null, project: null };
   const browser = browserOptions({
@@ -57,11 +58,14 @@ export function makeClient({ apiKey, baseURL }: Connection<OpenAIClient>): Promi
   );
 }
 
-/** Of a failure's JSON the client keeps only what stands under `error`: what other servers say is put there. */
+/**
+ * The client keeps only the `error` field of an error body. Other servers use other fields, so the whole body is moved
+ * into `error`.
+ */
 async function fetchWithReason(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request);
   if (response.ok) return response;
   const body = parseJson(await response.clone().text().catch(String));
-  const isKept = body === undefined || (isObject(body) && body.error);
-  return isKept ? response : new Response(JSON.stringify({ error: body }), response);
+  const isUnchanged = body === undefined || (isObject(body) && body.error);
+  return isUnchanged ? response : new Response(JSON.stringify({ error: body }), response);
 }

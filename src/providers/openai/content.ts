@@ -3,7 +3,7 @@ import { base64Of, type FileData, fileOf, textIn } from '../shared/file-data.js'
 import type { WireObject } from '../shared/wire.js';
 import { metadataOf } from './metadata.js';
 
-/** Where a format has another name than its media type. */
+/** Audio formats whose name differs from the media subtype. */
 const AUDIO_FORMATS = new Map([
   ['mpeg', 'mp3'],
   ['mp4', 'm4a'],
@@ -12,8 +12,8 @@ const AUDIO_FORMATS = new Map([
 const AUDIO_TYPE = /^audio\/(?:x-|vnd\.)?([a-z0-9-]+)/;
 
 /**
- * The content of a user message. One plain text stays a string, which every server takes. Parts of unknown types are
- * left out, and so are texts without a word, which some servers refuse.
+ * Converts the content of a user message. A single text part becomes a string, which every server accepts.
+ * Drops parts of unknown types, and blank text parts, which some servers refuse.
  */
 export function toWireContent(content: string | readonly ContentPart[], model: string): string | readonly WireObject[] {
   if (typeof content === 'string') return content;
@@ -27,7 +27,7 @@ export function toWireContent(content: string | readonly ContentPart[], model: s
   });
 }
 
-/** Content in which Mistral's models think before they speak. */
+/** Content in the form of Mistral's models: a `thinking` part before the text. */
 export function thinkingContent(thinking: string, text: string): readonly WireObject[] {
   const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: thinking }] };
   return text === '' ? [thoughts] : [thoughts, { type: 'text', text }];
@@ -38,12 +38,12 @@ function toWirePart(part: ContentPart): WireObject | undefined {
   return part.type === 'image' || part.type === 'file' ? filePart(fileOf(part)) : undefined;
 }
 
-/** A picture, on either side of a conversation. */
+/** Returns the wire part for an image. */
 export function imagePart(file: FileData): WireObject {
   return { type: 'image_url', image_url: { url: toUrl(file) } };
 }
 
-/** Pictures, sounds and texts have parts of their own; anything else is a file. */
+/** Uses the image, audio or text part if the media type fits, else a generic file part. */
 function filePart(file: FileData): WireObject {
   const { mediaType, filename } = file;
   if (mediaType.startsWith('image/')) return imagePart(file);
@@ -51,13 +51,13 @@ function filePart(file: FileData): WireObject {
   if (sound !== undefined && !(file.data instanceof URL)) {
     return { type: 'input_audio', input_audio: { data: base64Of(file), format: AUDIO_FORMATS.get(sound) ?? sound } };
   }
-  // Sent as a file, text would be refused: OpenAI takes only PDF, and other servers take no files.
+  // OpenAI accepts only PDF files, and other servers accept no files, so a text file is sent as text.
   const text = textIn(file);
   if (text !== undefined) return { type: 'text', text: filename === undefined ? text : `${filename}:\n${text}` };
   return { type: 'file', file: { filename: filename ?? `file.${extensionOf(mediaType)}`, file_data: toUrl(file) } };
 }
 
-/** Servers see for themselves of which kind a picture is, but they refuse one without a kind. */
+/** Servers detect the image format themselves, but refuse a wildcard media type. */
 function toUrl(file: FileData): string {
   const { data, mediaType } = file;
   return data instanceof URL

@@ -14,7 +14,10 @@ import { type WireObject, wellFormed } from '../shared/wire.js';
 import { imagePart, thinkingContent, toWireContent } from './content.js';
 import { metadataOf } from './metadata.js';
 
-/** A conversation as the chat completions endpoint wants it. `model` decides which metadata goes back. */
+/**
+ * Converts messages for the chat completions endpoint.
+ * Provider metadata is sent back only if it came from `model`.
+ */
 export function toWireMessages(messages: readonly Message[], model: string): readonly WireObject[] {
   return messages.flatMap((message): WireObject | readonly WireObject[] => {
     if (message.role === 'tool') return toolMessages(message, model);
@@ -25,8 +28,8 @@ export function toWireMessages(messages: readonly Message[], model: string): rea
 }
 
 /**
- * What the provider of another model ran itself is left out, with its results: this endpoint has no place for them. So is
- * a message that says nothing, and a text of mere spaces: many servers refuse them.
+ * Drops tool calls and results that a provider executed itself: this endpoint has no field for them.
+ * Drops empty messages and blank text, which many servers refuse.
  */
 function assistantMessage(message: AssistantMessage, model: string): readonly WireObject[] {
   const texts: Record<string, string> = {};
@@ -55,37 +58,40 @@ function assistantMessage(message: AssistantMessage, model: string): readonly Wi
   return [{ ...wire, ...(images.length > 0 && { images }), ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
-/** Reasoning goes back only to the server that gave it, and under the name that it gave it. */
+/** Reasoning is sent back only to the model that produced it, in the field from which it was read. */
 function fieldOf(part: TextPart | ReasoningPart, model: string): string | undefined {
   return metadataOf(part, model).field ?? (part.type === 'text' ? 'content' : undefined);
 }
 
-/** A server reads the arguments as JSON once more, so their strings are made whole first. */
+/** Servers parse the arguments string, so lone surrogates in it are replaced before it is serialized. */
 function toolCall(part: ToolCallPart, model: string): WireObject {
   const call = { name: part.name, arguments: JSON.stringify(wellFormed(toArguments(part))) };
   return { id: part.id, type: 'function', function: call, ...metadataOf(part, model).fields };
 }
 
-/** One message a result. A tool message holds text alone, so pictures and files follow in one user message. */
+/**
+ * Returns one tool message for each result. Tool messages contain only text, so images and files follow in one user
+ * message.
+ */
 function toolMessages(message: ToolMessage, model: string): readonly WireObject[] {
   const results = message.content.map((part) => ({
     role: 'tool',
     tool_call_id: part.id,
     content: resultText(part),
   }));
-  const attached = message.content.flatMap(attachmentsOf).map(takenFile);
+  const attached = message.content.flatMap(attachmentsOf).map(fileOrNote);
   return attached.length > 0 ? [...results, { role: 'user', content: toWireContent(attached, model) }] : results;
 }
 
-const TAKEN_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
+const ACCEPTED_TYPE = /^(?:image\/(?!svg)|application\/pdf\b)/i;
 
-/** Sent as it is, a file that nobody takes would be refused in every further request: the model is told of it. */
-function takenFile(part: ContentPart): ContentPart {
+/** A file type that the server refuses would fail every later request, so a note replaces the file. */
+function fileOrNote(part: ContentPart): ContentPart {
   if (part.type === 'text') return part;
   const file = fileOf(part);
   const isAddress = file.data instanceof URL;
   const isAudio = /^audio\//i.test(file.mediaType);
-  if (TAKEN_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
+  if (ACCEPTED_TYPE.test(file.mediaType) || (!isAddress && (isAudio || TEXT_TYPE.test(file.mediaType)))) return part;
   const where = isAddress ? `at ${file.data} ` : '';
   return { type: 'text', text: fileNote(file, `${where}cannot be shown here`) };
 }

@@ -1,25 +1,25 @@
 import type { ProviderMetadata } from '../../model/message.js';
 import { defined, isObject, textOr, type WireObject } from '../shared/wire.js';
 
-/** What a part remembers of the wire, under `providerMetadata.openai`. */
+/** Provider fields kept with a message part, under `providerMetadata.openai`. */
 export interface WireMetadata {
-  /** The model that the part came from. */
+  /** The model that produced the part. */
   readonly model?: string | undefined;
-  /** The field of the message that held the part's text, where it was not `content`. */
+  /** The message field from which the text was read, if it was not `content`. */
   readonly field?: string | undefined;
-  /** Fields that go back as they came: beside the tool call, or in the message. */
+  /** Fields sent back unchanged: of the tool call, or of the message. */
   readonly fields?: WireObject | undefined;
 }
 
-/** A part's `providerMetadata`; none where there is nothing to remember. */
+/** Returns `providerMetadata` for a part. Returns an empty object without a field name or fields to keep. */
 export function toMetadata(metadata: WireMetadata): { readonly providerMetadata?: ProviderMetadata } {
   if (metadata.field === undefined && metadata.fields === undefined) return {};
   return { providerMetadata: { openai: defined(metadata) } };
 }
 
 /**
- * What a part remembers, for a request to `model`. Nothing, where the part came from another model: servers refuse
- * fields that they do not know, and a session that changes its model would be refused for ever.
+ * Returns the fields kept with a part, for a request to `model`. Returns nothing if another model produced the part.
+ * Servers refuse unknown fields, so a session that changes its model would fail on every request.
  */
 export function metadataOf(
   part: { readonly providerMetadata?: ProviderMetadata | undefined },

@@ -17,32 +17,40 @@ export type {
 export { ProviderError, type ProviderFailure } from '../shared/error.js';
 export type { OpenAIClient } from './client.js';
 
-/** How to reach the provider, and what it understands. */
+/** Options of {@link openai}: connection, retries and the token limit field. */
 export interface OpenAIOptions {
-  /** A client that is already made, in place of `apiKey` and `baseURL`. Its own retries are not used: see `maxRetries`. */
+  /** An existing client, instead of `apiKey` and `baseURL`. The client's own retries are off; see `maxRetries`. */
   readonly client?: OpenAIClient | undefined;
   /**
-   * Default: the environment's `OPENAI_API_KEY`. A `baseURL` given here that is not OpenAI's is not shown that one: where
-   * such a server wants a key, give it here too.
+   * Default: the environment variable `OPENAI_API_KEY`, which is not sent to the `baseURL` option of another server.
+   * If such a server needs a key, set this option.
    */
   readonly apiKey?: string | (() => Promise<string>) | undefined;
-  /** A server that speaks OpenAI's chat completions, such as `http://localhost:11434/v1`. Default: `OPENAI_BASE_URL`, then OpenAI. */
+  /**
+   * Base URL of a server with OpenAI's chat completions API, such as `http://localhost:11434/v1`.
+   * Default: the environment variable `OPENAI_BASE_URL`, then OpenAI.
+   */
   readonly baseURL?: string | undefined;
-  /** Sent with each request. */
+  /** HTTP headers sent with each request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * How often a request that found no answer is sent again: after 408, 409, 429, 5xx, also inside a body, and a lost
-   * connection, and not once an answer has begun. Waits as long as the server asks, but fails at once where that is over
-   * a minute. Default: the client's own, which is 2. Say 0 where a lifecycle retries.
+   * How often a failed request is retried. Default: the client's own setting, which is 2.
+   * Retries status 408, 409, 429 and 5xx, the same status inside a body, and a lost connection. An answer that has
+   * begun is not retried.
+   * Waits as long as the server asks, but fails at once if that is more than a minute. Use 0 if a lifecycle retries.
    */
   readonly maxRetries?: number | undefined;
-  /** The field that bears `maxOutputTokens`. Default: `max_tokens` for servers other than OpenAI and Azure. */
+  /**
+   * The request field for `maxOutputTokens`.
+   * Default: `max_completion_tokens` for OpenAI and Azure, `max_tokens` for other servers.
+   */
   readonly maxTokensField?: 'max_completion_tokens' | 'max_tokens' | undefined;
 }
 
 /**
- * A model behind OpenAI's chat completions, or behind a server that speaks the same: Ollama, vLLM, LM Studio, llama.cpp,
- * OpenRouter, DeepSeek. Streams where somebody listens. The `openai` package is loaded at the first call.
+ * Creates a model for OpenAI's chat completions API.
+ * Works with compatible servers: Ollama, vLLM, LM Studio, llama.cpp, OpenRouter, DeepSeek.
+ * Streams if the run has a listener. Imports the `openai` package at the first call.
  *
  * @example
  * const model = openai('llama3.2', { baseURL: 'http://localhost:11434/v1' });
@@ -55,11 +63,11 @@ export function openai(modelId: string, options: OpenAIOptions = {}): Model {
     makeClient,
     prepare(client, request) {
       const body = toWireRequest(request, dialectOf(client, modelId, options));
-      return (asked) => client.chat.completions.create(body, asked);
+      return (requestOptions) => client.chat.completions.create(body, requestOptions);
     },
     async read(answer, { onPart }) {
       if (!onPart) return readCompletion(await wholeOf(answer.data), modelId);
-      // The client refuses streams that are not quite by the standard.
+      // The client's own parser refuses streams that deviate from the standard, so Keelson parses the body itself.
       const chunks = eventsOf(answer, 'openai', options.client === undefined);
       return readCompletion(await readStream(chunks, onPart), modelId);
     },
@@ -77,7 +85,7 @@ function dialectOf(client: OpenAIClient, model: string, { maxTokensField }: Open
   return { model, maxTokensField: maxTokensField ?? usual, server };
 }
 
-/** Some servers stream although nobody asked for it: the client gives the text of such a body. */
+/** Some servers stream even without `stream: true`. The client then returns the body as a string. */
 async function wholeOf(data: unknown): Promise<unknown> {
   if (typeof data !== 'string' || !/^data:/m.test(data)) return data;
   return readStream(readEvents(bytesOf(data), 'openai'), () => {});

@@ -3,25 +3,26 @@ import { contentText } from './completion.js';
 import { thinkingContent } from './content.js';
 import { splitThought } from './thoughts.js';
 
-/** What a message tells of its reasoning. */
+/** The reasoning text of a message and its field. */
 export interface WireReasoning {
   readonly text: string;
-  /** The field that bears the text, and in which it goes back. */
+  /** The field from which the text was read, and in which it is sent back. */
   readonly field?: string | undefined;
 }
 
 const FIELDS = ['reasoning_content', 'reasoning', 'reasoning_text'];
 
-/** Lists that bear the reasoning with its signatures: those of OpenRouter and MiniMax, and those of LiteLLM. */
+/** Arrays of signed reasoning blocks: `reasoning_details` of OpenRouter and MiniMax, `thinking_blocks` of LiteLLM. */
 const BLOCKS = ['reasoning_details', 'thinking_blocks'];
 const BLOCK_TEXTS = ['text', 'summary', 'thinking'];
 
-/** Where a whole message that was put together here has reasoning that does not go back. */
+/** Field of an assembled message for reasoning that is not sent back. */
 const UNSENT = 'thought';
 
 /**
- * The reasoning of a message. Servers name the field differently, some send it under two names, Mistral and Gemini in the
- * content, MiniMax in blocks alone, and Databricks in blocks of the content.
+ * Returns the reasoning of a message.
+ * Servers use different fields, and some send the text in two of them. Mistral, Gemini and Databricks put reasoning
+ * into `content`, and MiniMax uses only blocks.
  */
 export function reasoningIn(message: WireObject): WireReasoning | undefined {
   const fields = FIELDS.filter((name) => typeof message[name] === 'string');
@@ -36,7 +37,7 @@ export function reasoningIn(message: WireObject): WireReasoning | undefined {
   return fields[0] === undefined ? undefined : { field: fields[0], text: '' };
 }
 
-/** The lists of blocks in a message that hold any: they go back as they came. */
+/** Returns the non-empty arrays of reasoning blocks, which are sent back unchanged. */
 export function blocksIn(message: WireObject): { readonly [name: string]: readonly WireObject[] } {
   const lists = BLOCKS.map((name) => [name, objectsIn(message[name])] as const);
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
@@ -46,12 +47,12 @@ function summariesIn({ content }: WireObject): readonly WireObject[] {
   return objectsIn(content).flatMap(({ type, summary }) => (type === 'reasoning' ? objectsIn(summary) : []));
 }
 
-/** Puts the reasoning of a stream together. */
+/** Assembles the reasoning of a stream. */
 export class ReasoningFragments {
   private readonly blocks: Record<string, WireObject[]> = {};
   private found: WireReasoning | undefined = undefined;
 
-  /** Returns what the delta adds to the text. */
+  /** Returns the reasoning text in the delta. */
   add(delta: WireObject): string {
     for (const [name, blocks] of Object.entries(blocksIn(delta))) {
       this.blocks[name] ??= [];
@@ -64,7 +65,7 @@ export class ReasoningFragments {
     return found.text;
   }
 
-  /** The fields that a whole message has; `content` is its text. */
+  /** Returns the reasoning fields of the assembled message. `content` is the text of its answer. */
   fields(content: string): WireObject {
     if (!this.found) return this.blocks;
     const { field = UNSENT, text } = this.found;
@@ -76,7 +77,7 @@ function blockText(block: WireObject): string {
   return BLOCK_TEXTS.map((name) => textOr(block[name])).join('');
 }
 
-/** A stream cuts a block into fragments; what goes back has to be the whole. */
+/** Merges the fragments of a block, since only complete blocks can be sent back. */
 function addBlock(blocks: WireObject[], block: WireObject): void {
   const last = blocks.at(-1);
   if (last === undefined || beginsBlock(block, last)) {
@@ -91,7 +92,7 @@ function addBlock(blocks: WireObject[], block: WireObject): void {
   blocks[blocks.length - 1] = whole;
 }
 
-/** A signature ends what it signs. */
+/** A signature is the last fragment of its block. */
 function beginsBlock(block: WireObject, last: WireObject): boolean {
   const isElsewhere = last.type !== block.type || last.index !== block.index;
   return isElsewhere || 'data' in block || Boolean(last.signature && blockText(block));

@@ -7,15 +7,18 @@ import { withinLimits } from './limits.js';
 import { toWireMessages } from './messages.js';
 import { isStrictSchema, parametersFor } from './schema.js';
 
-/** What differs between the servers that speak this protocol. */
+/** Differences between servers with this protocol. */
 export interface Dialect {
   readonly model: string;
   readonly maxTokensField: 'max_completion_tokens' | 'max_tokens';
-  /** OpenAI itself, or Azure, knows strict schemas and has limits that other servers have not; Mistral refuses fields. */
+  /** `openai` includes Azure: it supports strict schemas and limits call ids. `mistral` refuses unknown fields. */
   readonly server: Server;
 }
 
-/** The body of a request. `settings.providerOptions.openai` is merged last: a field that it gives as undefined is not sent. */
+/**
+ * Returns the body of a request. `settings.providerOptions.openai` overrides other fields except `stream`; `undefined`
+ * removes a field.
+ */
 export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObject {
   const { messages, tools, toolChoice, output, settings = {}, onPart } = request;
   const wire = wellFormed(toWireMessages(messages, dialect.model));
@@ -28,7 +31,7 @@ export function toWireRequest(request: ModelRequest, dialect: Dialect): WireObje
     }),
     ...wireSettings(settings, dialect),
     response_format: output && responseFormat(output.schema, dialect),
-    // Mistral tells its usage unasked.
+    // Mistral reports usage without this option.
     stream_options: onPart && dialect.server !== 'mistral' ? { include_usage: true } : undefined,
     ...settings.providerOptions?.openai,
     stream: onPart ? true : undefined,

@@ -18,7 +18,7 @@ import { toMetadata } from './metadata.js';
 import { blocksIn, reasoningIn } from './reasoning.js';
 import { extraContentOf, splitThought } from './thoughts.js';
 
-/** In the words of the protocol, and of servers that have their own. */
+/** Finish reasons of the protocol and of compatible servers. */
 const FINISH_REASONS = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['eos', 'stop'],
@@ -43,13 +43,13 @@ const FINISH_REASONS = new Map<string, FinishReason>([
   ['function_call_filter', 'error'],
 ]);
 
-/** The response in a completion's JSON: one that came whole, or one put together from a stream. */
+/** Returns the response for a completion's JSON, received whole or assembled from a stream. */
 export function readCompletion(body: unknown, model: string): ModelResponse {
   const completion = completionIn(body);
   const choice = choiceIn(completion) ?? objectsIn(completion.choices)[0];
   throwErrorIn(completion, choice);
   if (!choice || !isObject(choice.message)) {
-    const problem = `it has no message but is ${excerptOf(completion)}`;
+    const problem = `expected a choice with a message, got ${excerptOf(completion)}`;
     throw invalidAnswer('openai', problem, { retryable: true, cause: completion });
   }
   const { message } = choice;
@@ -62,13 +62,13 @@ export function readCompletion(body: unknown, model: string): ModelResponse {
   return { content, finishReason, usage: usageOf(usageIn(completion, choice)), ...metadata(completion, choice) };
 }
 
-/** Empty reasoning counts beside tool calls: DeepSeek refuses a history where such a message lacks the field. */
+/** Keeps empty reasoning beside tool calls: DeepSeek refuses such a message without the field. */
 function reasoning(message: WireObject, model: string): readonly ReasoningPart[] {
   const { text, field } = reasoningIn(message) ?? {};
   const blocks = blocksIn(message);
   const fields = hasFields(blocks) ? blocks : undefined;
   if (!fields && (text === undefined || (text === '' && callsIn(message).length === 0))) return [];
-  // OpenRouter's details are all of it: the text beside them does not go back.
+  // OpenRouter's `reasoning_details` contain all reasoning, so the plain text is not sent back.
   const metadata = { model, fields, field: blocks.reasoning_details ? undefined : field };
   return [{ type: 'reasoning', text: text ?? '', ...toMetadata(metadata) }];
 }
@@ -84,7 +84,7 @@ function texts(message: WireObject, model: string): readonly TextPart[] {
   return parts;
 }
 
-/** Pictures that the model made. */
+/** Images that the model generated. */
 function images(message: WireObject, model: string): readonly FilePart[] {
   return objectsIn(message.images).flatMap(({ image_url: image }) => {
     const data = isObject(image) ? textOr(image.url) : '';
@@ -93,7 +93,7 @@ function images(message: WireObject, model: string): readonly FilePart[] {
   });
 }
 
-/** Calls of tools that are no functions are left out: none was offered. */
+/** Drops calls that are not function calls: the request offered only functions. */
 function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] {
   const ids = new Set<string>();
   return callsIn(message).flatMap((call) => {
@@ -107,7 +107,7 @@ function toolCalls(message: WireObject, model: string): readonly ToolCallPart[] 
   });
 }
 
-/** Fields beside a call that the protocol does not know, such as Gemini's signatures: the next request must carry them. */
+/** Keeps unknown fields of a call, such as Gemini's signatures: the next request must contain them. */
 function callMetadata(call: WireObject, model: string): ReturnType<typeof toMetadata> {
   const { id, type, index, function: called, ...fields } = call;
   const known = present(fields);
@@ -115,8 +115,8 @@ function callMetadata(call: WireObject, model: string): ReturnType<typeof toMeta
 }
 
 /**
- * What the server says beside its answer: its id, the model that gave it, since an alias may stand for another one each
- * month, the likelihood of each token, and where the answer comes from.
+ * Returns the server's id, model, logprobs and citations.
+ * The model can differ from the requested one, since an alias may change its target.
  */
 function metadata(completion: WireObject, choice: WireObject): Pick<ModelResponse, 'providerMetadata'> {
   const message = isObject(choice.message) ? choice.message : {};
@@ -135,13 +135,17 @@ function filled(list: unknown): readonly unknown[] | undefined {
   return Array.isArray(list) && list.length > 0 ? list : undefined;
 }
 
-/** Some servers say `stop`, or nothing, beside tool calls. An answer that the server gave up is none, however much of it came. */
+/**
+ * Some servers send `stop` or no finish reason beside tool calls. Throws if the server stopped with an error, even
+ * after partial output.
+ */
 function finishReasonOf({ finish_reason: reason }: WireObject, called: boolean): FinishReason {
-  const word = textOr(reason);
-  // Gemini tells more after a colon.
-  const known = FINISH_REASONS.get(word.split(':', 1)[0]?.toLowerCase() ?? '') ?? 'other';
-  if (known === 'error') throw toProviderError('openai', { error: `The server broke off its answer: "${word}".` });
-  return called && (known === 'stop' || word === '') ? 'tool-calls' : known;
+  const received = textOr(reason);
+  // Gemini adds details after a colon.
+  const known = FINISH_REASONS.get(received.split(':', 1)[0]?.toLowerCase() ?? '') ?? 'other';
+  if (known === 'error')
+    throw toProviderError('openai', { error: `The server stopped its answer with finish reason "${received}".` });
+  return called && (known === 'stop' || received === '') ? 'tool-calls' : known;
 }
 
 function usageOf(usage: WireObject = {}): Usage {
@@ -154,7 +158,7 @@ function usageOf(usage: WireObject = {}): Usage {
   });
 }
 
-/** DeepSeek and Moonshot have names of their own. */
+/** DeepSeek sends `prompt_cache_hit_tokens`, and Moonshot sends `cached_tokens`. */
 function cachedTokens(usage: WireObject): unknown {
   const { prompt_tokens_details: details, prompt_cache_hit_tokens: hits, cached_tokens: cached } = usage;
   return detail(details, 'cached_tokens') ?? hits ?? cached;

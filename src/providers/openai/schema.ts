@@ -6,8 +6,9 @@ const PLAIN_KEYWORDS = [
 ].flat();
 
 /**
- * Whether OpenAI takes a schema in strict mode, where the answer is sure to match it: only keywords that this mode
- * knows, and objects that are closed and have all their properties required. It refuses the request otherwise.
+ * True if OpenAI accepts the schema in strict mode, which guarantees a matching answer.
+ * Strict mode allows only certain keywords, and closed objects with all properties required. OpenAI refuses a request
+ * with another schema.
  */
 export function isStrictSchema(schema: unknown): boolean {
   return isObject(schema) && schema.type === 'object' && isStrict(schema);
@@ -29,18 +30,19 @@ function isClosed({ properties, required, additionalProperties }: { readonly [ke
   return Array.isArray(required) && Object.keys(properties).every((name) => required.includes(name));
 }
 
-/** What Moonshot's models are called, whoever serves them. */
+/** Model names of Moonshot, on any host. */
 const MOONSHOT_MODEL = /kimi|moonshot/i;
 
 /**
- * The parameters of a tool as a model takes them. Moonshot's refuse every tool for a `type` beside an `anyOf`, and for
- * `items` that are a list: it stands in the alternatives then, and they are `prefixItems`.
+ * Returns tool parameters in the form that the model accepts.
+ * Moonshot's models refuse a `type` beside `anyOf`, so `type` moves into the alternatives. They refuse an `items`
+ * array, which becomes `prefixItems`.
  */
 export function parametersFor(model: string, parameters: WireObject): WireObject {
   return MOONSHOT_MODEL.test(model) ? (rewritten(parameters) as WireObject) : parameters;
 }
 
-/** Keywords that hold values, not schemas. */
+/** Keywords whose content is a value, not a schema. */
 const VALUES = ['default', 'const', 'enum', 'examples'];
 
 function rewritten(node: unknown): unknown {

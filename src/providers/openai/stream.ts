@@ -8,8 +8,8 @@ import { extraContentOf, isThought, splitThought } from './thoughts.js';
 import { CallFragments } from './tool-calls.js';
 
 /**
- * Reads a stream to its end, pushes each delta as it comes, and returns the completion that the server would have sent
- * whole. Accepts one that came whole after all. Rejects if the stream carries an error or ends too early.
+ * Reads a stream to its end, pushes each delta when it arrives, and returns the completion as one object.
+ * Accepts a complete answer instead of deltas. Rejects if the stream contains an error or ends too early.
  */
 export async function readStream(
   chunks: AsyncIterable<unknown> | Iterable<unknown>,
@@ -19,14 +19,14 @@ export async function readStream(
   for await (const chunk of chunks) {
     if (chunk === DONE) answer.isDone = true;
     else if (typeof chunk === 'string') answer.add(completionIn(chunk));
-    // Google's way: an error stands in a list.
+    // Google wraps an error in an array.
     else for (const event of objectsIn(Array.isArray(chunk) ? chunk : [chunk])) answer.add(event);
   }
   return answer.whole();
 }
 
 class StreamedAnswer {
-  /** Whether the server said so. */
+  /** True after the server sent `[DONE]`. */
   isDone = false;
   private readonly calls = new CallFragments();
   private readonly reasoning = new ReasoningFragments();
@@ -55,19 +55,19 @@ class StreamedAnswer {
     if (!this.head.id) this.head = { id: chunk.id, model: chunk.model };
     if (chunk.citations || chunk.search_results) this.sources = chunk;
     if (isObject(choice?.logprobs)) append(this.tokens, choice.logprobs.content);
-    // Some servers send a running count with each chunk: the last one is the whole.
+    // Some servers send a running total with each chunk, so the last count is used.
     this.usage = usageIn(chunk, choice) ?? this.usage;
     this.finishReason = textOr(choice?.finish_reason) || this.finishReason;
     this.hasReasons ||= choice !== undefined && 'finish_reason' in choice;
     this.hasDeltas ||= isObject(choice?.delta);
-    // A server may send messages in place of deltas. A message beside deltas says all of it again.
+    // Some servers send `message` instead of `delta`. A message after deltas repeats their text.
     const piece = this.hasDeltas ? choice?.delta : choice?.message;
     if (isObject(piece)) this.addDelta(piece);
     this.isEnded ||= this.finishReason !== '' || (!this.hasDeltas && isObject(piece));
   }
 
   whole(): WireObject {
-    // A server that never tells why it ends, as Spark, tells only that it does.
+    // Some servers, such as Spark, send no finish reason but only `[DONE]`.
     if (!this.isEnded && !(this.isDone && this.hasDeltas && !this.hasReasons)) {
       throw interrupted('openai', this.unread);
     }

@@ -5,8 +5,9 @@ const OPENING = /^<thought>/;
 const CLOSING = /^<\/thought>/;
 
 /**
- * The thought in a message or a delta of Gemini, which marks it beside the content and puts it there between tags, and the
- * text after it. `isAfter` says that a delta comes after thoughts: the tag that ends them begins the text.
+ * Splits the content of a Gemini message or delta into the thought and the text after it.
+ * Gemini flags the message and wraps the thought in `<thought>` tags. `isAfter` is true for a delta after thoughts: its
+ * text begins with the closing tag.
  */
 export function splitThought(
   message: WireObject,
@@ -20,12 +21,12 @@ export function splitThought(
   return { thought: said.slice(0, end), text: said.slice(end).replace(CLOSING, '') };
 }
 
-/** Whether a message has a thought in its content, and a delta nothing else. */
+/** True if the content of a message begins with a thought. A delta with this flag contains only a thought. */
 export function isThought({ extra_content: extra }: WireObject): boolean {
   return isObject(extra) && isObject(extra.google) && extra.google.thought === true;
 }
 
-/** What goes back beside a text, such as a signature: not the mark of a thought, which does not go back. */
+/** Returns the extra fields to send back with a text, such as a signature. Removes the thought flag. */
 export function extraContentOf({ extra_content: extra }: WireObject): WireObject | undefined {
   if (!isObject(extra) || !isObject(extra.google)) return isObject(extra) ? extra : undefined;
   const { thought, ...google } = extra.google;

@@ -2,16 +2,17 @@ import type { ModelPart } from '../../model/model.js';
 import { isObject, parseJson, textOr, type WireObject } from '../shared/wire.js';
 
 /**
- * Puts the tool calls of a stream together from their fragments. By the protocol a fragment belongs to the call of its
- * `index`, and only the first one bears the id and the name. Servers that give every call the same index, or none, that
- * repeat the id, the name or whole arguments, or that cut the name, are understood too.
+ * Assembles tool calls from the fragments of a stream.
+ * In the protocol, `index` identifies the call, and only its first fragment has the id and the name.
+ * Also accepts servers that use one index for all calls or no index, that repeat ids, names or arguments, or that split
+ * names.
  */
 export class CallFragments {
   private readonly calls: OpenCall[] = [];
   private readonly byIndex = new Map<unknown, OpenCall>();
   private readonly byId = new Map<unknown, OpenCall>();
 
-  /** Returns the piece that the fragment adds to the arguments of its call. */
+  /** Returns the fragment's part of the arguments as a delta. */
   add(fragment: WireObject): ModelPart {
     const { index, id, type, function: called, ...fields } = fragment;
     const call = this.callOf(fragment);
@@ -26,7 +27,10 @@ export class CallFragments {
     return inputDelta(call, text);
   }
 
-  /** The calls as a whole answer has them, in the order in which they began. A place that nothing came for is none. */
+  /**
+   * Returns the assembled calls in the order of their first fragments. Drops a call whose fragments had no id, name or
+   * arguments.
+   */
   list(): readonly WireObject[] {
     const begun = this.calls.filter(({ id, name, arguments: text }) => id + name + text !== '');
     return begun.map(({ id, name, fields, called, arguments: text }) => ({
@@ -37,14 +41,14 @@ export class CallFragments {
   }
 
   private callOf(fragment: WireObject): OpenCall {
-    // A number, or the same as text.
+    // Some servers send the index as a string.
     const index = fragment.index ?? undefined;
     const named = this.byId.get(fragment.id);
     const last = index === undefined ? this.calls.at(-1) : this.byIndex.get(index);
     const known = named && (index === undefined || index === named.index) ? named : last;
     if (known && !beginsAnother(known, fragment)) return known;
     const latest = this.calls.at(-1);
-    if (latest && !known && goesOn(fragment)) return latest;
+    if (latest && !known && continuesLatest(fragment)) return latest;
     const call = { index, id: '', name: '', arguments: '', fields: {}, called: false };
     this.calls.push(call);
     this.byIndex.set(index, call);
@@ -66,9 +70,10 @@ interface OpenCall {
 }
 
 /**
- * Only a fragment with a name can begin a call. It does where its id is another, and where the call before it is whole and
- * it has a name or arguments of its own; a call without id may be made twice with the same. Before a call is whole, a name
- * alone may be a piece, or said again.
+ * True if a fragment begins a new call. A fragment without a name never does.
+ * Some servers change the id with each fragment. If the name is the same, the previous arguments must be complete or
+ * empty.
+ * Without ids, a name alone may be a repeat or the next piece of the previous name.
  */
 function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const called = isObject(fragment.function) ? fragment.function : {};
@@ -76,26 +81,26 @@ function beginsAnother(call: OpenCall, fragment: WireObject): boolean {
   const text = argumentsText(called.arguments);
   if (name === '' || call.name === '') return false;
   if (call.id !== '' && fragment.id && fragment.id !== call.id) {
-    return name !== call.name || call.arguments === '' || isWhole(call.arguments);
+    return name !== call.name || call.arguments === '' || isComplete(call.arguments);
   }
-  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isWhole(call.arguments);
-  const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isWhole(text);
-  return isNew && isWhole(call.arguments);
+  if (name !== call.name) return call.id === '' ? call.arguments + text !== '' : isComplete(call.arguments);
+  const isNew = call.id === '' ? text !== '' : call.arguments !== '{}' && text !== call.arguments && isComplete(text);
+  return isNew && isComplete(call.arguments);
 }
 
-/** With arguments alone, at a place where no call began: the place is wrong. */
-function goesOn({ id, function: called }: WireObject): boolean {
+/** True for a fragment with only arguments at an unknown index: the server sent a wrong index. */
+function continuesLatest({ id, function: called }: WireObject): boolean {
   return !id && isObject(called) && !called.name && argumentsText(called.arguments) !== '';
 }
 
-/** A name may be said again, from its start or in whole, or go on. */
+/** Servers send the next piece of a name, or repeat the name from its start. */
 function joinedName(name: string, piece: string): string {
   return piece.startsWith(name) ? piece : name + piece;
 }
 
-/** Whole arguments are followed by no more: `{}` held their place, or they are said again. */
+/** Complete arguments are repeated by some servers, and others send `{}` as a placeholder first. */
 function joinedArguments(text: string, piece: string): string {
-  const isAgain = text === '{}' || (text === piece && isWhole(text));
+  const isAgain = text === '{}' || (text === piece && isComplete(text));
   return isAgain && piece.startsWith('{') ? piece : text + piece;
 }
 
@@ -103,7 +108,7 @@ function argumentsText(given: unknown): string {
   return typeof given === 'string' ? given : (JSON.stringify(given ?? undefined) ?? '');
 }
 
-/** Looks at the end first, since a long text is asked at each of its pieces. */
-function isWhole(text: string): boolean {
+/** Checks the last character first: this runs for each fragment, and parsing long arguments is slow. */
+function isComplete(text: string): boolean {
   return text.trimEnd().endsWith('}') && parseJson(text) !== undefined;
 }

@@ -3,17 +3,17 @@ import type { ToolCallPart } from '../../model/message.js';
 import type { Usage } from '../../model/model.js';
 import { defined, isObject, parseJson, textOr, type WireObject } from './wire.js';
 
-/** The token counts of an answer, as they came. */
+/** The token counts of a response, not yet validated. */
 export interface WireCounts {
   readonly input: unknown;
   readonly output: unknown;
-  /** Default: the sum of both. */
+  /** Default: the sum of input and output. */
   readonly total?: unknown;
   readonly cached: unknown;
   readonly reasoning: unknown;
 }
 
-/** A usage made of counts that may be missing, or of the wrong type. */
+/** Returns a usage. Missing or invalid counts of input and output become 0. */
 export function toUsage({ input, output, total, cached, reasoning }: WireCounts): Usage {
   const inputTokens = count(input) ?? 0;
   const outputTokens = count(output) ?? 0;
@@ -25,22 +25,22 @@ export function toUsage({ input, output, total, cached, reasoning }: WireCounts)
   };
 }
 
-/** A number of tokens, if it is one. */
+/** Returns the value if it is a number, else undefined. */
 export function count(value: unknown): number | undefined {
   return typeof value === 'number' && !Number.isNaN(value) ? value : undefined;
 }
 
-/** The id of a call in an answer; a new one if it has none, or that of another call in `taken`. */
-export function uniqueId(given: unknown, taken: Set<string>): string {
+/** Returns the id of a call, or a generated id if the id is missing or already in `used`. Adds the id to `used`. */
+export function uniqueId(given: unknown, used: Set<string>): string {
   const id = textOr(given);
-  const unique = id !== '' && !taken.has(id) ? id : randomIds.next('call');
-  taken.add(unique);
+  const unique = id !== '' && !used.has(id) ? id : randomIds.next('call');
+  used.add(unique);
   return unique;
 }
 
 /**
- * The arguments of a call. They come as JSON; some servers send the object itself, or JSON inside of a JSON string. An
- * empty string means no arguments.
+ * Parses the arguments of a call. Some servers send an object instead of a JSON string, or JSON inside a JSON string.
+ * An empty string means no arguments.
  */
 export function readArguments(given: unknown): Pick<ToolCallPart, 'input' | 'invalidInput'> {
   if (typeof given !== 'string') return { input: given ?? {} };
@@ -51,7 +51,10 @@ export function readArguments(given: unknown): Pick<ToolCallPart, 'input' | 'inv
   return input === undefined ? { input: {}, invalidInput: given } : { input: input ?? {} };
 }
 
-/** The arguments of a call as they go back. Servers refuse anything but an object, so anything else is wrapped in one. */
+/**
+ * Returns the arguments of a call to send back. Servers accept only an object, so other values are wrapped in an
+ * object.
+ */
 export function toArguments({ input, invalidInput }: ToolCallPart): WireObject {
   const given = input ?? {};
   if (invalidInput === undefined && isObject(given)) return given;

@@ -7,17 +7,17 @@ import { toProviderError } from './failure.js';
 
 const LONGEST_WAIT_MS = 60_000;
 
-/** How one request is sent to a provider, and how its answer is read. */
+/** Sends one request to a provider and reads its response. */
 export interface ProviderCall<Answer> {
   readonly provider: string;
   readonly maxRetries: number;
   send(): PromiseLike<Answer>;
   read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
-  /** The provider's id of the request, for its support. */
+  /** The provider's id of the request, to quote in a support ticket. */
   requestIdOf(answer: Answer): string | null | undefined;
 }
 
-/** Makes a call under a signal of its own, and repeats it if that may help. */
+/** Makes a call with its own abort signal, and retries it on errors that may pass. */
 export function answerTo<Answer>(
   request: ModelRequest,
   prepare: (request: ModelRequest) => Promise<ProviderCall<Answer>>,
@@ -29,8 +29,9 @@ export function answerTo<Answer>(
 }
 
 /**
- * Runs a call under a signal of its own, which follows the caller's. An abort rejects at once with the caller's reason,
- * whatever the call is waiting for, and leaves no listener on the caller's signal: the official clients do, for each try.
+ * Runs a call with an abort signal that follows the caller's signal.
+ * An abort rejects at once with the caller's reason, and the caller's signal keeps no listener. The official clients
+ * leave a listener for each attempt.
  */
 async function abortable<T>(
   signal: AbortSignal | undefined,
@@ -53,8 +54,8 @@ async function abortable<T>(
 }
 
 /**
- * Sends a request until it is answered, and waits as long as the provider asks. Replaces the retries of the clients, whose
- * waits ignore the signal and have no limit: a server may ask for a day.
+ * Retries a request, and waits as long as the provider asks.
+ * Replaces the retries of the clients: their waits ignore the abort signal and have no limit.
  */
 async function withRetries<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<ModelResponse> {
   const clock = clockOf(request);
@@ -73,11 +74,14 @@ async function withRetries<Answer>(call: ProviderCall<Answer>, request: ModelReq
 interface Outcome {
   readonly response?: ModelResponse;
   readonly failure?: unknown;
-  /** The request must not be sent again. */
+  /** The request must not be retried. */
   readonly isFinal?: boolean;
 }
 
-/** After an answer began, only an error with a status may be retried, and only before anything was shown. */
+/**
+ * Makes one attempt. After the response began, only an error with a status code may be retried, and only before the
+ * first delta.
+ */
 async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest): Promise<Outcome> {
   const { onPart, signal } = request;
   let answer: Answer;
@@ -101,12 +105,15 @@ async function attempt<Answer>(call: ProviderCall<Answer>, request: ModelRequest
   }
 }
 
-/** The clock of the run, if a run calls the model. */
+/** The clock of the run, or the system clock outside a run. */
 function clockOf(request: ModelRequest & Partial<Pick<ModelCallRequest, 'run'>>): Clock {
   return request.run?.clock ?? systemClock;
 }
 
-/** Half a second, doubled up to eight seconds, minus up to a quarter: the same as the official clients. */
+/**
+ * Half a second, doubled with each retry up to eight seconds, minus up to a quarter. The official clients use the same
+ * delays.
+ */
 function backoffMs(retries: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - Math.random() * 0.25);
 }

@@ -5,36 +5,36 @@ import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { answerTo, type ProviderCall } from './call.js';
 import { toProviderError } from './failure.js';
 
-/** Options of one request, beside its body. */
+/** Options of one client request. */
 export interface ClientRequestOptions {
   readonly signal?: AbortSignal;
   readonly headers?: Record<string, string>;
   readonly maxRetries?: number;
 }
 
-/** A client's answer to one request. */
+/** The promise that a client returns for one request. */
 export interface ClientAnswer extends PromiseLike<unknown> {
-  /** The answer with its HTTP response. */
+  /** Resolves with the data and the HTTP response. */
   withResponse?(): Promise<{ readonly data: unknown; readonly response: HttpAnswer }>;
 }
 
-/** The parts of an HTTP response that are read beside its data. */
+/** The headers and body of an HTTP response. */
 export interface HttpAnswer {
   readonly headers: {
-    /** A header's value. */
+    /** Returns a header's value, or null. */
     get(name: string): string | null;
   };
-  /** The body, if it can be read as a stream of bytes. */
+  /** The body, used if it is an async iterable of bytes. */
   readonly body?: unknown;
 }
 
-/** An answer that has begun. */
+/** A response whose headers have arrived. */
 export interface Answer {
   readonly data: unknown;
   readonly response?: HttpAnswer;
 }
 
-/** How to reach a provider. */
+/** The connection options of a provider. */
 export interface Connection<Client> {
   readonly client?: Client | undefined;
   readonly apiKey?: string | (() => Promise<string>) | undefined;
@@ -43,22 +43,22 @@ export interface Connection<Client> {
   readonly maxRetries?: number | undefined;
 }
 
-/** A protocol that a provider's official client speaks. Each adapter implements one. */
+/** The protocol of a provider's official client. Each adapter implements one protocol. */
 export interface ClientProtocol<Client> {
   readonly provider: string;
   /** The response header that holds the id of the request. */
   readonly requestIdHeader: string;
   makeClient(connection: Connection<Client>): Promise<Client>;
-  /** Builds the body once, and returns a function that sends it. */
+  /** Builds the body once. Returns a function that sends the body and may be called for each attempt. */
   prepare(client: Client, request: ModelRequest): (options: ClientRequestOptions) => ClientAnswer;
   read(answer: Answer, request: ModelRequest): Promise<ModelResponse>;
 }
 
-/** The rules of the options that providers share. */
+/** The rules of the connection options. */
 export const connectionRules = {
   client: anything,
   apiKey: {
-    expected: 'a string, or a function that gives one',
+    expected: 'a string, or a function that returns a promise of a string',
     accepts: (value: unknown) => typeof value === 'string' || typeof value === 'function',
   },
   baseURL: {
@@ -69,16 +69,19 @@ export const connectionRules = {
   maxRetries: whole(0),
 };
 
-/** Throws an OptionInvalidError for a model without an id, and for an option that is unknown or invalid. */
+/** Throws an OptionInvalidError if the model id is empty, or an option is unknown or invalid. */
 export function validateConnection(modelId: string, options: Connection<unknown>, rules: OptionRules): void {
   validateOption('modelId', modelId, required(fullText));
   validateOptions(options, rules);
   if (options.client && (options.apiKey !== undefined || options.baseURL !== undefined)) {
-    throw new OptionInvalidError('client', '`client` has its own apiKey and baseURL: give the one, or the others');
+    throw new OptionInvalidError(
+      'client',
+      '`client` must not be combined with `apiKey` or `baseURL`: remove `client`, or set both on the client',
+    );
   }
 }
 
-/** A model behind a client: the given one, or one that is made at the first call and kept. */
+/** Creates a model that uses the client of the options, or a client created at the first call. */
 export function clientModel<Client extends { readonly maxRetries?: number | undefined }>(
   modelId: string,
   connection: Connection<Client>,
@@ -89,13 +92,13 @@ export function clientModel<Client extends { readonly maxRetries?: number | unde
   let client: Client | Promise<Client> | undefined = connection.client;
   const prepare = async (request: ModelRequest): Promise<ProviderCall<Answer>> => {
     client ??= protocol.makeClient(connection);
-    const made = await client;
-    const send = protocol.prepare(made, request);
+    const ready = await client;
+    const send = protocol.prepare(ready, request);
     const { signal } = request;
     const options = { maxRetries: 0, ...(signal && { signal }), ...(headers && { headers: { ...headers } }) };
     return {
       provider,
-      maxRetries: connection.maxRetries ?? made.maxRetries ?? 2,
+      maxRetries: connection.maxRetries ?? ready.maxRetries ?? 2,
       send: () => begun(send(options)),
       read: protocol.read,
       requestIdOf: ({ response }) => response?.headers.get(requestIdHeader),
@@ -108,7 +111,10 @@ async function begun(answer: ClientAnswer): Promise<Answer> {
   return answer.withResponse ? await answer.withResponse() : { data: await answer };
 }
 
-/** Makes a client from its package, imported at the first call: only users of the model need to install it. */
+/**
+ * Creates a client from its package. Imports the package at the first call, since only users of this provider install
+ * it.
+ */
 export async function clientFrom<Package, Client>(
   { provider, name }: { readonly provider: string; readonly name: string },
   load: () => Promise<Package>,

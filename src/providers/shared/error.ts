@@ -2,27 +2,27 @@ import { KeelsonError } from '../../errors.js';
 import type { ModelFailureHints } from '../../model/run-error.js';
 import { excerptOf, parseJson, textOr, type WireObject } from './wire.js';
 
-/** What is known of a failed call beside its message. */
+/** Details of a failed call. */
 export interface ProviderFailure extends ModelFailureHints {
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * A call to a model provider failed: it answered with an error, its answer was cut or no answer at all, or it could not
- * be reached. `cause` is what the provider's client threw.
+ * A call to a model provider failed: an error status, an incomplete or invalid response, or a lost connection.
+ * `cause` is the error of the provider's client.
  */
 export class ProviderError extends KeelsonError implements ModelFailureHints {
   readonly code = 'ERR_PROVIDER_FAILED';
   /** The provider's name, such as `openai`. */
   readonly provider: string;
-  /** The HTTP status, where there was one; of an error inside a stream, the one that it names. */
+  /** The HTTP status code, or the status that an error inside a stream names. Undefined without a response. */
   readonly status: number | undefined;
-  /** Whether the same call may succeed later. */
+  /** True if the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the provider asked to wait, in milliseconds. */
+  /** The delay that the provider asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  /** The provider's id of the request, for its support. */
+  /** The provider's id of the request, to quote in a support ticket. */
   readonly requestId: string | undefined;
 
   constructor(provider: string, problem: string, failure: ProviderFailure = {}) {
@@ -35,33 +35,38 @@ export class ProviderError extends KeelsonError implements ModelFailureHints {
   }
 }
 
-/** The error for an answer that makes no sense. */
+/** Creates the error for an invalid response. */
 export function invalidAnswer(provider: string, problem: string, failure: ProviderFailure): ProviderError {
-  return new ProviderError(provider, `The answer cannot be read: ${problem}.`, failure);
+  return new ProviderError(provider, `The response cannot be read: ${problem}.`, failure);
 }
 
-/** The error for an answer that promises tool calls and has none. */
+/** Creates the error for a response whose finish reason announces tool calls, but that contains no call. */
 export function callsMissing(provider: string, cause: unknown): ProviderError {
-  return invalidAnswer(provider, 'it is said to call tools, and calls none', { retryable: true, cause });
+  return invalidAnswer(provider, 'its finish reason announces tool calls, but it contains no tool call', {
+    retryable: true,
+    cause,
+  });
 }
 
-/** The error for a stream that ended too early. `unread` is what the server said in place of the rest. */
+/** Creates the error for a stream that ended too early. `unread` is the last unknown event before the end. */
 export function interrupted(provider: string, unread?: WireObject): ProviderError {
-  const said = unread ? ` It said ${excerptOf(unread)}.` : '';
-  const problem = `The stream ended before the answer did: the connection was cut, or the server gave up.${said}`;
+  const said = unread ? ` Its last event was ${excerptOf(unread)}.` : '';
+  const problem = `The stream ended before the response was complete: the connection was lost, or the server stopped.${said}`;
   return new ProviderError(provider, problem, { retryable: true, cause: unread });
 }
 
-/** What to throw for a body that is no answer. One that is empty, or half a JSON text, was lost on its way. */
+/** Creates the error for a body without a JSON object. An empty or incomplete body was cut off, so a retry may help. */
 export function unreadableBody(provider: string, body: unknown): ProviderError {
   const text = textOr(body).trim();
   const isHalf = /^[{[]/.test(text) && parseJson(text) === undefined;
-  const what = isHalf ? 'it is no whole JSON' : `it is no JSON object but "${text.slice(0, 80)}". Check the baseURL`;
-  const problem = `The answer cannot be read: ${text === '' ? 'it is empty' : what}.`;
+  const what = isHalf
+    ? 'its JSON is incomplete'
+    : `expected a JSON object, got "${text.slice(0, 80)}". Check the baseURL`;
+  const problem = `The response cannot be read: ${text === '' ? 'its body is empty' : what}.`;
   return new ProviderError(provider, problem, { retryable: text === '' || isHalf, cause: body });
 }
 
-/** What fails while an answer is read does not know whose answer it was. */
+/** Adds the request id to an error that was thrown while a response was read. */
 export function withRequestId(error: unknown, requestId: string | null | undefined): unknown {
   if (!requestId || !(error instanceof ProviderError) || error.requestId !== undefined) return error;
   return new ProviderError(error.provider, error.message, { ...error, requestId, cause: error.cause });

@@ -5,15 +5,15 @@ import { isObject, parseJson, type WireObject } from './wire.js';
 
 type ServerData = WireObject | readonly unknown[];
 
-/** What {@link readEvents} gives where the server says `[DONE]`. */
+/** The value that {@link readEvents} yields for `[DONE]`. */
 export const DONE: WireObject = Object.freeze({});
 
-/** A field of an event or a comment, with the colon and the space after it. */
+/** Matches a field name of a server-sent event, or a comment, with the colon and the space after it. */
 const FIELD = /^(data|error|event|id|retry|): ?/;
 
 /**
- * The events of a streamed answer; an answer that came whole is one event. Only errors of the client are translated, and
- * not those of whoever consumes the events.
+ * Yields the events of a streamed response; a response received whole is one event.
+ * Converts only errors of the client, not errors of the code that consumes the events.
  */
 export async function* eventsOf(answer: Answer, provider: string, isOwnClient: boolean): AsyncIterable<unknown> {
   const { data } = answer;
@@ -25,8 +25,8 @@ export async function* eventsOf(answer: Answer, provider: string, isOwnClient: b
 }
 
 /**
- * Reads the body of an own client always. Reads that of a given client only if it is not an event stream: something may
- * watch the client's streams, and Bedrock's has its own format.
+ * Reads the body of Keelson's own client itself. With the user's client, reads only a body that is not an event stream:
+ * instrumentation may observe the client's streams, and Bedrock has its own stream format.
  */
 function bodyEvents({ response }: Answer, provider: string, isOwnClient: boolean): AsyncIterable<unknown> | undefined {
   if (isOwnClient && response?.body === null) return readEvents(bytesOf(''), provider);
@@ -36,7 +36,7 @@ function bodyEvents({ response }: Answer, provider: string, isOwnClient: boolean
   return isOwnClient || !isStream ? readEvents(response.body, provider) : undefined;
 }
 
-/** A string as a body. */
+/** Yields a string as one chunk of bytes. */
 export async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
@@ -46,9 +46,10 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
 }
 
 /**
- * The JSON of each event in a body; of a body that is no stream of events, its text. Servers are freer than the standard:
- * a line may be an event by itself, the last one may lack its end, an error may be a field, and what keeps the
- * connection alive need not be JSON. What follows `[DONE]` is read, so that the connection can be used again, and left out.
+ * Yields the parsed JSON of each event. A body that is not an event stream is yielded as one string.
+ * Accepts deviations from the standard: an event of a single line, a last event without an empty line, an `error`
+ * field, and keep-alive messages that are not JSON.
+ * Reads on after `[DONE]`, so that the connection can be reused, but yields nothing more.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,
@@ -69,13 +70,16 @@ export async function* readEvents(
   else yield text;
 }
 
-/** A whole answer that `[DONE]` follows all the same. */
+/**
+ * Yields a complete JSON object that precedes the first event field. Some servers send `[DONE]` after a complete
+ * response.
+ */
 function* dataIn(text: string): Iterable<ServerData> {
   const value = parseJson(text);
   if (isObject(value)) yield value;
 }
 
-/** One event after the other, put together from its lines. */
+/** Assembles events from their lines. */
 class ServerEvent {
   private name = '';
   private data: string[] = [];
@@ -83,7 +87,7 @@ class ServerEvent {
 
   constructor(private readonly provider: string) {}
 
-  /** Gives the event at once where a line is the whole of it. */
+  /** Yields an event at once if a single line holds all of its JSON. */
   *take(field: string, value: string): Iterable<ServerData> {
     if (field === 'event') this.name = value.trim();
     if (field === 'error') this.name = field;
@@ -121,11 +125,11 @@ class ServerEvent {
 }
 
 function notJson(line: string, provider: string): ProviderError {
-  const problem = `The answer is no whole JSON: an event of the stream is "${line.slice(0, 80)}".`;
+  const problem = `The response cannot be read: expected JSON in each event of the stream, got "${line.slice(0, 80)}".`;
   return new ProviderError(provider, problem, { retryable: true });
 }
 
-/** A line may end in any of three ways, and a write anywhere. */
+/** Lines end in CRLF, LF or CR; chunks split anywhere. */
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let rest = '';

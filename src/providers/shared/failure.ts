@@ -8,12 +8,15 @@ const REASON_FIELDS = ['message', 'error', 'detail', 'msg', 'response'];
 const NETWORK_CODE = /^(ECONN|ENOTFOUND|EAI_|EPIPE|ENET|EHOST|ETIMEDOUT|UND_ERR_)/;
 const FETCH_FAILURE = /network|fetch|load failed|terminated|connection|socket|reading a body/i;
 
-/** What a parser of JSON throws, also in the AI SDK. */
+/** Error names for invalid JSON, including the AI SDK's. */
 const NO_JSON = /^(AI_JSONParseError|SyntaxError)$/;
 
 const BAD_HEADER = /invalid header value|header.*invalid value/is;
 
-/** What an error that comes inside an answer is called where it might pass, and the status that it has elsewhere. */
+/**
+ * Names of temporary errors that a response body or an event can carry, with the status code of the same error over
+ * HTTP.
+ */
 const STATUS_OF_NAME = new Map([
   ['rate_limit_error', 429],
   ['rate_limit_exceeded', 429],
@@ -23,25 +26,28 @@ const STATUS_OF_NAME = new Map([
   ['api_error', 500],
   ['timeout_error', 504],
   ['overloaded_error', 529],
-  // Bedrock's.
+  // The next names are Bedrock's.
   ['modeltimeoutexception', 408],
   ['throttlingexception', 429],
   ['internalserverexception', 500],
   ['modelstreamerrorexception', 500],
   ['serviceunavailableexception', 503],
 ]);
-/** What it is called where it will come again. */
+/** Matches names of permanent errors, which a retry cannot fix. */
 const LASTING =
   /^(?:invalid_(?:request|api_key|argument|param|prompt|model)|authentication_|permission_|billing_|not_found|insufficient_quota|context_length_|validationexception)/;
 
 /**
- * What a provider's client threw, as a typed error; also `{ error }` as a server wrote it into its answer. Read by shape,
- * not by class: the client may be another copy, or another major, of its package.
+ * Converts what a provider's client threw, or an `{ error }` object of a server, into a typed error.
+ * Checks properties instead of classes: the client may come from another copy or major version of its package.
  */
 export function toProviderError(provider: string, thrown: unknown): KeelsonError {
   if (thrown instanceof KeelsonError) return thrown;
   if (isBadHeader(thrown)) {
-    return new ProviderError(provider, 'A header has a character that none can have. Check the key, and the headers.');
+    return new ProviderError(
+      provider,
+      'A request header contains a character that headers must not contain. Check the API key and `headers`.',
+    );
   }
   const error = isObject(thrown) ? thrown : {};
   const status = statusOf(error);
@@ -54,7 +60,7 @@ export function toProviderError(provider: string, thrown: unknown): KeelsonError
   });
 }
 
-/** An error, and what led to it, the root last. */
+/** Returns an error and the chain of its causes, the root cause last. */
 export function causesOf(error: unknown): readonly unknown[] {
   const causes = [error];
   for (let at = error; isObject(at) && at.cause !== undefined && !causes.includes(at.cause); at = at.cause) {
@@ -63,12 +69,17 @@ export function causesOf(error: unknown): readonly unknown[] {
   return causes;
 }
 
-/** Such an error holds the whole value, which may be the key: neither its words nor itself are told. */
+/**
+ * True for the error of `fetch` on an invalid header value. Its message may contain the API key, so it is never shown
+ * or passed on.
+ */
 export function isBadHeader(thrown: unknown): boolean {
   return thrown instanceof TypeError && BAD_HEADER.test(thrown.message);
 }
 
-/** The HTTP status, or that which an error inside an answer gives as its code, or is known by. */
+/**
+ * Returns the HTTP status code. For an error inside a response, returns its numeric code, or the status of its name.
+ */
 function statusOf(error: WireObject): number | undefined {
   const named = isObject(error.error) ? error.error.code : undefined;
   const status = Number(error.status ?? named ?? 0);
@@ -81,20 +92,21 @@ function statusOf(error: WireObject): number | undefined {
 
 function namesOf(error: unknown): readonly string[] {
   if (!isObject(error)) return [];
-  // Anthropic's client leaves an event's error in its envelope. Bedrock's errors have the name for a class.
+  // Anthropic's client does not unwrap the error of an event. Bedrock's errors use their class name.
   return [error.code, error.type, error.name].map((name) => textOr(name).toLowerCase()).concat(namesOf(error.error));
 }
 
 function messageOf(thrown: unknown, error: WireObject): string {
   if (isConnectionLoss(error)) return `The connection failed: ${withRootCause(thrown)}`;
-  if (NO_JSON.test(textOr(error.name))) return `The answer is no whole JSON: ${describeError(thrown)}`;
+  if (NO_JSON.test(textOr(error.name)))
+    return `The response cannot be read: expected valid JSON: ${describeError(thrown)}`;
   const reason = reasonOf(error.error);
-  const told = reason && typeof error.status === 'number' ? `${error.status} ${reason}` : reason;
-  const message = told || (thrown instanceof Error ? thrown.message : describeError(error.error ?? thrown));
+  const statusAndReason = reason && typeof error.status === 'number' ? `${error.status} ${reason}` : reason;
+  const message = statusAndReason || (thrown instanceof Error ? thrown.message : describeError(error.error ?? thrown));
   return message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 }
 
-/** Why, in an error's body, and what OpenRouter was told by the server behind it. */
+/** Returns the reason in an error body. OpenRouter adds the error of the upstream server in `metadata.raw`. */
 function reasonOf(body: unknown): string {
   const reason = reasonIn(body);
   const raw = isObject(body) && isObject(body.metadata) ? body.metadata.raw : undefined;
@@ -102,7 +114,10 @@ function reasonOf(body: unknown): string {
   return behind === '' ? reason : `${reason} (${behind})`;
 }
 
-/** Servers name it differently, and some put the whole error into a list, or into another one. */
+/**
+ * Returns the message of an error body. Servers use different fields, and some nest the error in an array or another
+ * error.
+ */
 function reasonIn(body: unknown): string {
   let reason: unknown = Array.isArray(body) ? body[0] : body;
   while (isObject(reason)) {
@@ -115,12 +130,12 @@ function reasonIn(body: unknown): string {
 }
 
 function isRetryable(error: WireObject, status: number | undefined): boolean {
-  const told = headerOf(error, 'x-should-retry');
-  if (told === 'true' || told === 'false') return told === 'true';
+  const shouldRetry = headerOf(error, 'x-should-retry');
+  if (shouldRetry === 'true' || shouldRetry === 'false') return shouldRetry === 'true';
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
-  // Whatever a server reports after its answer began is its own trouble, unless it says otherwise.
+  // An error reported after the response began is the server's own failure, unless its name says otherwise.
   if (error.error) return !namesOf(error.error).some((name) => LASTING.test(name));
-  // Half a JSON text, or half an event of Bedrock's, was cut on its way.
+  // Incomplete JSON and incomplete Bedrock events come from a lost connection.
   return (
     isConnectionLoss(error) ||
     NO_JSON.test(textOr(error.name)) ||
@@ -128,7 +143,7 @@ function isRetryable(error: WireObject, status: number | undefined): boolean {
   );
 }
 
-/** A client's error without status or body; or what fetch throws: a TypeError, told by its cause or by its words. */
+/** True for a client error without status and body, and for the TypeError of `fetch` on a lost connection. */
 function isConnectionLoss(error: WireObject): boolean {
   if (error.status !== undefined || error.error !== undefined) return false;
   if ('status' in error || NETWORK_CODE.test(textOr(error.code))) return true;
@@ -136,7 +151,7 @@ function isConnectionLoss(error: WireObject): boolean {
   return error.cause !== undefined || FETCH_FAILURE.test(textOr(error.message));
 }
 
-/** The clients say "Connection error."; why stands deep inside. */
+/** The clients say only "Connection error."; the reason is the root cause. */
 function withRootCause(error: unknown): string {
   const root = causesOf(error).findLast((cause) => cause instanceof Error) ?? error;
   return root === error ? describeError(error) : `${describeError(error)} (${describeError(root)})`;
@@ -151,7 +166,7 @@ function retryAfterOf(error: WireObject): number | undefined {
   return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined;
 }
 
-/** Google says it in the body alone: so many seconds. */
+/** Google sends the delay only in the body, in seconds. */
 function retryDelayIn(body: unknown): string | undefined {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   const { error = first } = isObject(first) ? first : {};

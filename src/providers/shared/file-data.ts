@@ -1,10 +1,10 @@
 import { MessageInvalidError } from '../../errors.js';
 import type { FilePart, ImagePart } from '../../model/message.js';
 
-/** The media types that are told as text. */
+/** Media types whose content is sent to a model as text. */
 export const TEXT_TYPE = /^text\/|^application\/(?:.+\+)?(?:x-)?(?:json|xml|yaml)(?:;|$)/;
 
-/** The beginnings of pictures in base64. */
+/** The first characters of image formats in base64. */
 const IMAGE_BEGINNINGS = [
   ['/9j/', 'image/jpeg'],
   ['iVBORw0KGgo', 'image/png'],
@@ -12,9 +12,9 @@ const IMAGE_BEGINNINGS = [
   ['UklGR', 'image/webp'],
 ] as const;
 
-/** A picture or a file of a message. */
+/** The data of an image or file part. */
 export interface FileData {
-  /** Base64, bytes, or an address. */
+  /** A base64 string, bytes, or a URL. */
   readonly data: string | Uint8Array | URL;
   readonly mediaType: string;
   readonly filename?: string | undefined;
@@ -30,13 +30,13 @@ export function fileOf(part: ImagePart | FilePart): FileData {
   }
   if (typeof given === 'string' && /^data:/i.test(given)) return { ...inDataUrl(given, mediaType), filename };
   if (typeof given === 'string' && /^[a-z][a-z\d+.-]{0,20}:\/\//i.test(given)) {
-    if (!URL.canParse(given)) throw new MessageInvalidError(`"${given}" is no URL.`);
+    if (!URL.canParse(given)) throw new MessageInvalidError(`An image or a file must be a valid URL, got "${given}".`);
     return { data: new URL(given), mediaType: mediaType ?? 'image/*', filename };
   }
   const type = mediaType ?? imageTypeOf(typeof given === 'string' ? given : toBase64(given.subarray(0, 12)));
   if (type !== undefined) return { data: given, mediaType: type, filename };
   throw new MessageInvalidError(
-    'An image that is given as base64 or bytes needs its `mediaType`, such as "image/png".',
+    'An image part needs a `mediaType`, such as "image/png": its format cannot be detected.',
   );
 }
 
@@ -49,22 +49,24 @@ function inDataUrl(url: string, given: string | undefined): FileData {
   try {
     return { data: new TextEncoder().encode(decodeURIComponent(body)), mediaType };
   } catch {
-    throw new MessageInvalidError(`A data URL of ${mediaType} is not well written: it has a stray "%".`);
+    throw new MessageInvalidError(
+      `A data URL of type ${mediaType} must be percent-encoded: it contains an invalid "%" sequence.`,
+    );
   }
 }
 
-/** The media type of a picture, told by the beginning of its base64. */
+/** Detects the media type of an image from the start of its base64 data. */
 export function imageTypeOf(base64: string): string | undefined {
   return IMAGE_BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1];
 }
 
-/** The base64 of a file; undefined for an address. */
+/** Returns the data of a file as base64; undefined for a URL. */
 export function base64Of({ data }: FileData): string | undefined {
   if (data instanceof URL) return undefined;
   return typeof data === 'string' ? data : toBase64(data);
 }
 
-/** The content of a text file; undefined for an address, and for any other file. */
+/** Returns the content of a text file as a string; undefined for a URL, another media type or invalid UTF-8. */
 export function textIn({ data, mediaType }: FileData): string | undefined {
   if (data instanceof URL || !TEXT_TYPE.test(mediaType)) return undefined;
   try {
@@ -77,18 +79,18 @@ export function textIn({ data, mediaType }: FileData): string | undefined {
 function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
-  // `Uint8Array.from` takes thirty times as long, at each turn.
+  // `Uint8Array.from` takes thirty times as long, and this runs at each turn.
   for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
   return bytes;
 }
 
-/** The words for a file that a model cannot be given. */
+/** Returns the note that replaces a file that the model does not accept. */
 export function fileNote({ mediaType, filename }: Omit<FileData, 'data'>, problem = 'cannot be shown here'): string {
   const name = filename === undefined ? '' : ` "${filename}"`;
   return `(A file${name} of type ${mediaType} ${problem}.)`;
 }
 
-/** Bytes as base64. */
+/** Encodes bytes as base64. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));

@@ -3,12 +3,13 @@ import type { Model, ModelRequest, ModelResponse } from '../../model/model.js';
 import { addUsage } from '../../model/usage.js';
 import { isObject, objectsIn, type WireObject } from './wire.js';
 
-/** More than the longest search takes. Then what came is given as it is. */
+/** No known search pauses this often. After this many pauses the incomplete answer is returned. */
 const MOST_PAUSES = 10;
 
 /**
- * Anthropic pauses an answer for which its own tools take long, and wants to be asked again with what it said. That is done
- * here, and gives one answer: half of one would end a run.
+ * Continues a paused answer and returns all of its parts as one response.
+ * Anthropic pauses an answer while its own tools run for long, and continues it in a new request. A partial answer
+ * would end the run.
  */
 export async function throughPauses(request: ModelRequest, generate: Model['generate']): Promise<ModelResponse> {
   let answer = await generate(request);
@@ -20,15 +21,18 @@ export async function throughPauses(request: ModelRequest, generate: Model['gene
   return answer;
 }
 
-/** Not where a call waits for its result: only a run can go on from there. */
+/** False if a tool call needs a result first: the run has to execute it. */
 function isPaused({ content, providerMetadata = {} }: ModelResponse): boolean {
   const { anthropic, aiSdk } = providerMetadata;
-  const word = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
-  if (word !== 'pause_turn' || content.length === 0) return false;
+  const finishReason = isObject(aiSdk) ? aiSdk.finishReason : isObject(anthropic) && anthropic.stop_reason;
+  if (finishReason !== 'pause_turn' || content.length === 0) return false;
   return content.every((part) => part.type !== 'tool-call' || part.providerExecuted);
 }
 
-/** By the AI SDK, the container in which an answer ran is an option. Otherwise its calls remember where they ran. */
+/**
+ * Adds the container of the paused answer to the options of the AI SDK's provider. Keelson's own adapter reads it from
+ * the tool calls.
+ */
 function settingsAfter({ providerMetadata = {} }: ModelResponse, { settings }: ModelRequest): ModelRequest['settings'] {
   const { anthropic, aiSdk } = providerMetadata;
   const container = aiSdk && isObject(anthropic) && isObject(anthropic.container) ? anthropic.container : {};
@@ -52,7 +56,7 @@ function joined(first: ModelResponse, second: ModelResponse): ModelResponse {
   };
 }
 
-/** What the AI SDK tells beside an answer: all of it is of the last word, but for the sources. */
+/** Returns the sources of a response. The other AI SDK metadata of the last response applies to the whole answer. */
 function sourcesOf(answer: ModelResponse): readonly WireObject[] {
   return objectsIn(aiSdkOf(answer).sources);
 }

@@ -2,25 +2,26 @@ import type { JsonSchema } from '../../internal/json.js';
 import { defined, isObject, textOr, type WireObject } from './wire.js';
 
 const MAX_DEPTH = 20;
-/** In characters, of all that is put together: references let a small schema say the same thousands of times. */
+/** Limit of all merged schemas, in characters. References can repeat the same subschema thousands of times. */
 const MAX_WORK = 1_000_000;
-/** What a name counts, however short. */
+/** Characters counted for each property name, whatever its length. */
 const NAME_WORK = 20;
-/** Of what is made of one property, and of what is told in words. */
+/** Limit in characters for the merged schema of one property, and for the schema in the description. */
 const MAX_TEXT = 10_000;
-/** What leads into alternatives that are not at the root any more. */
+/** Matches a reference into root keywords that the result does not contain. */
 const LOST_REFERENCE = /"\$ref":"#\/(?:allOf|anyOf|oneOf|not)\//;
 
 /**
- * The schema of a tool's arguments in the form that servers take: that of an object, without alternatives at its root,
- * for which OpenAI and others refuse the whole request. Their fields are put together, and required where every
- * alternative requires them; the rest is told in words. A call is checked against the tool's own schema all the same.
+ * Returns the schema of a tool's arguments in the form that servers accept: an object without alternatives at its root.
+ * OpenAI and others refuse root alternatives. Their properties are merged, and required if every alternative requires
+ * them.
+ * The description quotes the removed keywords. Calls are still validated against the tool's own schema.
  */
 export function toolParameters(given: JsonSchema): WireObject {
   const schema = withoutDialect(given);
   const { $ref, allOf, anyOf, oneOf, enum: values, not, ...rest } = schema;
   const refused = defined({ $ref, allOf, anyOf, oneOf, enum: values, not });
-  // OpenAI insists on properties, also for a tool without arguments.
+  // OpenAI requires `properties`, even for a tool without arguments.
   if (Object.keys(refused).length === 0) return { properties: {}, ...schema, type: 'object' };
   const { properties, required } = new FieldCollector(schema).collect(schema, 0);
   return defined({
@@ -32,21 +33,21 @@ export function toolParameters(given: JsonSchema): WireObject {
   });
 }
 
-/** The dialect tells a model nothing, and Gemini refuses a schema that names it. */
+/** Removes `$schema`, which Gemini refuses. */
 export function withoutDialect({ $schema, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
 function inWords(refused: WireObject): string {
   const text = JSON.stringify(refused);
-  return text.length <= 2 || text.length > MAX_TEXT ? '' : `The arguments match this JSON Schema as well: ${text}`;
+  return text.length <= 2 || text.length > MAX_TEXT ? '' : `The arguments must also match this JSON Schema: ${text}`;
 }
 
 function withoutLostReference(schema: unknown): unknown {
   return LOST_REFERENCE.test(JSON.stringify(schema)) ? {} : schema;
 }
 
-/** The properties of an object, and those that it has to have. */
+/** The properties of an object and the names of its required properties. */
 interface Fields {
   readonly properties: ReadonlyMap<string, unknown>;
   readonly required: ReadonlySet<string>;
@@ -54,7 +55,10 @@ interface Fields {
 
 const NONE: Fields = { properties: new Map(), required: new Set() };
 
-/** Puts together what the parts of a schema say of an object's fields. Bounded, whatever leads where in it. */
+/**
+ * Collects the properties of an object from all parts of its schema. Depth and work are bounded, even for recursive
+ * references.
+ */
 class FieldCollector {
   private readonly known = new Map<object, Fields>();
   private work = 0;
@@ -65,7 +69,7 @@ class FieldCollector {
     if (!isObject(schema) || depth > MAX_DEPTH || this.work > MAX_WORK) return NONE;
     const known = this.known.get(schema);
     if (known !== undefined) return known;
-    // What leads back to itself has nothing to add.
+    // A recursive reference adds no properties.
     this.known.set(schema, NONE);
     const inner = (part: unknown) => this.collect(part, depth + 1);
     const { $ref, allOf, anyOf, oneOf } = schema;
@@ -112,7 +116,7 @@ class FieldCollector {
   }
 }
 
-/** Generated names such as `Page<Item>` are written as in an address. */
+/** Generated names such as `Page<Item>` are percent-encoded in references. */
 function decoded(step: string): string {
   try {
     return decodeURIComponent(step);
@@ -132,12 +136,12 @@ function ownFields({ properties, required }: WireObject): Fields {
   };
 }
 
-/** Null, say, is no alternative for arguments. */
+/** Arguments are objects, so alternatives of other types, such as null, are ignored. */
 function canBeObject(schema: unknown): boolean {
   return schema !== false && (!isObject(schema) || [schema.type ?? 'object'].flat().includes('object'));
 }
 
-/** By their texts, so that what is the same counts once. */
+/** Merges the schemas of one property. The keys are their JSON, so equal schemas count once. */
 function oneOfAll(different: ReadonlyMap<string, unknown>, keyword: 'allOf' | 'anyOf'): unknown {
   const schemas = [...different.values()];
   if (schemas.length === 1) return schemas[0];

@@ -1,8 +1,8 @@
 import type { ContentPart, FilePart, ImagePart, TextPart, ToolResultPart } from '../../model/message.js';
 
 /**
- * A result as plain text, for protocols that take no files in it. Most have no mark for an error either, so the text says
- * it; many servers refuse a result without a word.
+ * Returns a tool result as a string, for protocols without files in results.
+ * Most protocols have no error flag, so the text begins with "Error". Many servers refuse an empty result.
  */
 export function resultText({ content, isError }: ToolResultPart, hasErrorMark = false): string {
   const given = contentText(content);
@@ -10,7 +10,7 @@ export function resultText({ content, isError }: ToolResultPart, hasErrorMark = 
   return isError && !hasErrorMark && !/^error\b/i.test(text) ? `Error: ${text}` : text;
 }
 
-/** The text parts of a result, one a line, and how many files follow in a message of their own. */
+/** Returns the text parts joined with newlines, and the number of files that follow in a separate message. */
 export function contentText(content: string | readonly ContentPart[]): string {
   if (typeof content === 'string') return content;
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
@@ -19,7 +19,7 @@ export function contentText(content: string | readonly ContentPart[]): string {
   return texts.join('\n');
 }
 
-/** The pictures and files of a result, after a text that names the call; empty if there are none. */
+/** Returns the images and files of a result after a text that names the call. Empty without images and files. */
 export function attachmentsOf({ id, name, content }: ToolResultPart): readonly (TextPart | ImagePart | FilePart)[] {
   const files = typeof content === 'string' ? [] : content.filter(isAttachment);
   return files.length > 0 ? [{ type: 'text', text: `From tool call ${id} (${name}):` }, ...files] : [];

@@ -5,7 +5,7 @@ import { pathText } from '../../internal/problem.js';
 import { lossText, readJson } from '../../internal/read-json.js';
 import { readBytes } from '../../process/files/file-bytes.js';
 import { homeFolder } from '../../process/files/home-folder.js';
-import { isInside, realLocation } from '../../process/files/location.js';
+import { isInWorkspace, workspaceRoots } from '../../process/files/workspace.js';
 import type { TrustScope } from '../../trust/item.js';
 import { dialectOf } from '../dialects/list.js';
 import { HookFileError } from '../error.js';
@@ -78,8 +78,7 @@ async function readDocument(path: string, { isOptional, dialect }: Reading) {
 
 /** Whose a file is, by where it lies: the stricter of its name and where that leads. */
 function scopeOf(path: string, workspaceDir: string): TrustScope {
-  const isOurs = isInside(path, workspaceDir) || isInside(realLocation(path), realLocation(workspaceDir));
-  return isOurs ? 'workspace' : 'user';
+  return isInWorkspace(path, workspaceDir) ? 'workspace' : 'user';
 }
 
 /** Where an application keeps its files. */
@@ -101,7 +100,9 @@ export async function standardFiles(dialect: HookDialect, place: HookPlace): Pro
   });
   const files = [
     ...userFiles.map((path) => ({ path, scope: 'user' }) as const),
-    ...workspace.map((name) => ({ path: join(workspaceDir, withApp(name)), scope: 'workspace' }) as const),
+    ...(workspaceRoots(workspaceDir).length === 0 ? [] : workspace).map(
+      (name) => ({ path: join(workspaceDir, withApp(name)), scope: 'workspace' }) as const,
+    ),
   ];
   const listed = await Promise.all(
     files.map(async ({ path, scope }) => {

@@ -1,5 +1,6 @@
 import type { HookRegistration, ShellHook } from './definition.js';
-import type { HookEvent } from './event.js';
+import { HOOK_EVENTS, type HookEvent } from './event.js';
+import { contentOf } from './hook-content.js';
 import { resolveHook } from './resolve-hook.js';
 
 /** Narrows what `unregister` removes. */
@@ -48,6 +49,34 @@ export class HookRegistry {
     return this.remove((hook) => hook.extension === extension);
   }
 
+  /** Removes every hook, whoever registered it; returns how many there were. A reload registers the hooks of files again. */
+  clear(): number {
+    return this.remove(() => true);
+  }
+
+  /**
+   * Puts hooks in the place of others, which are named by id, in one step. A hook with the same content as one of these
+   * stays registered under its id. Throws a `HookInvalidError` and changes nothing if a hook cannot be used.
+   */
+  replace(ids: readonly string[], hooks: readonly HookRegistration[]): readonly ShellHook[] {
+    const replaced = this.list().filter(({ id }) => ids.includes(id));
+    const checked = hooks.map((hook, at) => resolveHook(hook, `#${this.count + at + 1}`));
+    this.count += checked.length;
+    const free = [...replaced];
+    const wanted = checked.map((hook) => takeSame(free, hook) ?? hook);
+    const placed = HOOK_EVENTS.flatMap((event) => {
+      const before = this.hooksOf(event);
+      const own = wanted.filter((hook) => hook.event === event);
+      const after = putInPlace(before, replaced, own);
+      const isChanged = after.length !== before.length || after.some((hook, at) => hook !== before[at]);
+      if (isChanged) this.byEvent.set(event, after);
+      return isChanged ? [event] : [];
+    });
+    if (placed.length > 0) this.announce();
+    const ours = new Set(wanted.map(({ id }) => id));
+    return this.list().filter(({ id }) => ours.has(id));
+  }
+
   /** The hooks of one event. The array does not change; a later call gives another. */
   hooksOf(event: HookEvent): readonly ShellHook[] {
     return this.byEvent.get(event) ?? NONE;
@@ -78,6 +107,33 @@ export class HookRegistry {
   private announce(): void {
     for (const listener of [...this.listeners]) listener();
   }
+}
+
+/** Takes a hook with the same content out of a list. */
+function takeSame(hooks: ShellHook[], wanted: ShellHook): ShellHook | undefined {
+  const content = contentOf(wanted);
+  const at = hooks.findIndex((hook) => contentOf(hook) === content);
+  return at < 0 ? undefined : hooks.splice(at, 1)[0];
+}
+
+/** Hooks stand where those before them stood, else before the hooks of extensions: as if they had been registered first. */
+function putInPlace(
+  before: readonly ShellHook[],
+  replaced: readonly ShellHook[],
+  wanted: readonly ShellHook[],
+): readonly ShellHook[] {
+  const isOfExtension = wanted.some(({ extension }) => extension !== undefined);
+  const first = before.findIndex((hook) => replaced.includes(hook) || (!isOfExtension && hook.extension !== undefined));
+  const [front, back] = [before.slice(0, first < 0 ? before.length : first), first < 0 ? [] : before.slice(first)];
+  const others = back.filter((hook) => !replaced.includes(hook));
+  const settled = [...front, ...others, ...wanted.filter((hook) => replaced.includes(hook))];
+  const placed = wanted.map((hook) => {
+    if (replaced.includes(hook)) return hook;
+    const numbered = { ...hook, ordinal: ordinalOf(hook, settled) };
+    settled.push(numbered);
+    return numbered;
+  });
+  return [...front, ...placed, ...others];
 }
 
 /** The first number that no hook of the same name and origin has. */

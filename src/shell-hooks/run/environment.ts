@@ -1,4 +1,5 @@
 import { type Environment, isRefusedName, userEnvironment, workspaceEnvironment } from '../../process/environment.js';
+import { workspaceRoots } from '../../process/files/workspace.js';
 import type { VerifiedItem } from '../../trust/decision.js';
 import { dialectOf } from '../dialects/list.js';
 import type { ShellHook } from '../hook/definition.js';
@@ -20,7 +21,7 @@ export interface HookEnvironmentSource {
 export function hookEnvironment(hook: ShellHook, verified: VerifiedItem, source: HookEnvironmentSource): Environment {
   const { workspaceDir, inheritEnv } = source;
   const own = { ...hook.variables?.(), ...verified.launch?.env };
-  const base = { parent: process.env, exclude: [workspaceDir] };
+  const base = { parent: process.env, exclude: workspaceRoots(workspaceDir) };
   if (verified.scope === 'workspace') {
     const additions = { ...declared(hook), ...dialectOf(hook.dialect).variables?.(hook, source), ...own };
     return workspaceEnvironment({ ...base, additions });

@@ -21,6 +21,7 @@ import type { ShellHook } from '../hook/definition.js';
 import { failed, type HookReading, SILENT } from '../hook/effects.js';
 import { type HookEvent, isGateEvent } from '../hook/event.js';
 import { denialOf, HookApprovals, isForUnknownCalls } from '../hook/hook-approval.js';
+import { contentOf } from '../hook/hook-content.js';
 import type { HookProblem } from '../hook/problem.js';
 import type { HookRegistry } from '../hook/registry.js';
 import { hookEnvironment } from './environment.js';
@@ -256,11 +257,6 @@ interface Refused {
 function isRepeated(hook: ShellHook, completed: readonly ShellHook[]): boolean {
   const { runsOnce = false } = dialectOf(hook.dialect);
   return runsOnce && completed.some((other) => commandOf(other) === commandOf(hook));
-}
-
-/** What two hooks share that were read from one definition. */
-function contentOf({ id: _id, ordinal: _ordinal, ...hook }: ShellHook): string {
-  return JSON.stringify(hook);
 }
 
 function commandOf({ dialect, scope, source, extension, root, command, args, env }: ShellHook): string {

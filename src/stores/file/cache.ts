@@ -1,15 +1,15 @@
 import type { LogFile } from './log.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What a log takes in memory beside its text. */
+/** Estimated memory of a log in addition to its text, in bytes. */
 const OVERHEAD_BYTES = 1_024;
 
-/** Logs that were read, so that the next use reads only what was added. Those used longest ago are read again. */
+/** Caches logs, so that their next use reads only new lines. Evicts the least recently used logs. */
 export class LogCache<State> {
   private readonly logs: Map<string, { readonly log: LogFile<State>; readonly bytes: number }> = new Map();
   private bytes = 0;
 
-  /** Takes a log out: whoever uses it puts it back, unless it failed. */
+  /** Removes and returns a log. The caller puts the log back after a successful use. */
   take(name: string): LogFile<State> | undefined {
     const found = this.logs.get(name);
     if (found === undefined) return undefined;

@@ -1,24 +1,24 @@
-/** How many jobs share one piece of work. */
+/** Maximum number of jobs in one batch. */
 const MAX_BATCH = 256;
-/** A lane that always has work lets other processes in so often, and for so long. */
+/** A queue that is never empty pauses every `TURN_MS` for `PAUSE_MS`, so that other processes get the lock. */
 const TURN_MS = 100;
 const PAUSE_MS = 10;
 
-/** What is to be done, and who waits for it. */
+/** A task, with the functions that settle the promise of its caller. */
 export interface Job<Task> {
   readonly task: Task;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Does some jobs, and settles each. */
+/** Runs a batch of jobs and settles each of them. */
 export type Work<Task> = (name: string, jobs: readonly Job<Task>[]) => Promise<void>;
 
-/** Queues by name. Jobs of one name are done in their order, those that came meanwhile together; names go side by side. */
+/** One queue for each name. Jobs of the same name run in order, in batches. Different names run in parallel. */
 export class KeyedQueue<Task> {
   private readonly waiting: Map<string, Job<Task>[]> = new Map();
 
-  /** A task that `isAlone` shares its work with no other. If `work` rejects, so do its jobs. */
+  /** A task for which `isAlone` is true gets a batch of its own. If `work` rejects, all jobs of the batch reject. */
   constructor(
     private readonly work: Work<Task>,
     private readonly isAlone: (task: Task) => boolean,
@@ -34,7 +34,7 @@ export class KeyedQueue<Task> {
     });
   }
 
-  /** Whether there is work of that name. */
+  /** Returns true if jobs of this name are waiting or running. */
   isBusy(name: string): boolean {
     return this.waiting.has(name);
   }

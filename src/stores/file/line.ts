@@ -2,19 +2,19 @@ import { crc32 } from 'node:zlib';
 
 const NEWLINE = 10;
 
-/** The whole lines at the start of some bytes, as fields, and how many bytes they are. What follows was never finished. */
+/** The complete lines of a buffer, split into fields, and their length in bytes. Leaves out an incomplete last line. */
 export interface ParsedLines {
   readonly lines: readonly (readonly string[])[];
   readonly bytes: number;
 }
 
-/** One line of a log: a checksum, and fields of JSON. JSON never holds a tab or a newline of its own. */
+/** Encodes a line of a log: a checksum and JSON fields, separated by tabs. JSON contains no tab or newline characters. */
 export function encodeLine(fields: readonly string[]): string {
   const text = fields.join('\t');
   return `${checksum(text)}\t${text}\n`;
 }
 
-/** Undefined where a finished line is not what `encodeLine` gave. */
+/** Splits a buffer into lines. Returns undefined if the checksum of a complete line does not match. */
 export function parseLines(bytes: Buffer): ParsedLines | undefined {
   const lines: string[][] = [];
   let start = 0;

@@ -8,30 +8,30 @@ import { StoreCorruptError } from '../store-error.js';
 import { encodeLine, type ParsedLines, parseLines } from './line.js';
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-/** A log is written anew when it is twice as long as what it says, and this much. */
+/** A log is rewritten when it exceeds twice the size of its current state by this number of bytes. */
 const SLACK_BYTES = 65_536;
-/** A checksum, a tab and the generation: the start of each log, different in each. */
+/** Length of the start of a log: a checksum, a tab, and a random value that is new in each rewritten file. */
 const MARK_BYTES = 8 + 1 + 34;
 
-/** What a log is of: how its lines become a state, and a state lines. */
+/** Converts lines of a log into a state, and a state into lines. */
 export interface LogForm<State> {
   readonly kind: string;
   create(): State;
   apply(state: State, fields: readonly string[]): void;
-  /** Lines that give this state to one that was just created. */
+  /** Returns lines that produce this state when they are applied to a new state. */
   dump(state: State): Iterable<readonly string[]>;
 }
 
-/** What lines are added to a log. */
+/** Lines to append to a log. */
 export interface LogAddition {
   readonly text: string;
-  /** Whether they must have reached the disk. */
+  /** True if the lines must be on disk before `append` resolves. */
   readonly durable: boolean;
 }
 
 /**
- * A file of lines that a state is made from by reading them in order. Only the holder of the folder's lock may use it. It
- * reads what others added since it last looked, and starts over where they wrote the file anew.
+ * A file whose lines produce a state when they are applied in order. The caller must hold the lock of the directory. Reads
+ * only the lines that other processes have appended since the last reading, or the whole file if it was rewritten.
  */
 export class LogFile<State> {
   state: State;
@@ -48,12 +48,12 @@ export class LogFile<State> {
     this.state = form.create();
   }
 
-  /** How long the file is. */
+  /** Length of the file in bytes. */
   get size(): number {
     return this.bytes;
   }
 
-  /** Brings the state up to date with the file, and drops a last line that was never finished. */
+  /** Updates the state from the file, and removes an incomplete last line from the file. */
   async read(): Promise<void> {
     const handle = await openLog(this.path, constants.O_RDWR);
     if (handle === undefined) return this.restart();
@@ -65,7 +65,8 @@ export class LogFile<State> {
       const { lines, bytes } = this.parse(await readBytes(handle, this.bytes, size - this.bytes));
       this.replay(isNew ? lines.slice(1) : lines);
       this.bytes += bytes;
-      if (isNew && bytes === 0 && size > 0) throw new StoreCorruptError(this.path, 'it has no whole line');
+      if (isNew && bytes === 0 && size > 0)
+        throw new StoreCorruptError(this.path, 'it must begin with a complete line');
       if (this.bytes < size) await handle.truncate(this.bytes);
       this.mark = this.bytes === 0 ? undefined : mark;
       if (isNew) this.rewriteAt = rewriteSize(dumpText(this.form, this.state));
@@ -74,7 +75,7 @@ export class LogFile<State> {
     }
   }
 
-  /** Adds lines. Where that fails, the file is cut back to what it was. */
+  /** Appends lines. If that fails, the file is truncated to its previous length. */
   async append({ text, durable }: LogAddition): Promise<void> {
     if (this.bytes === 0 || this.bytes > this.rewriteAt) return this.rewrite();
     const handle = await openLog(this.path, constants.O_WRONLY | constants.O_APPEND);
@@ -91,14 +92,14 @@ export class LogFile<State> {
     this.bytes += Buffer.byteLength(text);
   }
 
-  /** Forgets what the file holds: it is replaced by the next write. */
+  /** Clears the state. The next write replaces the file. */
   restart(): void {
     this.state = this.form.create();
     this.mark = undefined;
     this.bytes = 0;
   }
 
-  /** Writes the file anew, beside the old one, and puts it in its place in one step. */
+  /** Replaces the file atomically by a new one with only the current state. */
   async rewrite(): Promise<void> {
     const header = encodeLine([JSON.stringify(randomBytes(16).toString('hex')), JSON.stringify(this.form.kind)]);
     const text = header + dumpText(this.form, this.state);
@@ -114,7 +115,7 @@ export class LogFile<State> {
     if (parsed === undefined) throw new StoreCorruptError(this.path, 'a line does not match its checksum');
     const [header] = parsed.lines;
     if (isFirst && header !== undefined && header[1] !== JSON.stringify(this.form.kind)) {
-      throw new StoreCorruptError(this.path, `it does not begin as a log of ${this.form.kind}`);
+      throw new StoreCorruptError(this.path, `its first line must be the header of a ${this.form.kind} log`);
     }
     return parsed;
   }
@@ -123,18 +124,18 @@ export class LogFile<State> {
     try {
       for (const fields of lines) this.form.apply(this.state, fields);
     } catch {
-      throw new StoreCorruptError(this.path, 'a line has a form that is not known');
+      throw new StoreCorruptError(this.path, 'a line has an unknown format');
     }
   }
 }
 
-/** Undefined where there is no such file. */
+/** Returns undefined if the file does not exist. */
 async function openLog(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags | NO_FOLLOW, 0o600);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    if (hasCode(error, 'ELOOP', 'EISDIR')) throw new StoreCorruptError(path, 'it is no plain file');
+    if (hasCode(error, 'ELOOP', 'EISDIR')) throw new StoreCorruptError(path, 'it must be a regular file');
     throw error;
   }
 }

@@ -4,24 +4,24 @@ import { type OptionRules, type OptionTable, validateOptions } from '../../inter
 
 const LOCK_TIMEOUT_MS = 15_000;
 
-/** What each store in files is given. */
+/** Options that both file stores share. */
 export interface FileOptions {
-  /** Where the files are kept; made where it is not there. Stores of both kinds, and other processes, may share it. */
+  /** Directory of the files; created if missing. Both kinds of stores, and several processes, may share it. */
   readonly folder: string;
-  /** How long a call waits for another process that is at the same session. Default: 15,000. */
+  /** Milliseconds that a call waits while another process uses the same session. Default: 15,000. */
   readonly lockTimeoutMs?: number | undefined;
-  /** What sessions expire by. Default: the clock of the machine. */
+  /** The clock that decides when sessions expire. Default: the system clock. */
   readonly clock?: Clock | undefined;
 }
 
-/** The rules of the options that stores in files share. */
+/** Rules of the options that both file stores share. */
 export const fileRules = {
   folder: required(fullText),
-  lockTimeoutMs: numberRule('milliseconds of 0 or more', 0),
+  lockTimeoutMs: numberRule('a number of milliseconds, 0 or more', 0),
   clock,
 } satisfies OptionTable<FileOptions>;
 
-/** Checks the options and fills their defaults. Throws an OptionInvalidError. */
+/** Checks the options and fills in the defaults. Throws an OptionInvalidError if an option is invalid. */
 export function resolveFileOptions(options: FileOptions, rules: OptionRules) {
   validateOptions(options, rules);
   const { folder, lockTimeoutMs = LOCK_TIMEOUT_MS, clock = systemClock } = options;

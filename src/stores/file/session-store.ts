@@ -8,18 +8,18 @@ import { FileVault, type VaultForm } from './vault.js';
 
 const DAY_MS = 86_400_000;
 
-/** What a FileSessionStore is given. */
+/** Options of a FileSessionStore. */
 export interface FileSessionStoreOptions extends FileOptions {
-  /** How long a session lives after it was last loaded or saved, in milliseconds; Infinity is for ever. Default: 24 hours. */
+  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
   readonly ttlMs?: number | undefined;
 }
 
 const rules = {
   ...fileRules,
-  ttlMs: { expected: 'milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
+  ttlMs: { expected: 'a number of milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
 } satisfies OptionTable<FileSessionStoreOptions>;
 
-/** A session as its log says. */
+/** The state that the log of a session produces. */
 interface SessionLog {
   /** Each message as JSON. */
   readonly messages: string[];
@@ -28,8 +28,9 @@ interface SessionLog {
 }
 
 /**
- * Sessions on disk. What a save acknowledged is there after a kill at any moment, and any number of processes may use the
- * folder at once. A save writes what it adds, not what is there. A damaged file is a StoreCorruptError, and stays as it is.
+ * Stores sessions on disk. An acknowledged save survives if the process is killed at any moment. Any number of processes
+ * may use the directory at once. A save writes only new messages. A damaged file causes a StoreCorruptError, and is left
+ * unchanged.
  *
  * @example
  * const store = new FileSessionStore({ folder: './sessions', ttlMs: 7 * 24 * 3600 * 1000 });
@@ -97,7 +98,7 @@ function saveLine({ keep, added, revision, end }: Save): string[] {
   return [JSON.stringify(['save', keep, revision, end]), ...added];
 }
 
-/** JSON has no Infinity: it says null. */
+/** JSON stores Infinity as null. */
 type Line =
   | readonly ['save', keep: number, revision: number, end: number | null]
   | readonly ['end', end: number | null];
@@ -113,7 +114,7 @@ const form: VaultForm<SessionLog> = {
   },
   *dump({ messages, revision, end }) {
     yield saveLine({ keep: 0, added: [], revision, end });
-    for (const [at, message] of messages.entries()) yield saveLine({ keep: at, added: [message], revision, end });
+    for (const [index, message] of messages.entries()) yield saveLine({ keep: index, added: [message], revision, end });
   },
   isEmpty: ({ revision, end }, now) => revision === 0 || end <= now,
   endOf: ({ end }) => end,

@@ -16,17 +16,17 @@ import type {
 import { type FileOptions, fileRules, resolveFileOptions } from './options.js';
 import { FileVault, type VaultForm, type VaultStep } from './vault.js';
 
-/** What a FileStateStore is given. */
+/** Options of a FileStateStore. */
 export interface FileStateStoreOptions extends FileOptions {
-  /** Is told where a damaged file was put. Default: the console. */
+  /** Receives a warning when a damaged file was moved away. Default: the console. */
   readonly logger?: Logger | undefined;
 }
 
 const rules = { ...fileRules, logger } satisfies OptionTable<FileStateStoreOptions>;
 
 /**
- * State on disk. What a call acknowledged is there after a kill at any moment, and any number of processes may use the
- * folder at once. A damaged file is put aside with a warning, and its session begins anew.
+ * Stores the state of extensions on disk. An acknowledged write survives if the process is killed at any moment. Any number
+ * of processes may use the directory at once. A damaged file is moved away with a warning, and its session starts empty.
  *
  * @example
  * const state = new FileStateStore({ folder: './state' });
@@ -42,7 +42,7 @@ export class FileStateStore implements StateStore {
       ...resolved,
       form,
       onDamage: ({ file }, backup) =>
-        logger.warn(`State of extensions begins anew: ${file} was damaged, and is now ${backup}.`),
+        logger.warn(`The state file ${file} was damaged and moved to ${backup}. Its session starts with empty state.`),
     });
   }
 
@@ -110,20 +110,23 @@ export class FileStateStore implements StateStore {
   }
 }
 
-/** A value that a line tells of, and the end of its session. */
-interface Told {
+/** A value, with the time at which its session expires. */
+interface LoggedValue {
   readonly extension: string;
   readonly value: StateValue;
   readonly end: number;
 }
 
-/** A written value has its text in a field of its own; a use says only the times. */
-function useLine({ extension, value: { key, usedAt, ttlMs }, end }: Told, kind: 'use' | 'set' = 'use'): string[] {
+/** A `use` line has only the times of a value. A `set` line also has the value, in a second field. */
+function useLine(
+  { extension, value: { key, usedAt, ttlMs }, end }: LoggedValue,
+  kind: 'use' | 'set' = 'use',
+): string[] {
   return [JSON.stringify([kind, extension, key, usedAt, ttlMs, end])];
 }
 
-function setLine(told: Told): string[] {
-  return [...useLine(told, 'set'), JSON.stringify(told.value.text)];
+function setLine(logged: LoggedValue): string[] {
+  return [...useLine(logged, 'set'), JSON.stringify(logged.value.text)];
 }
 
 function clearing(extension?: string, key?: string): VaultStep<SessionState, number> {
@@ -137,7 +140,7 @@ function clearing(extension?: string, key?: string): VaultStep<SessionState, num
   };
 }
 
-/** JSON has no Infinity: it says null. */
+/** JSON stores Infinity as null. */
 type Time = number | null;
 type ValueLine = readonly ['set' | 'use', extension: string, key: string, usedAt: number, ttlMs: Time, end: Time];
 type Line = ValueLine | readonly ['clear', extension: string | null, key: string | null] | readonly ['end', end: Time];

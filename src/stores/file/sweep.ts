@@ -2,33 +2,33 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FRESH, TRASH } from '../../process/files/folder-lock.js';
 
-/** How many folders each step looks at: more than a call can add, so that dead ones do not pile up. */
-const LOOKED_AT = 2;
-/** A new list is read so often at most. */
+/** Number of directories that each step checks. One call adds fewer, so expired directories do not accumulate. */
+const CHECKED_PER_STEP = 2;
+/** Minimum number of milliseconds between two listings of the directory. */
 const LIST_MS = 60_000;
-/** A folder that was never finished is given up after so long. */
+/** Milliseconds after which a directory that was never completed is removed. */
 const UNFINISHED_MS = 600_000;
 
-/** Goes through a folder bit by bit, and finds what is over. Has no timer: each call of the store takes it a step on. */
+/** Finds expired directories a few at a time. Uses no timer: each call of the store runs one step. */
 export class FolderSweep {
   private names: string[] = [];
   private listedAt = Number.NEGATIVE_INFINITY;
 
-  /** Looks at the folders in `folder` whose names begin with `prefix`. */
+  /** Checks the directories in `folder` whose names begin with `prefix`. */
   constructor(
     private readonly folder: string,
     private readonly prefix: string,
   ) {}
 
-  /** Removes leftovers, and returns the names of those whose log says by its time that it is over. */
+  /** Removes leftover directories. Returns the names of directories whose sessions have expired. */
   async step(now: number): Promise<string[]> {
-    const over: string[] = [];
+    const expired: string[] = [];
     for (const name of await this.next(now)) {
       if (name.startsWith(TRASH)) await this.remove(name);
       else if (name.startsWith(FRESH)) await this.removeOld(name);
-      else if (await this.isOver(name, now)) over.push(name);
+      else if (await this.isExpired(name, now)) expired.push(name);
     }
-    return over;
+    return expired;
   }
 
   private async next(now: number): Promise<string[]> {
@@ -37,11 +37,11 @@ export class FolderSweep {
       const names = await readdir(this.folder).catch(() => []);
       this.names = names.filter((name) => [this.prefix, TRASH, FRESH].some((start) => name.startsWith(start)));
     }
-    return this.names.splice(-LOOKED_AT);
+    return this.names.splice(-CHECKED_PER_STEP);
   }
 
-  /** The time of a log is the end of its session; a folder without a log was never used. */
-  private async isOver(name: string, now: number): Promise<boolean> {
+  /** The modification time of a log is the time at which its session expires. A directory without a log was never used. */
+  private async isExpired(name: string, now: number): Promise<boolean> {
     const end = await stat(join(this.folder, name, 'log')).then(
       ({ mtimeMs }) => mtimeMs,
       () => 0,

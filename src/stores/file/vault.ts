@@ -15,38 +15,38 @@ import { encodeLine } from './line.js';
 import { LogFile, type LogForm } from './log.js';
 import { FolderSweep } from './sweep.js';
 
-/** The latest time that every file system can keep. */
+/** The latest modification time that every file system can store. */
 const LAST_TIME_MS = 2 ** 31 * 1000 - 1000;
 
-/** What the logs of a vault are of, and when they are over. */
+/** Describes the states of a vault: their form in a log, and when they expire. */
 export interface VaultForm<State> extends LogForm<State> {
-  /** Whether nothing is left at that time. Drops what expired. */
+  /** Removes expired values from the state. Returns true if nothing is left. */
   isEmpty(state: State, now: number): boolean;
-  /** When all of it is over. */
+  /** Returns the time at which the whole state expires. */
   endOf(state: State): number;
 }
 
-/** What a vault is given. */
+/** Options of a FileVault. */
 export interface VaultOptions<State> {
   readonly folder: string;
   readonly form: VaultForm<State>;
   readonly clock: Clock;
   readonly lockTimeoutMs: number;
-  /** Where given, a damaged log is put aside and its state begins anew; otherwise the call fails. */
+  /** Called after a damaged log was moved to `backup` and its state cleared. Without this callback, the call fails. */
   readonly onDamage?: (error: StoreCorruptError, backup: string) => void;
 }
 
-/** A state that a step may read, and change if it writes down what it changed. */
+/** A state that a step may read. A step that changes the state must also write a line with the change. */
 interface Draft<State> {
   readonly state: State;
   readonly now: number;
-  /** `durable` is false for what a power cut may undo. */
+  /** A line with `durable: false` may be lost in a power failure. */
   readonly write: (fields: readonly string[], durable: boolean) => void;
 }
 
-/** A look at one state, or a change of it. Many are done under one lock. */
+/** Reads or changes one state. Several steps run under one lock. */
 export interface VaultStep<State, Result> {
-  /** Makes the state where there is none. */
+  /** If true, creates a missing state. */
   readonly creates?: boolean;
   run(draft: Draft<State>): Result;
 }
@@ -56,7 +56,7 @@ interface Task<State> {
   readonly timeoutMs: number;
 }
 
-/** A folder with a folder for each id, in which a log holds its state. Any number of processes may use it at once. */
+/** A directory with one subdirectory for each id, which holds the log of a state. Several processes may use it at once. */
 export class FileVault<State> {
   private readonly folder: string;
   private readonly prefix: string;
@@ -75,14 +75,14 @@ export class FileVault<State> {
     );
   }
 
-  /** Does a step on the state of an id. What it wrote is on disk when the promise resolves. */
+  /** Runs a step on the state of an id. The lines of the step are in the log when the promise resolves. */
   async run<Result>(id: string, step: VaultStep<State, Result>): Promise<Result> {
     const result = await this.push(this.nameOf(id), step);
     await this.tidy();
     return result as Result;
   }
 
-  /** Does a step on every state there is. */
+  /** Runs a step on every stored state. */
   async runAll<Result>(step: VaultStep<State, Result>): Promise<Result[]> {
     const names = await readdir(this.folder).catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return [];
@@ -92,15 +92,15 @@ export class FileVault<State> {
     return mapConcurrent(ours, async (name) => (await this.push(name, step)) as Result);
   }
 
-  /** Removes the state of an id without a look at it. */
+  /** Removes the state of an id without reading it. */
   async remove(id: string): Promise<void> {
     await this.push(this.nameOf(id), 'remove');
   }
 
-  /** The same for no two ids, whatever they hold, also where a disk takes `A` for `a`. */
+  /** Returns a different directory name for each id, also on a file system that ignores case. */
   private nameOf(id: string): string {
     validateOption('id', id, required(text));
-    // JSON writes each lone surrogate as an escape of its own; in UTF-8 they would all be the same.
+    // JSON escapes each lone surrogate differently. In UTF-8, all lone surrogates would be equal.
     return this.prefix + createHash('sha256').update(JSON.stringify(id)).digest('hex');
   }
 
@@ -112,7 +112,7 @@ export class FileVault<State> {
     }
   }
 
-  /** Where the disk refuses what many wrote, each is tried alone: a read does not fail with the write beside it. */
+  /** If the disk refuses the lines of a batch, each job runs alone, so that reads do not fail together with a write. */
   private async work(name: string, jobs: readonly Job<Task<State>>[]): Promise<void> {
     try {
       await this.workAtOnce(name, jobs);
@@ -150,7 +150,7 @@ export class FileVault<State> {
     settle(outcomes);
   }
 
-  /** The log as it is on disk. One that is damaged is put aside, if it may be. */
+  /** Reads the log from disk. Moves a damaged log away if `onDamage` is set. */
   private async read(name: string, cached: LogFile<State> | undefined): Promise<LogFile<State>> {
     const { form, onDamage } = this.options;
     const folder = join(this.folder, name);
@@ -167,7 +167,7 @@ export class FileVault<State> {
     }
   }
 
-  /** Whether the log says what the state is: where a full disk keeps the time of a mere read out, the read still counts. */
+  /** Returns true if the log matches the state. A read succeeds even if a full disk refuses the line with its time. */
   private async write(
     lock: FolderLock,
     log: LogFile<State>,
@@ -182,12 +182,12 @@ export class FileVault<State> {
       return false;
     }
     const end = Math.min(this.options.form.endOf(log.state), LAST_TIME_MS);
-    // Only the sweep reads it, to know where to look.
+    // Only the sweep reads this modification time, to find expired sessions.
     await utimes(log.path, now / 1000, end / 1000).catch(() => {});
     return true;
   }
 
-  /** Takes the sweep a step on. What fails there is not the caller's failure. */
+  /** Runs one step of the sweep. Failures of the sweep do not reach the caller. */
   private async tidy(): Promise<void> {
     if (this.isTidying) return;
     this.isTidying = true;
@@ -196,7 +196,7 @@ export class FileVault<State> {
         if (!this.lanes.isBusy(name)) await this.push(name, { run: () => {} }, 0);
       }
     } catch {
-      // Somebody else is at it, or the disk refuses: the next round comes by again.
+      // Another process uses the directory, or the disk refuses. A later round of the sweep tries again.
     } finally {
       this.isTidying = false;
     }
@@ -205,7 +205,7 @@ export class FileVault<State> {
 
 type Outcome = () => void;
 
-/** What the steps of one batch write. */
+/** Collects the lines that the steps of one batch write. */
 class LogDraft<State> implements Draft<State> {
   text = '';
   durable = false;
@@ -225,7 +225,7 @@ function isRemoval<State>(jobs: readonly Job<Task<State>>[]): boolean {
   return jobs.every(({ task }) => task.step === 'remove');
 }
 
-/** Does every step; a step that throws fails alone. Nobody hears of it before `settle`. */
+/** Runs every step. A step that throws does not affect the others. Their promises settle only in `settle`. */
 function runSteps<State>(jobs: readonly Job<Task<State>>[], draft: LogDraft<State>): Outcome[] {
   return jobs.map(({ task: { step }, resolve, reject }) => {
     try {

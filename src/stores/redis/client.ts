@@ -1,42 +1,45 @@
 import { invalidOption } from '../../internal/options/validate.js';
 
-/** A client of `@redis/client` or `redis`, from version 5 on, or a pool of them. */
+/** A client or a client pool of `@redis/client` or `redis`, version 5 or newer. */
 export interface NodeRedisClient {
-  /** Sends a command, and resolves to the reply. */
+  /** Sends a command. Resolves to the reply. */
   sendCommand(args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
 }
 
-/** A cluster client of `@redis/client` or `redis`, from version 5 on. */
+/** A cluster client of `@redis/client` or `redis`, version 5 or newer. */
 export interface NodeRedisCluster {
-  /** Sends a command to where the key is, and resolves to the reply. */
+  /** Sends a command to the node of `firstKey`. Resolves to the reply. */
   sendCommand(
     ...call: [firstKey: string, isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }]
   ): Promise<unknown>;
-  /** By this method a cluster is told from a single client. */
+  /** Only cluster clients have this method. */
   getSlotRandomNode(slot: number): unknown;
 }
 
-/** A sentinel client of `@redis/client` or `redis`, from version 5 on. */
+/** A sentinel client of `@redis/client` or `redis`, version 5 or newer. */
 export interface NodeRedisSentinel {
-  /** Sends a command to the master, and resolves to the reply. */
+  /** Sends a command to the master. Resolves to the reply. */
   sendCommand(isReadonly: boolean, args: string[], options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  /** By this method a sentinel client is told from a single client. */
+  /** Only sentinel clients have this method. */
   getSentinelNode(): unknown;
 }
 
-/** A `Redis` or `Cluster` of `ioredis`, from version 5 on. */
+/** A `Redis` or `Cluster` client of `ioredis`, version 5 or newer. */
 export interface IoRedisClient {
-  /** Sends a command, and resolves to the reply. */
+  /** Sends a command. Resolves to the reply. */
   call(command: string, args: string[]): Promise<unknown>;
 }
 
-/** A connected client, as it is: the stores attach nothing to it, and never close it. */
+/** A connected client of a supported package. The stores attach no listeners to it and never close it. */
 export type RedisClient = NodeRedisClient | NodeRedisCluster | NodeRedisSentinel | IoRedisClient;
 
-/** Sends one command. `firstKey` says where to in a cluster; a command that still waits to be sent when `signal` aborts is taken back where the client can. */
+/**
+ * Sends one command. `firstKey` selects the node of a cluster. When `signal` fires, a client that supports it discards a
+ * command that was not sent yet.
+ */
 export type SendCommand = (firstKey: string, args: string[], signal: AbortSignal) => Promise<unknown>;
 
-/** Sends a command through any of these clients. */
+/** Returns a function that sends commands through a client of any supported package. */
 export function sendCommandOf(client: RedisClient): SendCommand {
   if (has(client, 'call')) {
     const redis = client as IoRedisClient;
@@ -55,8 +58,8 @@ export function sendCommandOf(client: RedisClient): SendCommand {
 }
 
 /**
- * The `keyPrefix` of a client of `@redis/client`, which puts it before the keys of its own methods, but not of what is
- * sent as it is. ioredis puts it before all.
+ * Returns the `keyPrefix` of a client of `@redis/client`. That client does not add its prefix to commands that are sent
+ * directly. Returns an empty string for ioredis, which adds its prefix to all commands.
  */
 export function keyPrefixOf(client: RedisClient): string {
   const prefix = (client as { readonly _keyPrefix?: string | Uint8Array })._keyPrefix ?? '';

@@ -3,7 +3,7 @@ import { TimeoutExceededError } from '../../errors.js';
 import { type RedisClient, type SendCommand, sendCommandOf } from './client.js';
 import { RedisUnavailableError } from './error.js';
 
-/** A script in Lua, which Redis runs as one atomic step. */
+/** A Lua script, which Redis runs as one atomic step. */
 export class RedisScript {
   readonly sha: string;
 
@@ -12,10 +12,10 @@ export class RedisScript {
   }
 }
 
-/** Runs a script. Rejects with a RedisUnavailableError, at the latest when the time of the call is over. */
+/** Runs a script. Rejects with a RedisUnavailableError if it fails or exceeds the time limit of the call. */
 export type RunScript = (script: RedisScript, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
 
-/** Redis, as the stores use it. */
+/** Runs the scripts of the stores on Redis. */
 export class RedisConnection {
   private readonly send: SendCommand;
 
@@ -26,7 +26,7 @@ export class RedisConnection {
     this.send = sendCommandOf(client);
   }
 
-  /** Begins one call of a store: all scripts that it runs share its time. */
+  /** Starts one call of a store. All scripts of the call share its time limit. */
   begin(): RunScript {
     const end = performance.now() + this.timeoutMs;
     return (script, keys, args) =>
@@ -69,12 +69,12 @@ function isUnknownScript(error: unknown): boolean {
 
 const decoder = new TextDecoder();
 
-/** A reply as a list of texts: whatever a client makes of numbers, and also where it was told to give bytes. */
+/** Converts a reply to an array of strings. Clients may return the items as strings, numbers or bytes. */
 export function textsOf(reply: unknown): string[] {
   return (reply as readonly unknown[]).map((item) => textOf(item));
 }
 
-/** A reply as text. */
+/** Converts a reply to a string. */
 export function textOf(reply: unknown): string {
   return reply instanceof Uint8Array ? decoder.decode(reply) : String(reply);
 }

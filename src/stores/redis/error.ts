@@ -1,18 +1,18 @@
 import { describeError, KeelsonError } from '../../errors.js';
 
 /**
- * Redis could not be reached, did not answer in time, or refused the command. `cause` is what it or its client said, or a
- * TimeoutExceededError. Whether a write still took effect is not known: a read tells.
+ * Redis could not be reached, did not answer in time, or refused the command. `cause` is the error of the client, or a
+ * TimeoutExceededError. A write may still have taken effect; read the value to find out.
  */
 export class RedisUnavailableError extends KeelsonError {
   readonly code = 'ERR_REDIS_UNAVAILABLE';
-  /** The same may work later. */
+  /** Always true: a later call may succeed. */
   readonly retryable = true;
 
   constructor(cause: unknown) {
     const why = describeError(cause).replace(/\.$/, '');
     super(
-      `Redis did not do what the store asked for (${why}). See whether it can be reached, and what its user may do.`,
+      `Redis did not run a command of the store (${why}). Check the connection to Redis and the permissions of its user.`,
       {
         cause,
       },
@@ -20,7 +20,7 @@ export class RedisUnavailableError extends KeelsonError {
   }
 }
 
-/** What is stored under `key` is not what a session store wrote, or a message cannot be written. Nothing was changed. */
+/** The data under `key` was not written by a session store, or a message has no JSON form. Nothing was changed. */
 export class RedisDataError extends KeelsonError {
   readonly code = 'ERR_REDIS_DATA';
   readonly key: string;

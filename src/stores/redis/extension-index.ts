@@ -2,7 +2,7 @@ import { RedisScript, type RunScript, textsOf } from './connection.js';
 
 const readScript = new RedisScript(`return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')`);
 
-/** The score grows with every write, by a part of a millisecond at least: an entry that was written anew is not taken for the one before it. */
+/** Each write increases the score of an entry, so that an entry which was written again has a different score. */
 const writeScript = new RedisScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -20,27 +20,30 @@ if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEY
 return false
 `);
 
-/** A session in the index of an extension, as it was read. */
+/** An entry of the index of an extension: a session, and the score of the entry when it was read. */
 export interface IndexedSession {
   readonly session: string;
   readonly score: string;
 }
 
-/** The sessions in which an extension may have state. They lie in many slots of a cluster, so no script sees both them and this list. */
+/**
+ * Lists the sessions in which an extension may have state. In a cluster, the index and the sessions are in different
+ * slots, so no script can change both.
+ */
 export class RedisExtensionIndex {
   constructor(private readonly key: string) {}
 
   async read(run: RunScript): Promise<IndexedSession[]> {
     const found = textsOf((await run(readScript, [this.key], [])) as unknown[]);
-    return found.flatMap((session, at) => (at % 2 === 0 ? [{ session, score: found[at + 1] ?? '' }] : []));
+    return found.flatMap((session, index) => (index % 2 === 0 ? [{ session, score: found[index + 1] ?? '' }] : []));
   }
 
-  /** Keeps the session in the list until `end`, in milliseconds since the epoch. */
+  /** Keeps the session in the index until `end`, in milliseconds since the epoch. */
   async write(run: RunScript, session: string, end: string): Promise<void> {
     await run(writeScript, [this.key], [session, end]);
   }
 
-  /** Takes an entry off, unless it was written anew since it was read. */
+  /** Removes an entry, unless it was written again after it was read. */
   async remove(run: RunScript, { session, score }: IndexedSession): Promise<void> {
     await run(removeScript, [this.key], [session, score]);
   }

@@ -3,19 +3,22 @@ import { anything, required, text } from '../../internal/options/rules.js';
 import { type OptionRule, type OptionTable, validateOptions } from '../../internal/options/validate.js';
 import type { RedisClient } from './client.js';
 
-/** What a store on Redis needs. */
+/** Options of a store on Redis. */
 export interface RedisStoreOptions {
-  /** A connected client of `@redis/client`, `redis` or `ioredis`, also of a cluster or behind sentinels. It stays yours: close it yourself. */
+  /**
+   * A connected client of `@redis/client`, `redis` or `ioredis`. It may connect to a cluster or use sentinels. The store
+   * never closes it.
+   */
   readonly client: RedisClient;
-  /** What the name of every key begins with. Default: `keelson`. */
+  /** The start of every key name. Default: `keelson`. */
   readonly prefix?: string | undefined;
-  /** How long one call may take, in milliseconds, also where the client waits for Redis to come back. Default: 5,000. */
+  /** Time limit of one call in milliseconds, also while the client reconnects. Default: 5,000. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** What a session store on Redis needs. */
+/** Options of a session store on Redis. */
 export interface RedisSessionStoreOptions extends RedisStoreOptions {
-  /** How long a session lives after it was last loaded or saved, in milliseconds; `Infinity` for ever. Default: 24 hours. */
+  /** Milliseconds until a session expires after its last load or save. `Infinity` means never. Default: 24 hours. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -31,19 +34,19 @@ const storeRules = {
 const sessionStoreRules = {
   ...storeRules,
   ttlMs: {
-    expected: `whole milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
+    expected: `a whole number of milliseconds from 1 to ${MAX_TTL_MS}, or Infinity`,
     accepts: (value) => value === Number.POSITIVE_INFINITY || wholeMs(MAX_TTL_MS).accepts(value),
   },
 } satisfies OptionTable<RedisSessionStoreOptions>;
 
-/** Checks the options of a state store and fills their defaults. Throws an OptionInvalidError. */
+/** Checks the options of a state store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveStateStoreOptions(options: RedisStoreOptions) {
   validateOptions(options, storeRules);
   const { client, prefix = 'keelson', timeoutMs = 5_000 } = options;
   return { client, prefix, timeoutMs };
 }
 
-/** The same for a session store. */
+/** Checks the options of a session store and fills in the defaults. Throws an OptionInvalidError if one is invalid. */
 export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
   validateOptions(options, sessionStoreRules);
   const { ttlMs = DAY_MS, ...others } = options;
@@ -52,5 +55,5 @@ export function resolveSessionStoreOptions(options: RedisSessionStoreOptions) {
 
 function wholeMs(most: number): OptionRule {
   const accepts = (value: unknown) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most;
-  return { expected: `whole milliseconds from 1 to ${most}`, accepts };
+  return { expected: `a whole number of milliseconds from 1 to ${most}`, accepts };
 }

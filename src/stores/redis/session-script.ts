@@ -1,14 +1,14 @@
 import { RedisScript } from './connection.js';
 
 /**
- * What the scripts share. A session is two keys: `head` (hash: revision, number of messages, and which save was the last),
- * and `messages` (list of JSON).
+ * The common start of all session scripts. A session has two keys. `head` is a hash with the revision, the number of
+ * messages, and the id of the last save. `messages` is a list of messages as JSON.
  */
 const common = `
 local head, messages = KEYS[1], KEYS[2]
 local call = redis.call
 
--- Both end at the same moment.
+-- Sets the same expiry on both keys.
 local function live(ttl)
   for _, key in ipairs(KEYS) do
     if ttl == '0' then call('PERSIST', key) else call('PEXPIRE', key, ttl) end
@@ -16,7 +16,7 @@ local function live(ttl)
 end
 `;
 
-/** ARGV: ttl. Replies nil, or the revision, how many messages there must be, and the messages. */
+/** ARGV: ttl. Replies nil, or the revision, the expected number of messages, and the messages. */
 export const loadScript = new RedisScript(`${common}
 local found = call('HMGET', head, 'revision', 'length')
 if not found[1] then return false end
@@ -25,8 +25,9 @@ return { found[1], found[2], call('LRANGE', messages, 0, -1) }
 `);
 
 /**
- * ARGV: ttl, expected revision, name of this save, how many messages stay, and what follows them. Replies the new revision,
- * nil where another one is stored, or 0 where messages are missing. A save that a client sent twice counts once.
+ * ARGV: ttl, expected revision, id of this save, number of messages to keep, and the messages to append. Replies the new
+ * revision, nil if the stored revision is a different one, or 0 if messages are missing. A save that a client sends twice
+ * counts once.
  */
 export const saveScript = new RedisScript(`${common}
 local expected, keep = tonumber(ARGV[2]), tonumber(ARGV[4])

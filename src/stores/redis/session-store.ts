@@ -9,9 +9,9 @@ import { type RedisSessionStoreOptions, resolveSessionStoreOptions } from './opt
 import { deleteScript, loadScript, saveScript } from './session-script.js';
 
 /**
- * Sessions in Redis 6 or newer: shared by all processes on it, each save compared and set in one atomic script, and at the cost of
- * what it adds. Rejects with a RedisUnavailableError where Redis does not answer within `timeoutMs`, with a RedisDataError
- * where what is stored cannot be read.
+ * Stores sessions in Redis 6 or newer, shared by all processes. Each save is one atomic script, and sends only new messages.
+ * Rejects with a RedisUnavailableError if Redis does not answer within `timeoutMs`. Rejects with a RedisDataError if stored
+ * data cannot be read.
  *
  * @example
  * const store = new RedisSessionStore({ client: await createClient({ url }).connect(), ttlMs: 7 * 24 * 3600 * 1000 });
@@ -19,7 +19,7 @@ import { deleteScript, loadScript, saveScript } from './session-script.js';
 export class RedisSessionStore implements SessionStore {
   private readonly connection: RedisConnection;
   private readonly keys: RedisKeys;
-  /** As the scripts take it: 0 is for ever. */
+  /** Milliseconds as a string for the scripts; 0 means that sessions never expire. */
   private readonly ttl: string;
 
   constructor(options: RedisSessionStoreOptions) {
@@ -59,7 +59,11 @@ function readMessage(json: string, key: string, at: number): Message {
     return messageFromJson(json);
   } catch (cause) {
     const shown = json.length > 60 ? `${json.slice(0, 60)}…` : json;
-    throw new RedisDataError(key, `message ${at} is none: ${shown} Mend it, or delete the session.`, cause);
+    throw new RedisDataError(
+      key,
+      `message ${at} must be a message as JSON, got ${shown}. Repair it, or delete the session.`,
+      cause,
+    );
   }
 }
 
@@ -67,13 +71,17 @@ function writeMessage(message: Message, key: string, at: number): string {
   try {
     return messageToJson(message);
   } catch (cause) {
-    throw new RedisDataError(key, `message ${at} cannot be written as JSON. Keep to what JSON can hold.`, cause);
+    throw new RedisDataError(
+      key,
+      `message ${at} cannot be written as JSON. Use only values that JSON supports.`,
+      cause,
+    );
   }
 }
 
 function messagesMissing(key: string): RedisDataError {
   return new RedisDataError(
     key,
-    'messages are missing, or too many. Redis may evict keys: set `maxmemory-policy noeviction`.',
+    'the number of messages is wrong. Redis may have evicted keys; set `maxmemory-policy noeviction`.',
   );
 }

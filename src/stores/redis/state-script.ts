@@ -1,11 +1,13 @@
 import { RedisScript } from './connection.js';
 
 /**
- * What the scripts share. A session's state is five keys, and one for each value that lives for a shorter time than it:
- * `head` (hash: end, order, indexed, bytes, and bytes and number of keys of each extension), `entries` (hash: bytes and
- * order of each value), `used` (values of each extension by order), `due` (values by their own end, `inf` where that is
- * the session's), `long` (hash: the values that live as long as the session, so that one expiry moves them all).
- * A member is `extension:key`, a value in `used` is `extension:order:key`.
+ * The common start of all state scripts. The state of a session has five keys:
+ * `head` is a hash with end, order, indexed and bytes, and with the bytes and the number of keys of each extension.
+ * `entries` is a hash with the bytes and the order of each value.
+ * `used` is a sorted set of `extension:order:key`, which sorts the values of each extension by last use.
+ * `due` is a sorted set of the expiry times of values; `inf` means that a value expires with its session.
+ * `long` is a hash of all values that expire with the session, so that one expiry moves them together.
+ * A value that expires before its session has a key of its own. A member is `extension:key`.
  */
 const common = `
 local head, entries, used, due, long = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -13,7 +15,7 @@ local call = redis.call
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
--- Whole and never '-0', which HINCRBY refuses.
+-- Formats a number without decimals, and never as '-0', which HINCRBY refuses.
 local function int(number) return string.format('%.0f', number + 0) end
 local function count(field) return tonumber(call('HGET', head, field) or 0) end
 local function own(member) return head .. ':value:' .. member end
@@ -53,7 +55,7 @@ end
 local function forget() call('UNLINK', head, entries, used, due, long) end
 local function tidy() if call('HLEN', entries) == 0 then forget() end end
 
--- What expired leaves the account first. A session of which Redis dropped a part is gone.
+-- Removes expired values. If Redis has evicted some keys of the session, removes the others too.
 local function open()
   local there = call('EXISTS', head, entries, used, due)
   if there > 0 and there < 4 then forget() end
@@ -63,21 +65,25 @@ end
 open()
 `;
 
-/** For the scripts that move the end of a session. ARGV: ttl, session's ttl, end and names of what was written to the index. */
+/**
+ * The common start of the scripts that move the end of a session. ARGV: ttl of the value, ttl of the session, expiry
+ * of the written index entries, names of their extensions.
+ */
 const sliding = `${common}
 local ttl, sessionTtl = tonumber(ARGV[1]), tonumber(ARGV[2])
 local sessionEnd = now + sessionTtl
 
--- A full Redis refuses the first command that takes room, but none after one that takes none: what only renews a time goes on.
+-- A full Redis refuses commands that need memory, unless the script has already written. HDEL needs none, so that a script
+-- which only renews times runs.
 local function renew() call('HDEL', head, '') end
 
--- When the last value goes, and all that is kept about it.
+-- Returns the time at which the last value expires, and with it the whole state.
 local function stateEnd()
   local last = call('ZRANGE', due, -1, -1, 'WITHSCORES')[2]
   return math.min(sessionEnd, tonumber(last or 0))
 end
 
--- No state outlives its entry in the index of its extension: where that is to be written first, the reply says so.
+-- State must not outlive its entry in the index of its extension. Returns the reply that requests missing entries, or nil.
 local function unindexed(newcomer)
   local latest = math.max(stateEnd(), math.min(sessionEnd, now + ttl))
   local late = latest > count('indexed')
@@ -121,7 +127,7 @@ local function use(member, bytes)
   call('HSET', entries, member, int(bytes) .. ' ' .. latest)
 end
 
--- Only values whose end is that of the session, before or after, change theirs.
+-- Moves the end of the session. Changes the expiry only of values that this end limited before, or limits now.
 local function slide()
   local before = tonumber(call('HGET', head, 'end') or sessionEnd)
   local cut = call('ZRANGEBYSCORE', due, '(' .. int(math.min(before, sessionEnd)), '(inf', 'WITHSCORES')
@@ -134,7 +140,7 @@ local function slide()
 end
 `;
 
-/** ARGV further: member. Replies nil, or `value` and the value. */
+/** Further ARGV: member. Replies nil, or `value` and the value. */
 export const getScript = new RedisScript(`${sliding}
 local member = ARGV[5]
 local score = call('ZSCORE', due, member)
@@ -156,7 +162,10 @@ slide()
 return { 'value', value }
 `);
 
-/** ARGV further: member, value, most bytes of the extension, of the session, most keys. Replies 0 or 1 for `stored`, bytes before and after, and what was evicted. */
+/**
+ * Further ARGV: member, value, maximum bytes of the extension, maximum bytes of the session, maximum keys. Replies 1 if the
+ * value was stored or 0, the bytes before and after, and the evicted keys with their bytes.
+ */
 export const setScript = new RedisScript(`${sliding}
 local member, value, size = ARGV[5], ARGV[6], #ARGV[6]
 local extension = member:match('^[^:]*')
@@ -197,7 +206,7 @@ for at = 1, #evicted do reply[at + 3] = evicted[at] end
 return reply
 `);
 
-/** Replies nil. */
+/** Restarts the lifetime of the session. Replies nil. */
 export const touchScript = new RedisScript(`${sliding}
 if call('EXISTS', head) == 0 then return false end
 renew()
@@ -207,7 +216,7 @@ slide()
 return false
 `);
 
-/** ARGV: extension, and a member where only that is meant. Replies how many values went. */
+/** ARGV: extension, and a member to remove only that value. Replies the number of removed values. */
 export const clearScript = new RedisScript(`${common}
 local members = { ARGV[2] }
 if not ARGV[2] then
@@ -224,7 +233,7 @@ tidy()
 return cleared
 `);
 
-/** Replies how many values went. */
+/** Replies the number of removed values. */
 export const clearSessionScript = new RedisScript(`${common}
 local cleared = call('HLEN', entries)
 for _, member in ipairs(call('ZRANGEBYSCORE', due, '-inf', '(inf')) do call('UNLINK', own(member)) end

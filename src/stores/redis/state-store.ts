@@ -18,8 +18,9 @@ import { type RedisStoreOptions, resolveStateStoreOptions } from './options.js';
 import { clearScript, clearSessionScript, getScript, setScript, statsScript, touchScript } from './state-script.js';
 
 /**
- * State of extensions in Redis 6 or newer: shared by all processes on it, each call one atomic script by the clock of Redis, and nothing left after its time.
- * Rejects with a RedisUnavailableError where Redis does not answer within `timeoutMs`.
+ * Stores the state of extensions in Redis 6 or newer, shared by all processes. Each call is one atomic script that uses the
+ * clock of Redis. Redis removes expired data. Rejects with a RedisUnavailableError if Redis does not answer within
+ * `timeoutMs`.
  *
  * @example
  * const store = new RedisStateStore({ client: await createClient({ url }).connect() });
@@ -99,8 +100,9 @@ export class RedisStateStore implements StateStore {
   }
 
   /**
-   * Runs a script that moves the end of a session. Where it asks for entries in the indexes of extensions, these are
-   * written first, and once more after it: whoever clears an extension meanwhile may have taken them off.
+   * Runs a script that moves the end of a session. If the script requests entries in the indexes of extensions, they are
+   * written before it runs again. They are written once more afterwards, since another process that clears an extension
+   * may have removed them.
    */
   private async slide({ script, session, keys, args, policy }: Slide): Promise<string[]> {
     checkStatePolicy(policy);
@@ -132,13 +134,13 @@ interface Slide {
   readonly policy: StatePolicy;
 }
 
-/** A number as the scripts read it: whole, and small enough that Lua counts with it exactly, also together with the time. */
+/** Formats an integer for the scripts, small enough that Lua can add the current time to it exactly. */
 function toWhole(number: number): string {
   return `${Math.floor(Math.min(number, 2 ** 52))}`;
 }
 
 function pairsOf(flat: readonly string[]): [text: string, count: number][] {
-  return flat.flatMap((piece, at) =>
-    at % 2 === 0 ? [[fromKeyPiece(piece), Number(flat[at + 1])] as [string, number]] : [],
+  return flat.flatMap((piece, index) =>
+    index % 2 === 0 ? [[fromKeyPiece(piece), Number(flat[index + 1])] as [string, number]] : [],
   );
 }

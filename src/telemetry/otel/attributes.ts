@@ -7,12 +7,12 @@ import { ModelError } from '../../model/run-error.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, FINISH_REASON, OPERATION } from './conventions.js';
 
-/** What stands for the name of a tool that does not exist: a model can make up any number of names. */
+/** Replaces the name of an unknown tool: a model can invent any number of names, and each would be a new label. */
 const UNKNOWN_TOOL = '_OTHER';
 
 const MAX_NAME = 200;
 
-/** A run, as its span begins. */
+/** Returns the attributes of a run's span at its start. */
 export function agentAttributes(run: RunContext): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.agent,
@@ -23,7 +23,7 @@ export function agentAttributes(run: RunContext): Attributes {
   };
 }
 
-/** A model call, as its span begins. */
+/** Returns the attributes of a model call's span at its start. */
 export function chatAttributes({ model, run, settings = {}, output, onPart }: ModelCallRequest): Attributes {
   return {
     [ATTRIBUTE.operation]: OPERATION.chat,
@@ -42,7 +42,7 @@ export function chatAttributes({ model, run, settings = {}, output, onPart }: Mo
   };
 }
 
-/** A tool call, as its span begins. */
+/** Returns the attributes of a tool call's span at its start. */
 export function toolAttributes(call: ToolCallRequest, limit: number): Attributes {
   const description = call.tool?.description;
   return {
@@ -53,7 +53,7 @@ export function toolAttributes(call: ToolCallRequest, limit: number): Attributes
   };
 }
 
-/** What the metrics of a tool call are told apart by. */
+/** Returns the metric attributes of a tool call. */
 export function toolLabels(call: ToolCallRequest): Attributes {
   return {
     [ATTRIBUTE.tool]: toolName(call),
@@ -66,17 +66,17 @@ export function toolName({ tool }: ToolCallRequest): string {
   return tool?.name ?? UNKNOWN_TOOL;
 }
 
-/** The model and its provider: what the metrics of a model call are told apart by. */
+/** Returns the model and its provider, which are also the metric attributes of a model call. */
 export function modelAttributes({ id, provider }: Model): Attributes {
   return { [ATTRIBUTE.provider]: provider ?? 'unknown', [ATTRIBUTE.model]: id };
 }
 
-/** Why the model stopped, in the words of the conventions. */
+/** Returns the finish reason under its name in the conventions. */
 export function finishReasonOf({ finishReason }: ModelResponse): string {
   return FINISH_REASON[finishReason] ?? finishReason;
 }
 
-/** Tokens, where there are any. */
+/** Returns the token counts as attributes. */
 export function usageAttributes(usage: Usage): Attributes {
   return {
     [ATTRIBUTE.inputTokens]: usage.inputTokens,
@@ -86,7 +86,7 @@ export function usageAttributes(usage: Usage): Attributes {
   };
 }
 
-/** The tokens between two readings of a run's sum. */
+/** Returns the difference between two states of a run's usage. */
 export function usageBetween(before: Usage, after: Usage): Usage {
   const { cachedInputTokens: cached, reasoningTokens: reasoning } = after;
   return {
@@ -98,7 +98,10 @@ export function usageBetween(before: Usage, after: Usage): Usage {
   };
 }
 
-/** A word of few for what went wrong: a model's HTTP status, else the code of an error of ours, else its class. */
+/**
+ * Returns a low-cardinality error type: the HTTP status of a model error, else the code of a KeelsonError, else the
+ * class name.
+ */
 export function errorType(error: unknown): string {
   if (error instanceof ModelError) {
     if (error.status !== undefined) return String(error.status);
@@ -108,7 +111,7 @@ export function errorType(error: unknown): string {
   return errorName(error);
 }
 
-/** The class of an error. */
+/** Returns the class name of an error. */
 export function errorName(error: unknown): string {
   return error instanceof Error && typeof error.name === 'string' && error.name !== ''
     ? error.name.slice(0, MAX_NAME)

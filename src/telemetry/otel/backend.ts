@@ -3,14 +3,14 @@ import type { RunContext } from '../../lifecycle/run-context.js';
 import type { HistogramSpec } from './conventions.js';
 import { Instruments, type MeterSource, SCOPE } from './instruments.js';
 
-/** Where spans and measurements go, and how much they may say. */
+/** The providers for spans and metrics, and the content settings. */
 export interface BackendOptions extends MeterSource {
   readonly tracerProvider?: TracerProvider | undefined;
   readonly content: boolean;
   readonly contentLimit: number;
 }
 
-/** The way to OpenTelemetry. Nothing is made before it is used, and nothing that fails there comes through. */
+/** Calls OpenTelemetry. Creates tracers and instruments at first use, and never lets an error of OpenTelemetry out. */
 export class Backend {
   readonly content: boolean;
   readonly contentLimit: number;
@@ -25,7 +25,7 @@ export class Backend {
     this.instruments = new Instruments(source);
   }
 
-  /** Asked for at each span: the provider keeps it, and the global one may have been set meanwhile. */
+  /** Called for each span: the provider caches the tracer, and the global provider may have changed. */
   tracer(): Tracer {
     return (this.tracerProvider ?? trace.getTracerProvider()).getTracer(SCOPE);
   }
@@ -34,12 +34,13 @@ export class Backend {
     this.attempt(run, () => this.instruments.histogram(spec).record(point.value, point.attributes));
   }
 
-  /** What `work` gives, or nothing where it throws. Said once in the log, not at every span. */
+  /** Returns the result of `work`, or undefined if it throws. Only the first error is logged. */
   attempt<T>(run: RunContext, work: () => T): T | undefined {
     try {
       return work();
     } catch (error) {
-      if (!this.hasWarned) run.logger.warn('OpenTelemetry failed; the run goes on without it.', error);
+      if (!this.hasWarned)
+        run.logger.warn('OpenTelemetry failed; the run continues without it. Further failures are not logged.', error);
       this.hasWarned = true;
       return undefined;
     }

@@ -22,7 +22,7 @@ import type { TracedRun } from './run.js';
 /** The error type of a call whose result is an error. */
 const TOOL_ERROR = 'tool_error';
 
-/** Makes the model call inside its span. Returns the promise of `next` itself. */
+/** Makes the model call inside its span. Returns the promise of `next` itself, not a derived one. */
 export function traceModelCall(
   traced: TracedRun,
   request: ModelCallRequest,
@@ -47,7 +47,7 @@ export function traceModelCall(
     recordTokens(backend, request, usage);
   };
   const promise = chat.within(next);
-  // Neither handler may throw: nobody would handle the rejection.
+  // Neither handler may throw: its rejection would be unhandled.
   promise.then(
     (response) => {
       traced.finishReason = finishReasonOf(response);
@@ -58,7 +58,7 @@ export function traceModelCall(
   return promise;
 }
 
-/** Makes the tool call inside its span. Returns the promise of `next` itself. */
+/** Makes the tool call inside its span. Returns the promise of `next` itself, not a derived one. */
 export function traceToolCall(
   traced: TracedRun,
   call: ToolCallRequest,
@@ -76,14 +76,14 @@ export function traceToolCall(
     tool.end(end);
   };
   const promise = tool.within(next);
-  // As above.
+  // Neither handler may throw: its rejection would be unhandled.
   promise.then(
     (result) => {
       const failure = result.isError ? TOOL_ERROR : undefined;
       settle({ errorType: failure, attributes: () => toolContent(backend, call, result) });
     },
     (error) => {
-      // A suspended call has not run: it waits for a decision.
+      // A suspended call was not executed: it waits for a decision.
       if (isSuspension(error)) settle({ attributes: () => ({ [ATTRIBUTE.callStatus]: 'suspended' }), isUntimed: true });
       else settle({ errorType: errorType(error), error, attributes: () => toolContent(backend, call) });
     },
@@ -99,7 +99,7 @@ function chatLabels({ model }: ModelCallRequest): Attributes {
   return { [ATTRIBUTE.operation]: OPERATION.chat, ...modelAttributes(model) };
 }
 
-/** Every attempt inside the call counts. Where no model was called, nothing is recorded. */
+/** Records the tokens of all attempts inside the call. Records nothing if no model was called. */
 function recordTokens(backend: Backend, request: ModelCallRequest, { inputTokens, outputTokens }: Usage): void {
   const record = (type: string, value: number) => {
     const attributes = { ...chatLabels(request), [ATTRIBUTE.tokenType]: type };
@@ -132,9 +132,9 @@ function chatContent(
 function toolContent({ content, contentLimit }: Backend, call: ToolCallRequest, result?: ToolResult): Attributes {
   if (!content) return {};
   const { input, invalidInput } = call;
-  const given = invalidInput === undefined ? boundedJson(input, contentLimit) : cut(invalidInput, contentLimit);
+  const toolArguments = invalidInput === undefined ? boundedJson(input, contentLimit) : cut(invalidInput, contentLimit);
   return {
-    [ATTRIBUTE.toolArguments]: given,
+    [ATTRIBUTE.toolArguments]: toolArguments,
     ...(result && { [ATTRIBUTE.toolResult]: contentText(result.content, contentLimit) }),
   };
 }

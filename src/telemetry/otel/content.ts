@@ -12,8 +12,9 @@ interface ChatMessage {
 }
 
 /**
- * Messages as JSON text of at most `limit` characters. Where they are more, the oldest are left out; the newest alone is
- * cut inside. Only what fits is looked at, so a long conversation costs no more than a short one.
+ * Serializes messages as JSON of at most `limit` characters. Drops the oldest messages first; the newest is shortened
+ * if needed.
+ * Reads only the messages that fit, so the cost does not grow with the conversation.
  */
 export function messagesJson(messages: readonly Message[], limit: number): string {
   const kept: string[] = [];
@@ -29,28 +30,29 @@ export function messagesJson(messages: readonly Message[], limit: number): strin
   return `[${kept.join(',')}]`;
 }
 
-/** A model's answer as JSON text of at most `limit` characters. */
+/** Serializes a model's response as JSON of at most `limit` characters. */
 export function answerJson(content: readonly AssistantPart[], finishReason: string, limit: number): string {
   const message: ChatMessage = { ...chatMessage({ role: 'assistant', content }), finish_reason: finishReason };
   return boundedJson([message], limit);
 }
 
-/** What a model is told of tools, as JSON of at most `limit` characters. */
+/** Serializes tool definitions as JSON of at most `limit` characters. */
 export function toolsJson(tools: readonly ToolSpec[], limit: number): string {
-  const told = tools.map(({ name, description, inputSchema: parameters }) => {
+  const definitions = tools.map(({ name, description, inputSchema: parameters }) => {
     return { type: 'function', name, description, parameters };
   });
-  return boundedJson(told, limit);
+  return boundedJson(definitions, limit);
 }
 
-/** A tool's content as text of at most `limit` characters: as it is, or as JSON where it has parts. */
+/** Returns a tool's content as a string of at most `limit` characters; an array of parts becomes JSON. */
 export function contentText(content: string | readonly ContentPart[], limit: number): string {
   return typeof content === 'string' ? cut(content, limit) : boundedJson(content.map(partOf), limit);
 }
 
 /**
- * A value as JSON text of at most `limit` characters. Long texts inside are shortened until it fits, so that it stays
- * JSON; a value that is all structure is cut. What is no JSON becomes `null`.
+ * Serializes a value as JSON of at most `limit` characters.
+ * Shortens long strings inside first, so that the result stays valid JSON. If that is not enough, the JSON itself is
+ * cut. A value that JSON cannot express becomes `null`.
  */
 export function boundedJson(value: unknown, limit: number): string {
   let text = 'null';
@@ -69,10 +71,10 @@ function jsonOf(value: unknown, longest: number): string {
   }
 }
 
-/** A text of at most `limit` characters, the last of them `…` where something is missing. */
+/** Returns a string of at most `limit` characters. A shortened string ends in `…`. */
 export function cut(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Half of a pair of surrogates is no UTF-8: a collector would refuse the whole batch.
+  // A lone surrogate is invalid UTF-8, and a collector would reject the whole batch.
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
@@ -118,7 +120,7 @@ function modalityOf(mediaType: string): string {
   return /^(image|audio|video)\//i.exec(mediaType)?.[1]?.toLowerCase() ?? 'document';
 }
 
-/** A picture or file: its address, or where it has none only what it is. Bytes and base64 do not belong into a trace. */
+/** Returns an image or a file: its URL, or only its type. Bytes and base64 data are too large for a trace. */
 function media(modality: string, mediaType: string | undefined, data: string | Uint8Array): Part {
   const known = { modality, ...(mediaType !== undefined && { mime_type: mediaType }) };
   if (typeof data === 'string' && /^https?:/i.test(data)) return { type: 'uri', ...known, uri: data };

@@ -1,8 +1,9 @@
 import type { FinishReason } from '../../model/model.js';
 
 /**
- * The strings of the GenAI semantic conventions, as they stood in open-telemetry/semantic-conventions-genai at commit
- * 004902b (2026, over the general conventions 1.42). They are at Development status: a later version may rename them.
+ * Attribute names of the GenAI semantic conventions, from open-telemetry/semantic-conventions-genai at commit 004902b
+ * (2026, over the general conventions 1.42).
+ * Their status is Development: a later version may rename them.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -37,22 +38,22 @@ export const ATTRIBUTE = {
   toolArguments: 'gen_ai.tool.call.arguments',
   toolResult: 'gen_ai.tool.call.result',
   errorType: 'error.type',
-  /** Ours: the conventions have no word for these three. */
+  /** The last three are Keelson's own: the conventions have no such attributes. */
   runId: 'keelson.run.id',
   runStatus: 'keelson.run.status',
   callStatus: 'keelson.tool.call.status',
 } as const;
 
-/** `gen_ai.operation.name`. */
+/** Values of `gen_ai.operation.name`. */
 export const OPERATION = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
 
-/** What the conventions call a reason to stop, where they have another word. */
+/** Finish reasons that have a different name in the conventions. */
 export const FINISH_REASON: Partial<Readonly<Record<FinishReason, string>>> = {
   'tool-calls': 'tool_call',
   'content-filter': 'content_filter',
 };
 
-/** A histogram with the bucket boundaries that the conventions advise. */
+/** A histogram with the bucket boundaries that the conventions recommend. */
 export interface HistogramSpec {
   readonly name: string;
   readonly unit: string;

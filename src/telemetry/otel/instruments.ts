@@ -1,23 +1,24 @@
 import { type Counter, type Histogram, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import type { HistogramSpec } from './conventions.js';
 
-/** The name of the tracer and the meter: the instrumentation scope. */
+/** The name of the tracer and the meter, which is the instrumentation scope. */
 export const SCOPE = 'keelson';
 
-/** Where measurements go. Without either, to the global provider. */
+/** The meter or its provider. Default: the global provider. */
 export interface MeterSource {
   readonly meter?: Meter | undefined;
   readonly meterProvider?: MeterProvider | undefined;
 }
 
 /**
- * Instruments by name, each made when it is first used. An instrument belongs to its provider for ever, also to the one
- * that drops everything: where the global provider has changed since, they are made anew.
+ * Instruments by name, created at first use.
+ * An instrument stays bound to its provider, even to the no-op provider, so all are created again after the global
+ * provider changed.
  */
 export class Instruments {
   private readonly source: MeterSource;
   private owner: unknown = undefined;
-  private readonly made = new Map<string, Counter | Histogram>();
+  private readonly instruments = new Map<string, Counter | Histogram>();
 
   constructor(source: MeterSource) {
     this.source = source;
@@ -38,14 +39,14 @@ export class Instruments {
     ) as Histogram;
   }
 
-  /** Forgets the instruments of another provider. A meter is made only for a new instrument. */
+  /** Returns the instrument for a key. Drops the instruments of a previous provider. */
   private find(key: string, make: (meter: Meter) => Counter | Histogram): Counter | Histogram {
     const { meter, meterProvider = metrics.getMeterProvider() } = this.source;
     const owner = meter ?? meterProvider;
-    if (owner !== this.owner) this.made.clear();
+    if (owner !== this.owner) this.instruments.clear();
     this.owner = owner;
-    const instrument = this.made.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE));
-    this.made.set(key, instrument);
+    const instrument = this.instruments.get(key) ?? make(meter ?? meterProvider.getMeter(SCOPE));
+    this.instruments.set(key, instrument);
     return instrument;
   }
 }

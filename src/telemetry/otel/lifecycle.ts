@@ -8,18 +8,18 @@ import { Backend } from './backend.js';
 import { traceModelCall, traceToolCall } from './calls.js';
 import { isSuspended, TracedRun } from './run.js';
 
-/** Where spans and metrics go, and how much they say. */
+/** Options of {@link openTelemetry}: providers and the recording of content. */
 export interface OpenTelemetryOptions {
-  /** Default: the global one, as it is at each span. */
+  /** The provider of spans. Default: the global provider, looked up at each span. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** Default: the global one, as it is at each measurement. */
+  /** The provider of metrics. Default: the global provider, looked up at each measurement. */
   readonly meterProvider?: MeterProvider | undefined;
   /**
-   * Whether spans hold what was said: messages, instructions, tools with their arguments and results, and the messages and
-   * stacks of errors. Default: false.
+   * True to record content: messages, instructions, tools with their arguments and results, and error messages with
+   * stacks. Default: false.
    */
   readonly content?: boolean | undefined;
-  /** The longest attribute with content, in characters. Default: 32,768. */
+  /** The maximum length of a content attribute, in characters. Default: 32,768. */
   readonly contentLimit?: number | undefined;
 }
 
@@ -32,12 +32,14 @@ const rules = {
 } satisfies OptionTable<OpenTelemetryOptions>;
 
 /**
- * Makes a lifecycle that writes a span and a duration for every run, model call and tool call, by the GenAI semantic
- * conventions, and the tokens of every model call. It changes nothing, and whatever fails in OpenTelemetry is logged
- * once and passed over. One may serve several agents.
+ * Creates a lifecycle that records a span and a duration for each run, model call and tool call, and the tokens of each
+ * model call.
+ * Names follow the GenAI semantic conventions. The lifecycle changes nothing in a run, and may be shared by several
+ * agents.
+ * An error of OpenTelemetry is logged once and ignored.
  *
- * It is outermost (priority 100): a retry by another part is inside one span. `{ ...openTelemetry(), priority: 0 }` is
- * innermost and sees each attempt, with the request that the model is sent.
+ * Its priority is 100, the outermost, so a span includes the retries of other lifecycles. `{ ...openTelemetry(),
+ * priority: 0 }` is innermost: it records each attempt, with the request that the model receives.
  *
  * @example
  * const agent = new Agent({ model, lifecycle: [openTelemetry()] });

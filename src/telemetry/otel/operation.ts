@@ -14,30 +14,30 @@ import type { Backend } from './backend.js';
 import { cut } from './content.js';
 import { ATTRIBUTE, type HistogramSpec } from './conventions.js';
 
-/** What an operation is, as it begins. */
+/** The start of an operation. */
 export interface OperationStart {
   readonly name: string;
   readonly kind: SpanKind;
   readonly parent: Context;
   readonly attributes: () => Attributes;
-  /** The histogram that its duration goes to, with the attributes there. */
+  /** The histogram for its duration, with its attributes. */
   readonly duration: { readonly spec: HistogramSpec; readonly attributes: () => Attributes };
 }
 
-/** How an operation ended. All of it is optional: a plain end is a good one. */
+/** The end of an operation. An empty object means success. */
 export interface OperationEnd {
   readonly attributes?: () => Attributes;
-  /** Set where it failed. */
+  /** Set if the operation failed. */
   readonly errorType?: string | undefined;
-  /** What was thrown. */
+  /** The thrown value. */
   readonly error?: unknown;
-  /** Its time says nothing: it is not measured. */
+  /** True if its duration is not recorded. */
   readonly isUntimed?: boolean;
 }
 
-/** Something that takes time: a span, and its duration. Ends once; whatever OpenTelemetry throws is passed over. */
+/** An operation with a span and a duration. Ends only once. Errors of OpenTelemetry are ignored. */
 export class Operation {
-  /** The context in which the span is the active one. */
+  /** The context in which the operation's span is active. */
   readonly context: Context;
   readonly kind: SpanKind;
   private readonly backend: Backend;
@@ -59,7 +59,7 @@ export class Operation {
     this.context = this.span === undefined ? parent : trace.setSpan(parent, this.span);
   }
 
-  /** Calls `next` once, with the span active; without it, where the context manager fails. */
+  /** Calls `next` exactly once, with the span active unless the context manager fails. */
   within<T>(next: () => Promise<T>): Promise<T> {
     let result = undefined as Promise<T> | undefined;
     this.backend.attempt(this.run, () =>
@@ -91,7 +91,7 @@ export class Operation {
     this.backend.record(this.run, spec, { value: seconds, attributes: { ...attributes(), ...failure } });
   }
 
-  /** A message may hold anything that was said, so it counts as content, and so does the stack that repeats it. */
+  /** Error messages and stacks can quote the conversation, so they are recorded only with `content`. */
   private markFailed(span: Span, errorType: string, error: unknown): void {
     const { content, contentLimit } = this.backend;
     const message = content && error !== undefined ? cut(describeError(error), contentLimit) : undefined;

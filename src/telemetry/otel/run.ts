@@ -9,16 +9,16 @@ import { answerJson, messagesJson } from './content.js';
 import { AGENT_DURATION, ATTRIBUTE, OPERATION } from './conventions.js';
 import { Operation, type OperationStart } from './operation.js';
 
-/** In the context of a span: the run that it is part of. */
+/** Context key of a span's run. */
 const RUN = Symbol.for('keelson.otel.run');
 
-/** The runs that have a span, whichever agent they are of: a run looks for its parent here. */
+/** The traced runs of all agents. A nested run looks up its parent run here. */
 const runs = new WeakMap<ToolRun, TracedRun>();
 
-/** What ended the wait for a call that has not settled as its run ends. */
+/** Error type of a call that was still running when its run ended. */
 const INTERRUPTED = 'interrupted';
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   readonly status: 'completed' | 'suspended' | 'failed';
   readonly text?: string | undefined;
@@ -26,12 +26,12 @@ export interface RunEnd {
   readonly error?: unknown;
 }
 
-/** One run: its span, and those of its calls that are going on. */
+/** A run with its span, and the spans of its calls in progress. */
 export class TracedRun {
   readonly operation: Operation;
-  /** What the run was asked, kept where spans hold content. */
+  /** The run's input; undefined unless content is recorded. */
   readonly input: string | undefined;
-  /** The last response's, for the run's own span. */
+  /** The finish reason of the last response, for the run's span. */
   finishReason: string | undefined = undefined;
   readonly backend: Backend;
   private readonly run: RunContext;
@@ -52,19 +52,21 @@ export class TracedRun {
     runs.set(run, this);
   }
 
-  /** Begins a call of the model or of a tool. */
+  /** Starts the span of a model call or a tool call. */
   begin(start: Omit<OperationStart, 'parent'>): Operation {
     const call = new Operation(this.backend, this.run, { ...start, parent: this.operation.context });
     this.calls.add(call);
     return call;
   }
 
-  /** Forgets a call that has settled. */
+  /** Removes a settled call. */
   leave(call: Operation): void {
     this.calls.delete(call);
   }
 
-  /** Ends the run's span, and those that were left behind: a run that ends early does not wait for its calls. */
+  /**
+   * Ends the run's span and the spans of calls in progress, since a run that ends early does not wait for its calls.
+   */
   end({ status, errorType, error, text }: RunEnd): void {
     for (const call of this.calls) call.end({ errorType: INTERRUPTED });
     this.calls.clear();
@@ -81,13 +83,13 @@ export class TracedRun {
     });
   }
 
-  /** The context for a run inside this one that lost it: the tool call's if only one is running. */
+  /** The context for a nested run that lost its active context: the tool call's if exactly one runs, else the run's. */
   get contextForRun(): Context {
     const [tool, another] = [...this.calls].filter(({ kind }) => kind === SpanKind.INTERNAL);
     return tool !== undefined && another === undefined ? tool.context : this.operation.context;
   }
 
-  /** What the run was asked and what it ended with, as far as spans may hold it. */
+  /** Returns the run's input and final text as attributes, if content is recorded. */
   private texts(text: string | undefined): Attributes {
     const { content, contentLimit } = this.backend;
     if (!content) return {};
@@ -101,7 +103,7 @@ export class TracedRun {
   }
 }
 
-/** The active context; that of the parent run, where the active one does not come from inside it. */
+/** Returns the active context, or the context of the parent run if the active one is not inside it. */
 function parentOf(run: RunContext): Context {
   const active = context.active();
   let ancestor = run.parent;
@@ -110,15 +112,15 @@ function parentOf(run: RunContext): Context {
   return runs.get(ancestor)?.contextForRun ?? active;
 }
 
-/** Whether a run that ends well ends as suspended: a part said so, or calls have no result. */
+/** True if a successful run ended as suspended: a lifecycle suspended it, or calls have no result. */
 export function isSuspended(run: RunContext): boolean {
-  // Without calls, nothing that hooks are shown tells a suspended run from another.
+  // Without open calls, no hook argument shows that a run was suspended.
   return hookRunOf(run)?.end.verdict?.action.type === 'suspend' || hasOpenCalls(run.messages);
 }
 
 function hasOpenCalls(messages: readonly Message[]): boolean {
-  const at = messages.findLastIndex((message) => toolCallsOf(message).length > 0);
-  if (at < 0) return false;
-  const results = messages.slice(at + 1).flatMap((message) => (message.role === 'tool' ? message.content : []));
-  return toolCallsOf(messages[at] as Message).some(({ id }) => !results.some((result) => result.id === id));
+  const last = messages.findLastIndex((message) => toolCallsOf(message).length > 0);
+  if (last < 0) return false;
+  const results = messages.slice(last + 1).flatMap((message) => (message.role === 'tool' ? message.content : []));
+  return toolCallsOf(messages[last] as Message).some(({ id }) => !results.some((result) => result.id === id));
 }

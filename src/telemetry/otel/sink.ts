@@ -4,7 +4,7 @@ import { type OptionTable, validateOptions } from '../../internal/options/valida
 import type { MetricsSink } from '../metrics-sink.js';
 import { Instruments } from './instruments.js';
 
-/** Where the figures go. Without either: to the global meter provider, as it is at each figure. */
+/** Options of {@link otelMetrics}. Default: the global meter provider, looked up at each metric. */
 export interface OtelMetricsOptions {
   readonly meter?: Meter | undefined;
   readonly meterProvider?: MeterProvider | undefined;
@@ -16,8 +16,9 @@ const rules = {
 } satisfies OptionTable<OtelMetricsOptions>;
 
 /**
- * Makes a sink that hands every figure to OpenTelemetry under its own name and labels. An instrument is made at its
- * first figure; its unit is `ms` for names that end in `_ms`, and `By` for those that end in `_bytes`.
+ * Creates a sink that passes each metric to OpenTelemetry with its name and labels.
+ * Creates an instrument at its first metric. The unit is `ms` for names that end in `_ms`, and `By` for names that end
+ * in `_bytes`.
  *
  * @example
  * const sink: MetricsSink = otelMetrics();
@@ -35,7 +36,7 @@ export function otelMetrics(options: OtelMetricsOptions = {}): MetricsSink {
   };
 }
 
-/** Up to the 64 MiB that a session may keep: the default boundaries end at 10,000. */
+/** Boundaries up to 64 MiB, the maximum size of a session's state; the default boundaries end at 10,000. */
 const BYTES = Array.from({ length: 14 }, (_, exponent) => 4 ** exponent);
 
 function unitOf(name: string): string | undefined {

@@ -7,7 +7,7 @@ import { pause } from './time-limit.js';
 
 const REASON = 'aborted by the trial';
 
-/** Aborts runs at every place where they wait, and at every hook of the lifecycle. */
+/** Aborts runs while each kind of step is pending, and at every hook of the lifecycle. */
 export async function checkAbort(bench: Bench): Promise<void> {
   const before = createCountedSignal();
   before.abort(REASON);
@@ -19,7 +19,7 @@ export async function checkAbort(bench: Bench): Promise<void> {
 async function expectAbort({ trial, report }: Bench, scenario: Scenario): Promise<void> {
   const { aborted, ending } = await trial.run(scenario);
   if (!aborted || ending === 'ERR_RUN_ABORTED') return;
-  report(`it was aborted, and ended as ${ending}, not as ERR_RUN_ABORTED`);
+  report(`an aborted run must end with ERR_RUN_ABORTED, got ${ending}`);
 }
 
 function waitingScenarios(): readonly Scenario[] {
@@ -28,15 +28,15 @@ function waitingScenarios(): readonly Scenario[] {
     return { name: `a run that is aborted while ${name}`, script: sequence(soon(abort, entry)), abort, stream };
   };
   return [
-    waiting('its model is at work', hangs()),
-    waiting('its model is at work, deaf to the abort', hangs({ deaf: true })),
+    waiting('its model is pending', hangs()),
+    waiting('its model is pending and ignores the abort', hangs({ deaf: true })),
     waiting('its model streams', streams(['This is '], hangs()), true),
-    waiting('a tool is at work', calls({ name: 'trial_echo' }, { name: 'trial_hangs' })),
-    waiting('a tool is at work, deaf to the abort', calls('trial_deaf')),
+    waiting('a tool is pending', calls({ name: 'trial_echo' }, { name: 'trial_hangs' })),
+    waiting('a tool is pending and ignores the abort', calls('trial_deaf')),
   ];
 }
 
-/** Aborts a moment after the step has begun, so that everything behind it waits. */
+/** Aborts just after the step has begun, so that the abort arrives while the run waits for it. */
 function soon(abort: CountedSignal, entry: ScriptEntry): ScriptEntry {
   return () => {
     void pause(1).then(() => abort.abort(REASON));
@@ -44,22 +44,22 @@ function soon(abort: CountedSignal, entry: ScriptEntry): ScriptEntry {
   };
 }
 
-/** A run for each moment at which a hook of the lifecycle begins, or has given a promise, with an abort at that moment. */
+/** Makes one run for each start of a hook, and one for each returned promise, and aborts the run at that moment. */
 async function abortAtHooks(bench: Bench): Promise<void> {
   const { observer } = bench.trial;
   if (observer === undefined) return;
   const steps: string[] = [];
   observer.onStep = (step) => steps.push(step);
   await bench.trial.run({ ...SCENARIOS.tools(), name: 'a run that calls tools, before it is aborted' });
-  for (const [at, step] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     const abort = createCountedSignal();
     let seen = 0;
     observer.onStep = () => {
-      if (seen === at) abort.abort(REASON);
+      if (seen === index) abort.abort(REASON);
       seen += 1;
     };
     const scenario = { ...SCENARIOS.tools(), name: `a run that is aborted at ${step}`, abort };
-    // Once the answer is there, a run may end with it.
+    // After the answer, a run may complete despite the abort.
     if (/^(afterAgent|onError)/.test(step)) await bench.trial.run(scenario);
     else await expectAbort(bench, scenario);
   }

@@ -1,11 +1,11 @@
 import type { Trial, TrialOptions } from '../trial/trial.js';
 
-/** What one check works with. */
+/** The environment of one check. */
 export interface Bench extends Omit<TrialOptions, 'context' | 'enter'> {
   /** An agent with the lifecycle under test. */
   readonly trial: Trial;
-  /** Makes the same agent without it. */
+  /** Creates the same agent without the lifecycle. */
   readonly bare: () => Trial;
-  /** How many runs go at once. */
+  /** Number of concurrent runs. */
   readonly runs: number;
 }

@@ -5,24 +5,26 @@ import { sequence } from '../trial/scenarios.js';
 import type { Scenario } from '../trial/trial.js';
 import type { Bench } from './bench.js';
 
-/** Runs one agent many times at once, each run with a mark of its own in every text, and looks for marks of others. */
+/**
+ * Starts many runs of one agent at once, each with its own marker in every string, and reports markers from other runs.
+ */
 export async function checkConcurrency({ trial, report, runs, input }: Bench): Promise<void> {
-  const alone = await trial.run({ ...markedScenario(0, input), name: 'a run alone, before many at once' });
+  const alone = await trial.run({ ...markedScenario(0, input), name: 'a single run before the concurrent runs' });
   const name = `${runs} runs at once`;
-  const scenarios = Array.from({ length: runs }, (_, at) => ({ ...markedScenario(at + 1, input), name }));
+  const scenarios = Array.from({ length: runs }, (_, index) => ({ ...markedScenario(index + 1, input), name }));
   const outcomes = await trial.runTogether(scenarios);
-  const leaks = outcomes.flatMap((outcome, at) => leakProblem(outcome, at + 1) ?? []);
-  const strays = outcomes.flatMap((outcome, at) => {
+  const leaks = outcomes.flatMap((outcome, index) => leakProblem(outcome, index + 1) ?? []);
+  const strays = outcomes.flatMap((outcome, index) => {
     const difference = differenceOf(shapeOf(outcome), shapeOf(alone));
-    return difference === undefined ? [] : [`in run ${at + 1}, ${difference}`];
+    return difference === undefined ? [] : [`in run ${index + 1}, ${difference}`];
   });
   for (const found of [leaks, strays]) {
-    const what = found === leaks ? 'held what belongs to another run' : 'went otherwise than a run alone';
-    if (found.length > 0) report(`${found.length} of the runs ${what}, such as: ${found[0]}`);
+    const what = found === leaks ? 'contain data of another run' : 'differ from a run without others';
+    if (found.length > 0) report(`${found.length} of the runs ${what}, for example: ${found[0]}`);
   }
 }
 
-/** Delays differ from run to run, so that the runs overtake one another. */
+/** Uses a different delay in each run, so that runs overtake each other. */
 function markedScenario(run: number, input: string): Scenario {
   const mark = markOf(run);
   return {
@@ -43,5 +45,5 @@ function leakProblem({ text, history, messages, requests }: Outcome, run: number
   const asked = requests.map((request) => request.messages);
   const marks = JSON.stringify([text, history, messages, asked]).match(/<run-\d+>/g) ?? [];
   const foreign = marks.find((mark) => mark !== markOf(run));
-  return foreign === undefined ? undefined : `run ${run} has ${foreign}`;
+  return foreign === undefined ? undefined : `run ${run} contains the marker ${foreign}`;
 }

@@ -6,20 +6,20 @@ import { CHECKS } from './lifecycle-checks.js';
 import { type LifecycleCheck, type LifecycleFault, LifecycleFaultyError, type Report } from './lifecycle-fault.js';
 import { pause } from './time-limit.js';
 
-/** A lifecycle under test, or a function that makes it. */
+/** A lifecycle under test, or a function that creates it. */
 export type SubjectSource = AgentLifecycle<never> | (() => AgentLifecycle<never>);
 
-/** What the checks are made with. */
+/** Options of a lab. */
 export interface LabOptions extends Omit<TrialOptions, 'enter' | 'report' | 'giveUp'> {
   readonly runs: number;
 }
 
-/** Time for what a hook left behind to come out, after each check. */
+/** Waiting time after each check, so that delayed errors of hooks appear. */
 const GRACE_MS = 10;
 
-/** Performs checks on a lifecycle, and keeps what they found. */
+/** Performs checks on a lifecycle and collects the faults. */
 export class Lab {
-  /** The lifecycle's name, once there is one. */
+  /** The name of the lifecycle. Generic until the first check. */
   name = 'lifecycle';
   private readonly source: SubjectSource;
   private readonly options: LabOptions;
@@ -27,6 +27,7 @@ export class Lab {
   private check: LifecycleCheck = 'shape';
   private run = 'no run yet';
   private shared: Trial | undefined = undefined;
+  private isStopped = false;
 
   constructor(source: SubjectSource, options: LabOptions) {
     this.source = source;
@@ -37,26 +38,33 @@ export class Lab {
     return [...this.found.values()];
   }
 
-  /** Takes note of something that is broken. What is found again is counted. */
+  /** Records a fault. A repeated fault is only counted. */
   readonly report: Report = (problem, kind = problem) => {
     const { check, run } = this;
     const known = this.found.get(kind);
     this.found.set(kind, known ? { ...known, count: known.count + 1 } : { check, run, problem, count: 1 });
   };
 
-  /** Makes one check. Whether others can follow it: not where the lifecycle is not valid, or something hangs. */
+  /** Performs one check. Returns false if the lifecycle is invalid or hangs, so that further checks make no sense. */
   async perform(check: LifecycleCheck): Promise<boolean> {
     this.check = check;
     this.run = 'outside any run';
     try {
       await this.conduct(check);
     } catch (error) {
-      if (error instanceof LifecycleFaultyError) return false;
+      if (error instanceof LifecycleFaultyError || this.isStopped) return false;
       this.report(describeError(error));
       if (check === 'shape') return false;
     }
     await pause(GRACE_MS);
     return true;
+  }
+
+  /** Starts no more runs, and says what was going on. */
+  stop() {
+    this.isStopped = true;
+    const { name: lifecycle, check, run, faults } = this;
+    return { lifecycle, check, run, faults };
   }
 
   /** Closes the agent that all checks share, where there is one. */
@@ -83,14 +91,15 @@ export class Lab {
 
   private trialOptions(): LabOptions & TrialOptions {
     const enter = (run: string) => {
+      if (this.isStopped) throw new LifecycleFaultyError(this.name, this.faults);
       this.run = run;
     };
     return { ...this.options, enter, report: this.report, giveUp: this.giveUp };
   }
 
-  /** Something hangs. To wait as long at every later check would tell nothing new. */
+  /** Ends the checks after a hang, because every later check would run into the same time limit. */
   private readonly giveUp = (problem: string): never => {
-    this.report(`${problem}; the checks after this one were not made`);
+    this.report(`${problem}; the remaining checks were skipped`);
     throw new LifecycleFaultyError(this.name, this.faults);
   };
 }

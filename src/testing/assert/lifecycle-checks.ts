@@ -10,7 +10,7 @@ import { checkSession } from './session-check.js';
 
 const ALL: readonly (() => Scenario)[] = Object.values(SCENARIOS);
 
-/** The checks, in the order in which they run. Each reports what it finds, and never throws. */
+/** The checks in order. They report problems and never throw. */
 export const CHECKS: Readonly<Record<LifecycleCheck, (bench: Bench) => Promise<void>>> = {
   shape: async ({ trial }) => trial.agent.ready(),
   answer: (bench) => runEach(bench, [SCENARIOS.answer, SCENARIOS.parts]),
@@ -35,10 +35,10 @@ async function checkStreaming({ trial, report }: Bench): Promise<void> {
     const once = await trial.run(make());
     const again = await trial.run(make());
     const streamed = await trial.run(asStream(make()));
-    // A lifecycle that dates its texts, or learns from run to run, gives no two runs alike.
+    // Compares only the shape if two equal runs differ, for example because the lifecycle adds dates.
     const view = differenceOf(comparable(once), comparable(again)) === undefined ? comparable : shapeOf;
     const difference = differenceOf(view(streamed), view(once));
-    if (difference !== undefined) report(`a stream gives what a run does not: ${difference}`, 'stream result');
+    if (difference !== undefined) report(`a stream must give the same result as a run: ${difference}`, 'stream result');
     const problem = streamProblem(streamed);
     if (problem !== undefined) report(problem, 'stream text');
   }
@@ -50,7 +50,7 @@ async function checkPassive({ trial, bare, report }: Bench): Promise<void> {
     for (const prepare of [make, () => asStream(make())]) {
       const expected = comparable(await without.run(prepare()));
       const difference = differenceOf(comparable(await trial.run(prepare())), expected);
-      if (difference !== undefined) report(`it is not as it is without the lifecycle: ${difference}`);
+      if (difference !== undefined) report(`a passive lifecycle must not change the run: ${difference}`);
     }
   }
 }

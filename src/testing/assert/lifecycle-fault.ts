@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../errors.js';
 
-/** What `assertLifecycle` checks. The option `skip` leaves one out. */
+/** The checks of `assertLifecycle`. The option `skip` leaves checks out. */
 export type LifecycleCheck =
   | 'shape'
   | 'answer'
@@ -15,21 +15,21 @@ export type LifecycleCheck =
   | 'session'
   | 'shutdown';
 
-/** Takes what is broken. What is of one kind is listed once, with the text of the first, and counted. */
+/** Records a problem. Problems with the same kind are listed once, with the first message and a count. */
 export type Report = (problem: string, kind?: string) => void;
 
-/** One thing that is wrong with a lifecycle. */
+/** One way in which a lifecycle breaks its contract. */
 export interface LifecycleFault {
-  /** The check that found it first. */
+  /** The first check that found the fault. */
   readonly check: LifecycleCheck;
-  /** The run in which that was, such as `a run that calls tools`. */
+  /** The run in which the fault was found, such as `a run that calls tools`. */
   readonly run: string;
   readonly problem: string;
-  /** How often it was found. */
+  /** The number of times that the fault was found. */
   readonly count: number;
 }
 
-/** A lifecycle breaks its contract. Lists everything that is wrong with it, each with the check that found it. */
+/** Thrown if a lifecycle breaks its contract. Lists every fault with the check that found it. */
 export class LifecycleFaultyError extends KeelsonError {
   readonly code = 'ERR_LIFECYCLE_FAULTY';
   readonly lifecycle: string;
@@ -38,6 +38,31 @@ export class LifecycleFaultyError extends KeelsonError {
   constructor(lifecycle: string, faults: readonly LifecycleFault[]) {
     super(`Lifecycle "${lifecycle}" breaks its contract:${faults.map(describeFault).join('')}`);
     this.lifecycle = lifecycle;
+    this.faults = faults;
+  }
+}
+
+/** The checks of `assertLifecycle` took longer than `budgetMs`. Names the check that was running. */
+export class LifecycleBudgetError extends KeelsonError {
+  readonly code = 'ERR_LIFECYCLE_BUDGET';
+  readonly lifecycle: string;
+  /** The check that was running. */
+  readonly check: LifecycleCheck;
+  /** The run that was going on, such as `a run that calls tools`. */
+  readonly run: string;
+  /** The faults that were found before the time ran out. */
+  readonly faults: readonly LifecycleFault[];
+
+  constructor(state: Pick<LifecycleBudgetError, 'lifecycle' | 'check' | 'run' | 'faults'>, budgetMs: number) {
+    const { lifecycle, check, run, faults } = state;
+    const found = faults.length === 0 ? '' : ` Found until then:${faults.map(describeFault).join('')}`;
+    super(
+      `The checks of lifecycle "${lifecycle}" took longer than \`budgetMs\` (${budgetMs} ms): "${check}" was running (${run}). ` +
+        `Make the lifecycle faster, raise \`budgetMs\`, lower \`runs\`, or leave the check out with \`skip: ['${check}']\`.${found}`,
+    );
+    this.lifecycle = lifecycle;
+    this.check = check;
+    this.run = run;
     this.faults = faults;
   }
 }

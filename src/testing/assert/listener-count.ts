@@ -1,14 +1,14 @@
-/** An abort signal that knows how many listeners it has. */
+/** An abort signal that counts its listeners. */
 export interface CountedSignal {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
-  /** Listeners that were added and neither removed nor, where they asked to be called once, called. */
+  /** Returns the number of listeners that are still registered. */
   listeners(): number;
 }
 
 type ListenerMethod = (type: string, listener: unknown, options?: unknown) => void;
 
-/** Makes a signal that counts its listeners, to find one that was left behind. */
+/** Creates an abort signal that counts its listeners, to detect listeners that are never removed. */
 export function createCountedSignal(): CountedSignal {
   const controller = new AbortController();
   const { signal } = controller;

@@ -1,17 +1,17 @@
 import { describeError } from '../../errors.js';
 import type { Report } from './lifecycle-fault.js';
 
-/** The part of Node's `process` that is used here; absent in browsers. */
+/** The part of Node's `process` that this file uses. Missing in browsers. */
 interface RejectionSource {
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): unknown;
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): unknown;
 }
 
-/** Reports every rejection that nobody handles, where the runtime tells. The function that it returns ends the watch. */
+/** Reports every unhandled rejection, if the runtime emits them. The returned function stops that. */
 export function watchRejections(report: Report): () => void {
   const { process } = globalThis as { readonly process?: Partial<RejectionSource> };
   if (typeof process?.on !== 'function' || typeof process.off !== 'function') return () => {};
-  const listener = (reason: unknown) => report(`a rejection went unhandled: ${describeError(reason)}`);
+  const listener = (reason: unknown) => report(`unhandled rejection: ${describeError(reason)}`);
   process.on('unhandledRejection', listener);
   return () => process.off?.('unhandledRejection', listener);
 }

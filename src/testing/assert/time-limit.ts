@@ -1,11 +1,14 @@
 import { systemClock } from '../../internal/clock.js';
 
-/** Stands for a promise that did not settle in time. */
+/** Stands for a promise that did not settle within the time limit. */
 export const LATE = Symbol('late');
 
 const SLICES = 20;
 
-/** A promise's outcome, or `LATE`. The time is taken in slices: a machine that is held up for long loses one of them. */
+/**
+ * Returns the promise's outcome, or `LATE`. Measures time in slices, so that a pause of the whole machine costs one
+ * slice only.
+ */
 export function within<T>(promise: PromiseLike<T>, ms: number): Promise<T | typeof LATE> {
   return new Promise((resolve, reject) => {
     let left = SLICES - 1;
@@ -20,7 +23,7 @@ export function within<T>(promise: PromiseLike<T>, ms: number): Promise<T | type
   });
 }
 
-/** Lets timers and everything that is queued have their turn. */
+/** Waits, so that timers and queued callbacks run. */
 export function pause(ms = 0): Promise<void> {
   return new Promise((resolve) => {
     systemClock.setTimeout(resolve, ms);

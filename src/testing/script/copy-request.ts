@@ -3,11 +3,11 @@ import type { ModelRequest } from '../../model/model.js';
 
 const KEPT = ['toolChoice', 'output', 'settings', 'signal', 'onPart'] as const;
 
-/** A request as it is now: messages and tools are copied, the signal and the listener are the caller's own. */
+/** Copies a request with its messages and tools, which may change later. The signal and the callback are shared. */
 export function copyRequest(request: ModelRequest): ModelRequest {
   const copy: Record<string, unknown> = {
     messages: cloneData(request.messages),
-    // A run may offer its tools as they are: what they can do is no part of what the model is told.
+    // Copies only the fields that a model is given, since a tool may be any object.
     tools: request.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })),
   };
   for (const key of KEPT) if (request[key] !== undefined) copy[key] = request[key];

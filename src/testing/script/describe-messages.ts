@@ -3,7 +3,7 @@ import { type Message, textOf, toolCallsOf } from '../../model/message.js';
 const SHOWN = 3;
 const MAX_LENGTH = 60;
 
-/** A conversation in one line, for error messages: how many messages there are, and the last few. */
+/** Describes a conversation on one line for error messages: the number of messages and the last few. */
 export function describeMessages(messages: readonly Message[]): string {
   if (messages.length === 0) return 'no message';
   const count = messages.length === 1 ? '1 message' : `${messages.length} messages`;
@@ -11,7 +11,7 @@ export function describeMessages(messages: readonly Message[]): string {
   return messages.length > SHOWN ? `${count}, the last ${SHOWN}: ${shown}` : `${count}: ${shown}`;
 }
 
-/** A text in quotes, cut to a length that fits a line. */
+/** Quotes a string, shortened to fit on a line. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text);
 }

@@ -2,38 +2,40 @@ import { KeelsonError } from '../../errors.js';
 import type { Message } from '../../model/message.js';
 import { describeMessages } from './describe-messages.js';
 
-/** A scripted model was called more often than its script has steps. Never worth a retry. */
+/** Thrown if a scripted model is called more often than its script has steps. Never retryable. */
 export class ScriptExhaustedError extends KeelsonError {
   readonly code = 'ERR_SCRIPT_EXHAUSTED';
   readonly retryable = false;
-  /** Which call it was, from 1. */
+  /** The number of the call, counted from 1. */
   readonly call: number;
-  /** What the model was shown. */
+  /** The messages of the request. */
   readonly messages: readonly Message[];
 
   constructor(call: number, steps: number, messages: readonly Message[]) {
     super(
-      `The script has ${steps} ${steps === 1 ? 'step' : 'steps'}, and this is call ${call}. ` +
-        `It was shown ${describeMessages(messages)}. Add a step, or find out why the run went on.`,
+      `The script has ${steps} ${steps === 1 ? 'step' : 'steps'}, but call ${call} was made. ` +
+        `The request had ${describeMessages(messages)}. Add a step, or check why the run continued.`,
     );
     this.call = call;
     this.messages = messages;
   }
 }
 
-/** A test is over, and steps of a script were never played. */
+/** Thrown by `assertDone` if steps of the script were not used. */
 export class ScriptUnfinishedError extends KeelsonError {
   readonly code = 'ERR_SCRIPT_UNFINISHED';
-  /** The steps that were not used, such as `2. says("done")`. */
+  /** The unused steps, such as `2. says("done")`. */
   readonly steps: readonly string[];
 
   constructor(steps: readonly string[], total: number) {
-    super(`${steps.length} of ${total} scripted steps were not used: ${steps.join(', ')}. The run ended before them.`);
+    super(
+      `${steps.length} of ${total} scripted steps were not used: ${steps.join(', ')}. Remove them, or check why the run ended early.`,
+    );
     this.steps = steps;
   }
 }
 
-/** The failure that `fails()` and `faultyTool()` inject where the test names none of its own. */
+/** The default error of `fails()` and `faultyTool()`. */
 export class ScriptedFailureError extends KeelsonError {
   readonly code = 'ERR_SCRIPTED_FAILURE';
 

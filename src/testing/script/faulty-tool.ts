@@ -3,13 +3,14 @@ import { ScriptedFailureError } from './error.js';
 import { aborted } from './step.js';
 
 /**
- * What is wrong with a tool: it throws; it hangs until its signal aborts; it is deaf, so that it hangs on even then; it
- * gives `undefined`, which is no result.
+ * The fault of a tool. `throws`: it throws. `hangs`: it waits until its signal aborts. `deaf`: it never returns, even
+ * after an abort. `gives-nothing`: it returns undefined, which is invalid.
  */
 export type ToolFault = 'throws' | 'hangs' | 'deaf' | 'gives-nothing';
 
 /**
- * Makes a tool that takes any arguments and is faulty in one way. It is named after its fault by default.
+ * Creates a tool that accepts any arguments and has one fault. By default the name of the fault is the name of the
+ * tool.
  *
  * @example
  * const agent = new Agent({ model: scriptedModel([calls('throws'), says('sorry')]), tools: [faultyTool('throws')] });

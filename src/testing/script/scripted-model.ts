@@ -5,35 +5,37 @@ import { copyRequest } from './copy-request.js';
 import { ScriptExhaustedError, ScriptUnfinishedError } from './error.js';
 import { labelOf, playEntry, resolveUsage, type ScriptEntry, type ScriptedUsage } from './step.js';
 
-/** How a scripted model presents itself, counts and keeps time. */
+/** Options of a scripted model. */
 export interface ScriptedModelOptions {
-  /** Default: `scripted`. */
+  /** The id of the model. Default: `scripted`. */
   readonly id?: string | undefined;
   readonly provider?: string | undefined;
-  /** Of each step that names none. Default: 10 tokens in, 5 out. */
+  /** The usage of each step that has none. Default: 10 input tokens and 5 output tokens. */
   readonly usage?: ScriptedUsage | undefined;
   /**
-   * Each run gets the whole script: the step is chosen by the assistant messages that the request holds, and call ids
-   * count from `call_1` in each conversation. For many runs over one model. Default: false, one script for all calls.
+   * Gives each run the whole script: the step is chosen by the number of assistant messages in the request. Call ids
+   * start at `call_1` in each conversation. Default: false, so that all runs share one script.
    */
   readonly perRun?: boolean | undefined;
-  /** Used by `delays`. Default: the machine's. */
+  /** The clock of `delays`. Default: the system clock. */
   readonly clock?: Clock | undefined;
-  /** Whether `requests` is kept. Turn it off under load: the copies grow with the square of the turns. Default: true. */
+  /** Records `requests`. Turn it off for load tests, since memory grows with the square of the turns. Default: true. */
   readonly record?: boolean | undefined;
 }
 
-/** A model that answers as a test wrote down. */
+/** A model that gives scripted answers. */
 export interface ScriptedModel extends Model {
-  /** Each request, in the order of the calls, as it was at the call: a run's own list grows in place. */
+  /** A copy of each request, in the order of the calls. Copied because a run extends its messages in place. */
   readonly requests: readonly ModelRequest[];
-  /** Throws ScriptUnfinishedError where a step was not used, and ScriptExhaustedError where a call came too many. */
+  /** Throws ScriptUnfinishedError if a step was not used, and ScriptExhaustedError if there were too many calls. */
   assertDone(): void;
 }
 
 /**
- * Makes a model that plays one step a call; a call beyond the last rejects with ScriptExhaustedError. A text says itself,
- * a function computes its answer. One entry instead of a list answers every call.
+ * Creates a model that plays one step per call. A string answers with that text, and a function computes the answer. A
+ * single entry instead of an array answers every call.
+ *
+ * A call after the last step rejects with ScriptExhaustedError.
  *
  * @example
  * const model = scriptedModel([calls('add', { a: 1, b: 2 }), says('3')]);
@@ -53,7 +55,7 @@ export function scriptedModel(
     requests,
     generate(request) {
       if (record) requests.push(copyRequest(request));
-      // As a client does: an aborted call never goes out, so it takes no step.
+      // A real client does not send an aborted call, so it uses no step.
       if (request.signal?.aborted) return Promise.reject(request.signal.reason);
       return play.next(request);
     },
@@ -88,7 +90,9 @@ function createPlayer(script: readonly ScriptEntry[] | ScriptEntry, options: Scr
     },
     assertDone() {
       if (overrun !== undefined) throw overrun;
-      const unused = (steps ?? []).flatMap((step, at) => (used.has(at) ? [] : [`${at + 1}. ${labelOf(step)}`]));
+      const unused = (steps ?? []).flatMap((step, index) =>
+        used.has(index) ? [] : [`${index + 1}. ${labelOf(step)}`],
+      );
       if (unused.length > 0) throw new ScriptUnfinishedError(unused, steps?.length ?? 0);
     },
   };

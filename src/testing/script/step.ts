@@ -5,51 +5,51 @@ import type { FinishReason, ModelPart, ModelRequest, ModelResponse, Usage } from
 import { quote } from './describe-messages.js';
 import { ScriptedFailureError } from './error.js';
 
-/** What a scripted model does at one call. The builders make them; a function is the way to a step of one's own. */
+/** The behaviour of a scripted model in one call. Create it with a builder, or implement it for special behaviour. */
 export interface ScriptStep {
-  /** How errors name the step, such as `says("done")`. */
+  /** The name of the step in error messages, such as `says("done")`. */
   readonly label: string;
   /** Answers one call. */
   readonly play: (call: ScriptCall) => Promise<ModelResponse>;
 }
 
-/** One call of a scripted model, as its step sees it. */
+/** One call of a scripted model. */
 export interface ScriptCall {
   readonly request: ModelRequest;
   readonly clock: Clock;
-  /** The usage of a step that names none. */
+  /** The usage of a step that has none. */
   readonly usage: Usage;
-  /** A tool call id that the script has not used yet. */
+  /** Returns a tool call id that the script has not used yet. */
   nextId(): string;
 }
 
-/** A step, a text that the model says, or a function that computes either of them, or a whole response. */
+/** A step, a string that the model answers with, or a function that returns an entry or a whole response. */
 export type ScriptEntry = ScriptStep | string | ((request: ModelRequest) => Awaitable<ScriptEntry | ModelResponse>);
 
-/** Tokens of one step; the total is summed where it is left out. */
+/** Token usage of one step. A missing total is computed as the sum. */
 export type ScriptedUsage = Omit<Usage, 'totalTokens'> & { readonly totalTokens?: number | undefined };
 
-/** A tool call that a model makes. The id is made up (`call_1`, `call_2` …) where it is left out. */
+/** A tool call of a scripted model. A missing id is generated: `call_1`, `call_2` and so on. */
 export type ScriptedCall = Omit<ToolCallPart, 'type' | 'id' | 'input'> & {
   readonly id?: string | undefined;
-  /** Default: `{}`. */
+  /** The arguments of the tool call. Default: `{}`. */
   readonly input?: unknown;
 };
 
-/** What an answer has besides its text. */
+/** The parts of an answer other than its text. */
 export interface AnswerOptions {
-  /** Thought before the text. */
+  /** Reasoning before the text. */
   readonly reasoning?: string | undefined;
   /** Tool calls after the text. */
   readonly calls?: readonly ScriptedCall[] | undefined;
-  /** Default: the model's, 10 tokens in and 5 out. */
+  /** Token usage. Default: that of the model, 10 input tokens and 5 output tokens. */
   readonly usage?: ScriptedUsage | undefined;
-  /** Default: `tool-calls` where there are calls, `stop` otherwise. */
+  /** The reason why the answer ended. Default: `tool-calls` if there are calls, `stop` otherwise. */
   readonly finishReason?: FinishReason | undefined;
 }
 
 /**
- * The model answers with this text. Where somebody listens, it comes in up to three deltas first.
+ * Answers with this text. If the request has a listener, the text is first sent in up to three deltas.
  *
  * @example
  * const model = scriptedModel([says('Hello.'), says('42', { reasoning: 'Six times seven.' })]);
@@ -66,8 +66,8 @@ export function says(text: string, options: AnswerOptions = {}): ScriptStep {
 }
 
 /**
- * The model calls tools: one by name and arguments, or several at once. For calls beside a text, or with a usage of
- * their own, see the `calls` option of {@link says}.
+ * Calls tools: one by name and arguments, or several at once. To add text or usage, see the `calls` option of
+ * {@link says}.
  *
  * @example
  * calls('add', { a: 1, b: 2 });
@@ -82,8 +82,8 @@ export function calls(first: string | ScriptedCall, ...rest: readonly unknown[])
 }
 
 /**
- * The call rejects with this value: a text becomes the message of a ScriptedFailureError. An error with a `status` and a
- * `retryAfterMs` is what a provider's client would throw.
+ * Rejects with this value. A string becomes the message of a ScriptedFailureError. To imitate a provider's error, pass
+ * an error with `status` and `retryAfterMs`.
  *
  * @example
  * const model = scriptedModel([fails('overloaded'), says('Hello.')]);
@@ -95,7 +95,7 @@ export function fails(error: unknown = new ScriptedFailureError()): ScriptStep {
 }
 
 /**
- * Waits by the script's clock, then plays the step. An abort of the request ends the wait and rejects.
+ * Waits on the clock of the model, then plays the step. If the request is aborted, the wait ends and the call rejects.
  *
  * @example
  * const model = scriptedModel([delays(50, says('Late.'))]);
@@ -111,8 +111,10 @@ export function delays(ms: number, entry: ScriptEntry): ScriptStep {
 }
 
 /**
- * Pushes exactly these parts, texts as text deltas, then answers with what they add up to. With a step, that is what
- * happens after the parts instead, and pushes none itself: `streams(['Hel'], fails())` is a stream that breaks off.
+ * Streams exactly these parts, then answers with the joined text and reasoning. A string is sent as a text delta.
+ *
+ * If `entry` is given, it is played after the parts instead, without streaming. `streams(['Hel'], fails())` is a stream
+ * that breaks off.
  *
  * @example
  * const model = scriptedModel([streams(['Hel', 'lo.']), streams(['Hel'], fails())]);
@@ -132,7 +134,7 @@ export function streams(parts: readonly (string | ModelPart)[], entry?: ScriptEn
 }
 
 /**
- * Never answers. Rejects when the request is aborted, unless it is deaf to that.
+ * Never answers. Rejects when the request is aborted, unless `deaf` is true.
  *
  * @example
  * const agent = new Agent({ model: scriptedModel([hangs()]) });
@@ -154,7 +156,7 @@ export function aborted(signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Resolves with exactly this value, also where it is no response: for tests of what a bad model does to a run.
+ * Resolves with exactly this value, even if it is not a valid response. Use it to test how a run handles a bad model.
  *
  * @example
  * const agent = new Agent({ model: scriptedModel([responds({ content: 'no response' })]) });
@@ -164,20 +166,20 @@ export function responds(response: unknown): ScriptStep {
   return { label: 'responds()', play: () => Promise.resolve(response as ModelResponse) };
 }
 
-/** Plays what an entry stands for. */
+/** Plays an entry: a string, a function, a step or a whole response. */
 export async function playEntry(entry: ScriptEntry | ModelResponse, call: ScriptCall): Promise<ModelResponse> {
   if (typeof entry === 'string') return says(entry).play(call);
   if (typeof entry === 'function') return playEntry(await entry(call.request), call);
   return isStep(entry) ? entry.play(call) : entry;
 }
 
-/** How errors name an entry. */
+/** Returns the name of an entry for error messages. */
 export function labelOf(entry: ScriptEntry): string {
   if (typeof entry === 'string') return `says(${quote(entry)})`;
   return typeof entry === 'function' ? 'a function' : entry.label;
 }
 
-/** Adds up the total where a usage has none. */
+/** Returns the usage with its total. A missing total is computed as the sum. */
 export function resolveUsage(usage: ScriptedUsage): Usage {
   return { ...usage, totalTokens: usage.totalTokens ?? usage.inputTokens + usage.outputTokens };
 }
@@ -205,7 +207,7 @@ async function push(parts: readonly ModelPart[], { onPart, signal }: ModelReques
   if (onPart === undefined) return;
   for (const part of parts) {
     onPart(part);
-    // Lets a consumer act on each part, and abort between two of them.
+    // Lets a consumer react to each part, or abort between two parts.
     await Promise.resolve();
     signal?.throwIfAborted();
   }
@@ -226,13 +228,13 @@ function wait(ms: number, { request: { signal }, clock }: ScriptCall): Promise<v
   });
 }
 
-/** A text in three deltas, cut between code points: no delta holds half a character. */
+/** Splits a string into at most three deltas, without cutting a code point in two. */
 function deltasOf(type: 'text-delta' | 'reasoning-delta', text: string): readonly ModelPart[] {
   const characters = Array.from(text);
   const size = Math.ceil(characters.length / 3);
   const deltas: ModelPart[] = [];
-  for (let at = 0; at < characters.length; at += size) {
-    deltas.push({ type, text: characters.slice(at, at + size).join('') });
+  for (let start = 0; start < characters.length; start += size) {
+    deltas.push({ type, text: characters.slice(start, start + size).join('') });
   }
   return deltas;
 }

@@ -1,6 +1,9 @@
 import { quote } from '../script/describe-messages.js';
 
-/** Where two values first differ, in words; undefined where they say the same. A member that is undefined counts as absent. */
+/**
+ * Describes the first difference between two values. Returns undefined if there is none.
+ * Treats an undefined member as missing.
+ */
 export function differenceOf(actual: unknown, expected: unknown, path = ''): string | undefined {
   if (Object.is(actual, expected)) return undefined;
   if (!isCompound(actual) || !isCompound(expected) || Array.isArray(actual) !== Array.isArray(expected)) {
@@ -17,7 +20,7 @@ export function differenceOf(actual: unknown, expected: unknown, path = ''): str
   return undefined;
 }
 
-/** Any object but a function: arrays by index, bytes too. */
+/** True for objects and arrays, including typed arrays. */
 function isCompound(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }

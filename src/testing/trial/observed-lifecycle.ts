@@ -8,15 +8,15 @@ import type { Report } from '../assert/lifecycle-fault.js';
 import type { HookName } from '../hook-name.js';
 import { differenceOf } from './difference.js';
 
-/** What stands between an agent and a lifecycle under test: it passes everything on, and looks. */
+/** Wraps a lifecycle under test: passes every call on and checks it. */
 export interface Observer {
-  /** To be registered in place of the lifecycle. */
+  /** The wrapper to register instead of the lifecycle. */
   readonly lifecycle: AgentLifecycle;
-  /** Takes what is broken. */
+  /** Records a problem. */
   readonly report: Report;
-  /** Called before each hook, and again while it is pending. */
+  /** Called before each hook, and again when a hook has returned a promise. */
   onStep: (step: string) => void;
-  /** The hooks that have not settled, but for those that wait for their `next`. */
+  /** Returns the hooks that have not settled, except wraps that wait for `next`. */
   running(): readonly HookName[];
 }
 
@@ -24,9 +24,9 @@ export interface Observer {
 interface HookCall {
   readonly hook: HookName;
   settled: boolean;
-  /** Calls of `next` that have not settled. */
+  /** Number of pending calls of `next`. */
   waiting: number;
-  /** `next` has rejected because the run was aborted. */
+  /** True if `next` rejected because the run was aborted. */
   aborted: boolean;
   readonly results: unknown[];
 }
@@ -34,7 +34,7 @@ interface HookCall {
 type Hook = (...args: readonly unknown[]) => unknown;
 type Next = (request?: unknown) => Promise<unknown>;
 
-/** Puts an observer around a lifecycle. Its hooks are called on the lifecycle itself, so that `this` is what it was. */
+/** Wraps a lifecycle in an observer. Hooks are called on the original lifecycle, so that `this` is unchanged. */
 export function observeLifecycle(subject: AgentLifecycle<never>, report: Report): Observer {
   const calls = new Set<HookCall>();
   const { priority, onFailure, timeoutMs, holdStream, tools } = subject;
@@ -57,7 +57,7 @@ export function observeLifecycle(subject: AgentLifecycle<never>, report: Report)
   return observer;
 }
 
-/** The name that an agent would show, so that reports speak of the lifecycle as its author does. */
+/** Returns the name that an agent would show for the lifecycle. */
 export function nameOf(subject: AgentLifecycle<never>): string {
   const own = subject.name ?? subject.constructor?.name;
   return own === undefined || own === '' || own === 'Object' ? 'lifecycle' : own;
@@ -93,7 +93,7 @@ function callHook(watch: Watch, own: Hook, [first, second]: readonly unknown[]):
 }
 
 function reportChange({ observer, call }: Watch, change: string): void {
-  const kind = `${call.hook} changed what it was given in place`;
+  const kind = `${call.hook} changed its arguments in place`;
   observer.report(`${kind}: ${change}`, kind);
 }
 
@@ -103,7 +103,7 @@ function fail({ call, close }: Watch, error: unknown): never {
   throw error;
 }
 
-/** What of a hook's first argument is the run's, and not to be changed in place. */
+/** Returns the part of a hook's first argument that belongs to the run and must not be changed in place. */
 function dataOf(hook: HookName, value: unknown): unknown {
   if (hook === 'beforeModel' || hook === 'afterModel') return value;
   if (hook === 'beforeToolSelection') return (value as readonly { readonly name: string }[]).map((tool) => tool.name);
@@ -130,7 +130,7 @@ function watchNext({ observer, call }: Watch, next: Next): Next {
         throw error;
       },
     );
-    // As the loop has it: a `next` that nobody awaits is no unhandled rejection.
+    // Like the agent loop: a `next` that the hook does not await must not be an unhandled rejection.
     outcome.catch(() => {});
     return outcome;
   };
@@ -139,7 +139,9 @@ function watchNext({ observer, call }: Watch, next: Next): Next {
 function checkAnswer({ observer, call }: Watch, value: unknown): void {
   const [first, second] = call.results;
   if (call.aborted)
-    observer.report(`${call.hook} swallowed the abort: it gave an answer when \`next\` had rejected with it`);
+    observer.report(
+      `${call.hook} swallowed the abort: it returned an answer although \`next\` had rejected with the abort`,
+    );
   if (call.hook !== 'wrapToolCall' || second === undefined || value !== first) return;
   if (!(first as ToolResult).isError) {
     observer.report(

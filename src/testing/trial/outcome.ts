@@ -8,7 +8,7 @@ import { RunError } from '../../model/run-error.js';
 import { quote } from '../script/describe-messages.js';
 import { pairingProblem } from './pairing.js';
 
-/** How a run ended, with what the model was asked on the way. */
+/** The end of a run, with the requests that the model got. */
 export interface Outcome extends Witness {
   /** `completed`, `suspended`, or the code of the error. */
   readonly ending: string;
@@ -19,22 +19,22 @@ export interface Outcome extends Witness {
   readonly usage?: Usage | undefined;
 }
 
-/** What was seen of a run from outside. */
+/** The observations made from outside a run. */
 export interface Witness {
   readonly requests: readonly ModelRequest[];
-  /** In the order they came, where the run was a stream. */
+  /** The events in order, if the run was a stream. */
   readonly events: readonly AgentEvent[];
-  /** Whether it had been aborted when it ended. */
+  /** True if the run had been aborted when it ended. */
   readonly aborted: boolean;
 }
 
-/** The outcome of a run that gave a result. */
+/** Returns the outcome of a run that returned a result. */
 export function resultOutcome(result: RunResult<unknown>, witness: Witness): Outcome {
   const { status, text, messages, history, usage } = result;
   return { ending: status, text, messages, history, usage, ...witness };
 }
 
-/** The outcome of a run that failed. */
+/** Returns the outcome of a run that failed. */
 export function errorOutcome(error: unknown, witness: Witness): Outcome {
   const ending = error instanceof KeelsonError ? error.code : 'an error without code';
   if (!(error instanceof RunError)) return { ending, error, messages: [], history: [], ...witness };
@@ -42,7 +42,7 @@ export function errorOutcome(error: unknown, witness: Witness): Outcome {
   return { ending, error, messages, history, usage, ...witness };
 }
 
-/** What has to be the same where a lifecycle changes nothing. */
+/** Returns the parts of an outcome that a passive lifecycle must not change. */
 export function comparable({ ending, error, text, messages, history, usage, requests }: Outcome): unknown {
   return {
     ...{ ending, error: error === undefined ? undefined : describeError(error), text, messages, history, usage },
@@ -50,49 +50,52 @@ export function comparable({ ending, error, text, messages, history, usage, requ
   };
 }
 
-/** What has to be the same in every run of one kind, whatever the texts are. */
+/** Returns the parts of an outcome that are equal in all runs of one scenario, whatever the texts are. */
 export function shapeOf({ ending, history }: Outcome): unknown {
   const shapes = history.map((message) => [message.role, ...toolCallsOf(message).map((call) => call.name)].join(' '));
   return { ending, history: shapes };
 }
 
-/** What is wrong with an outcome whatever the run was. */
+/** Returns the problems that make any outcome invalid, whatever the scenario. */
 export function outcomeProblems(outcome: Outcome): readonly { readonly problem: string; readonly kind?: string }[] {
   const { ending, error, history, requests } = outcome;
-  const asked = requests.map(({ messages }, at) => ({
+  const asked = requests.map(({ messages }, index) => ({
     problem: pairingProblem(messages),
-    what: `model call ${at + 1}`,
+    what: `model call ${index + 1}`,
   }));
-  const kept = { problem: pairingProblem(history, ending === 'suspended'), what: 'the history that the run left' };
-  // Whatever comes after the first gap has it too.
+  const kept = { problem: pairingProblem(history, ending === 'suspended'), what: 'the history of the run' };
+  // Reports only the first one, because all later messages contain the same gap.
   const unpaired = [...asked, kept].find(({ problem }) => problem !== undefined);
   const problems: { problem: string; kind?: string }[] = [];
   if (unpaired !== undefined)
-    problems.push({ problem: `${unpaired.what} is not paired: ${unpaired.problem}`, kind: 'pairing' });
+    problems.push({
+      problem: `${unpaired.what} must pair each tool call with its result: ${unpaired.problem}`,
+      kind: 'pairing',
+    });
   if (error instanceof LifecycleError) problems.push({ problem: error.message });
   else if (error !== undefined && !(error instanceof RunError)) {
-    problems.push({ problem: `the run was not made: ${describeError(error)}` });
+    problems.push({ problem: `the run could not start: ${describeError(error)}` });
   }
   return problems;
 }
 
-/** Where what a stream showed of a turn is not the text that the turn ended with. */
+/** Returns a problem if the streamed text of a turn differs from the text of its response. */
 export function streamProblem({ events }: Outcome): string | undefined {
-  for (const [at, event] of events.entries()) {
+  for (const [index, event] of events.entries()) {
     if (event.type !== 'model-end' || event.response === undefined) continue;
-    // A lifecycle may end the run with a text of its own later.
-    const shown = shownText(events.slice(0, at), event.turn);
+    // Considers only earlier deltas: a lifecycle may later end the run with its own text.
+    const shown = shownText(events.slice(0, index), event.turn);
     const text = textOf({ role: 'assistant', content: event.response.content });
     if (shown === undefined || shown === text) continue;
     return (
-      `the stream showed ${quote(shown)} where the response says ${quote(text)}: ` +
-      'set `holdStream` where it rewrites text, and give back what `next` gave last'
+      `the stream showed ${quote(shown)}, but the response says ${quote(text)}: ` +
+      'set `holdStream` if the lifecycle rewrites text, and return the last result of `next`'
     );
   }
   return undefined;
 }
 
-/** The text that a turn's last attempt streamed; undefined where nothing was. */
+/** Returns the text that the last attempt of a turn streamed, or undefined if nothing was streamed. */
 function shownText(events: readonly AgentEvent[], turn: number): string | undefined {
   const deltas = events.filter((event): event is TextDeltaEvent => event.type === 'text-delta' && event.turn === turn);
   const attempt = deltas.at(-1)?.attempt;

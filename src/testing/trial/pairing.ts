@@ -3,8 +3,10 @@ import { checkMessages } from '../../model/check-messages.js';
 import { type Message, toolCallsOf } from '../../model/message.js';
 
 /**
- * What keeps a provider from taking a conversation: a tool call without its one result, a result without its call, or
- * results in another order than the calls. Calls that are open at the end pass only where they may wait.
+ * Returns a problem that would make a provider reject the conversation. These are a tool call without exactly one
+ * result, a result without its call, and results in another order than the calls.
+ *
+ * Open tool calls at the end are allowed only if `mayWait` is true.
  */
 export function pairingProblem(messages: readonly Message[], mayWait = false): string | undefined {
   try {

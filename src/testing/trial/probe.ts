@@ -1,14 +1,14 @@
 import type { AgentLifecycle } from '../../lifecycle/lifecycle.js';
 import type { RunContext } from '../../lifecycle/run-context.js';
 
-/** A passive lifecycle that stands beside the one under test and counts how its own runs end. */
+/** A passive lifecycle beside the one under test. Counts how often its own runs end. */
 export interface Probe {
   readonly lifecycle: AgentLifecycle;
-  /** What is wrong with the runs so far; forgets them. */
+  /** Returns the problems of the runs so far, and clears them. */
   takeProblems(): readonly string[];
 }
 
-/** Makes a probe: whoever entered a run has to get exactly one of `afterAgent` and `onError`. */
+/** Creates a probe. It expects exactly one call of `afterAgent` or `onError` for each call of `beforeAgent`. */
 export function createProbe(name: string, priority: number): Probe {
   const exits = new Map<RunContext, number>();
   const exit = (run: RunContext) => {
@@ -26,7 +26,8 @@ export function createProbe(name: string, priority: number): Probe {
       const wrong = [...exits.values()].filter((count) => count !== 1);
       exits.clear();
       return wrong.map(
-        (count) => `a lifecycle beside it entered the run, and got ${count} of afterAgent and onError, not one`,
+        (count) =>
+          `another lifecycle must get one call of afterAgent or onError in a run that it entered, got ${count}`,
       );
     },
   };

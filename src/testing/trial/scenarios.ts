@@ -4,7 +4,7 @@ import type { Scenario } from './trial.js';
 
 const BRIEF_MS = 5;
 
-/** Answers with a number, so that no two answers are alike. */
+/** Answers with a counter, so that all answers differ. */
 function numbered(): ScriptEntry {
   let count = 0;
   return () => {
@@ -13,7 +13,7 @@ function numbered(): ScriptEntry {
   };
 }
 
-/** Plays entries in turn, and repeats the last one: with a lifecycle, a model may be called more often. */
+/** Plays entries in order and repeats the last one, because a lifecycle may cause additional model calls. */
 export function sequence(...entries: readonly ScriptEntry[]): ScriptEntry {
   let at = 0;
   return () => {
@@ -33,10 +33,10 @@ const PARTS = [
 
 const echo = (value: number) => ({ name: 'trial_echo', input: { value } });
 
-/** Every scenario that ends by itself. Made anew for each run, because some of them count. */
+/** All scenarios that end by themselves. Call the function for each run, because some scenarios count their calls. */
 export const SCENARIOS = {
   answer: () => ({ name: 'a run with one answer', script: numbered() }),
-  /** A question with a picture, and an answer with parts of every kind and of an unknown one. */
+  /** A question with an image, answered with known parts of every kind and one unknown part. */
   parts: () => ({
     name: 'a run with parts of every kind',
     script: responds({
@@ -46,12 +46,12 @@ export const SCENARIOS = {
     }),
     picture: true,
   }),
-  /** Two turns with calls, and an answer. */
+  /** Two turns with tool calls, then an answer. */
   tools: () => ({
     name: 'a run that calls tools',
     script: sequence(calls(echo(1), echo(2), echo(3)), says('Once more.', { calls: [echo(4)] }), numbered()),
   }),
-  /** Calls that throw, are unknown, return nothing and have invalid arguments, beside one that works. */
+  /** Calls to tools that throw, are unknown, return nothing or get invalid arguments, and one that works. */
   toolErrors: () => {
     const names = ['trial_throws', 'trial_missing', 'trial_gives_nothing', 'trial_echo'];
     const malformed = { name: 'trial_echo', invalidInput: '{"value":' };
@@ -60,18 +60,18 @@ export const SCENARIOS = {
       script: sequence(says('', { calls: [...names.map((name) => ({ name })), malformed] }), numbered()),
     };
   },
-  /** Fails at every call, in a way that a retry does not mend. */
+  /** Fails at every call with an error that is not retryable. */
   modelError: () => ({
     name: 'a run whose model fails',
     script: fails(new ScriptedFailureError('The model failed as scripted.')),
   }),
-  rubbish: () => ({ name: 'a run whose model gives rubbish', script: responds({ text: 'Hello.' }) }),
+  rubbish: () => ({ name: 'a run whose model gives an invalid response', script: responds({ text: 'Hello.' }) }),
   toolTimeout: () => ({
     name: 'a run whose tool takes too long',
     script: sequence(calls('trial_hangs'), numbered()),
     timeouts: { toolMs: BRIEF_MS },
   }),
-  /** Only the first call takes too long. */
+  /** Only the first model call exceeds the time limit. */
   modelTimeout: () => ({
     name: 'a run whose model takes too long',
     script: sequence(hangs(), numbered()),

@@ -16,50 +16,50 @@ import { nameOf, type Observer, observeLifecycle } from './observed-lifecycle.js
 import { errorOutcome, type Outcome, outcomeProblems, resultOutcome } from './outcome.js';
 import { createProbe, type Probe } from './probe.js';
 
-/** One run to try a lifecycle with. */
+/** One run to test a lifecycle with. */
 export interface Scenario {
-  /** Says where a problem was found, such as `a run that calls tools`. */
+  /** Names the run in reports, such as `a run that calls tools`. */
   readonly name: string;
   readonly script: readonly ScriptEntry[] | ScriptEntry;
   readonly input?: string | undefined;
-  /** The user sends a picture along. */
+  /** Adds an image to the user message. */
   readonly picture?: boolean | undefined;
   readonly timeouts?: Timeouts | undefined;
   readonly stream?: boolean | undefined;
-  /** Where it runs, if not on the agent itself. */
+  /** The session of the run. Default: the run is made on the agent, without a session. */
   readonly session?: Session | undefined;
-  /** What aborts the run. Default: nothing does. */
+  /** The signal of the run. Default: a signal that never aborts. */
   readonly abort?: CountedSignal | undefined;
 }
 
-/** What all trials of one assertion share. */
+/** Options that all trials of one assertion share. */
 export interface TrialOptions {
   readonly input: string;
   readonly context: unknown;
   readonly limitMs: number;
-  /** Told what runs, before it does. */
+  /** Called with the name of a run before it starts. */
   readonly enter: (run: string) => void;
-  /** Takes what is broken. */
+  /** Records a problem. */
   readonly report: Report;
-  /** Takes what hangs, and throws. */
+  /** Reports a hang, and throws. */
   readonly giveUp: (problem: string) => never;
 }
 
-/** An agent with the lifecycle under test, a probe on each side of it, and tools that fail in every way. */
+/** An agent with the lifecycle under test between two probes, and with tools for every kind of failure. */
 export interface Trial {
   readonly agent: Agent;
-  /** Absent in a trial without a lifecycle. */
+  /** Undefined in a trial without a lifecycle. */
   readonly observer: Observer | undefined;
-  /** Runs one scenario, reports what is wrong with it, and waits until nothing of it is left running. */
+  /** Runs one scenario and reports problems. Waits until no hook is running any more. */
   run(scenario: Scenario): Promise<Outcome>;
-  /** The same for several at once. */
+  /** Runs several scenarios at once, and otherwise works as `run`. */
   runTogether(scenarios: readonly Scenario[]): Promise<readonly Outcome[]>;
   close(): Promise<void>;
 }
 
-/** Makes a trial of one lifecycle, or of none. Throws where an agent does not take it. */
+/** Creates a trial of one lifecycle or of none. Throws if an agent rejects the lifecycle. */
 export function createTrial(subjects: readonly [AgentLifecycle<never>?], options: TrialOptions): Trial {
-  // The observer shows an agent the known members alone, so an agent looks at the lifecycle itself first.
+  // Lets an agent validate the lifecycle itself, because the observer passes on only known members.
   new Agent<never>({ model: scriptedModel([]), lifecycle: subjects as readonly AgentLifecycle<never>[] });
   const [subject] = subjects;
   const observer = subject && observeLifecycle(subject, options.report);
@@ -70,7 +70,7 @@ export function createTrial(subjects: readonly [AgentLifecycle<never>?], options
     tools: trialTools(),
     lifecycle: [probes[0].lifecycle, ...(observer ? [observer.lifecycle] : []), probes[1].lifecycle],
     logger: failureLogger(subject && nameOf(subject), options.report),
-    // A lifecycle that caches answers may call a tool that hangs where no time-out or abort was to come.
+    // Ends hanging tools even without abort: a lifecycle with a cache may call one in a run that has no time limit.
     timeouts: { toolMs: Math.ceil(options.limitMs / 10) },
   });
   const parts: TrialParts = { agent, observer, probes, options };
@@ -114,7 +114,7 @@ function trialTools(): readonly Tool[] {
   return [echo, ...faults.map((fault) => faultyTool(fault, `trial_${fault.replace('-', '_')}`))];
 }
 
-/** Takes what the loop logs of a failure that it passed over. What a lifecycle logs for itself goes nowhere. */
+/** Reports errors of the lifecycle that the agent logs. Ignores other log messages. */
 function failureLogger(name: string | undefined, report: Report): Logger {
   return {
     debug() {},
@@ -143,7 +143,7 @@ async function watchRun(parts: TrialParts, scenario: Scenario): Promise<Outcome>
     return giveUp(problem + hooksAtWork(parts));
   }
   for (const { problem, kind } of outcomeProblems(outcome)) report(problem, kind);
-  if (abort.listeners() > 0) report(`the run left ${abort.listeners()} listener on its caller's signal`);
+  if (abort.listeners() > 0) report(`the run left ${abort.listeners()} listeners on the abort signal of its caller`);
   return outcome;
 }
 
@@ -169,7 +169,7 @@ function pictureMessage(text: string): UserMessage {
   return { role: 'user', content: [{ type: 'text', text }, picture] };
 }
 
-/** Waits for the hooks: one that is still at work when its run is over has missed the abort, or was not awaited. */
+/** Waits for the hooks. A hook that is pending after its run ignored the abort, or was not awaited. */
 async function settle(parts: TrialParts): Promise<void> {
   const { observer, probes, options } = parts;
   await pause();
@@ -183,7 +183,7 @@ async function settle(parts: TrialParts): Promise<void> {
 
 async function closeAgent(parts: TrialParts): Promise<void> {
   const { enter, limitMs, giveUp } = parts.options;
-  enter('as the agent is closed');
+  enter('closing the agent');
   if ((await within(parts.agent.close(), limitMs)) === LATE) {
     giveUp(`\`close\` did not end within ${limitMs} ms${hooksAtWork(parts)}`);
   }
@@ -192,5 +192,5 @@ async function closeAgent(parts: TrialParts): Promise<void> {
 
 function hooksAtWork({ observer }: TrialParts): string {
   const hooks = [...new Set(observer?.running())];
-  return hooks.length === 0 ? '' : `, ${hooks.join(' and ')} ${hooks.length === 1 ? 'was' : 'were'} still at work`;
+  return hooks.length === 0 ? '' : `, ${hooks.join(' and ')} ${hooks.length === 1 ? 'was' : 'were'} still pending`;
 }

@@ -2,7 +2,10 @@ import { isObject } from '../../internal/json.js';
 import { canonicalJson } from '../fingerprint/canonical-json.js';
 import type { TrustItem, TrustKind } from '../item.js';
 
-/** What tells items apart: each has its own approval, however alike their names are. Paths are without links. */
+/**
+ * The fields that identify an item. Each item has its own approval, even if other fields are equal. Paths have links
+ * resolved.
+ */
 export interface ItemIdentity {
   readonly kind: TrustKind;
   readonly name: string;
@@ -12,22 +15,22 @@ export interface ItemIdentity {
   readonly workspace: string;
 }
 
-/** A decision of the user's, as it is stored. */
+/** A stored approval of the user. */
 export interface Approval extends ItemIdentity {
-  /** The one value that stands for all of the item. */
+  /** The fingerprint of the item. */
   readonly digest: string;
   /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** Of a hook: which tools it was approved for. */
+  /** The tool matcher of a hook at the time of approval. */
   readonly matcher?: string | undefined;
-  /** ISO 8601. */
+  /** Time of approval in ISO 8601. */
   readonly approvedAt: string;
 }
 
-/** What the store holds. */
+/** The content of the approval file. */
 export interface TrustRecord {
   readonly approvals: readonly Approval[];
-  /** What the user's own items looked like when they last ran. */
+  /** Fingerprints of the user's own items when they last ran. */
   readonly seen: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +39,7 @@ const VERSION = 1;
 
 const identityTexts = new WeakMap<ItemIdentity, string>();
 
-/** A text that two items share only where they are the same one. */
+/** Returns a string that is equal only for the same identity. */
 export function identityText(identity: ItemIdentity): string {
   const { kind, name, event, extension, source, workspace } = identity;
   const text = identityTexts.get(identity) ?? canonicalJson([kind, workspace, source, extension, name, event]);
@@ -44,20 +47,20 @@ export function identityText(identity: ItemIdentity): string {
   return text;
 }
 
-/** The identity of an item, from its paths without links. */
+/** Returns the identity of an item. Expects paths with links resolved. */
 export function identityOf({ item, workspace, source }: Identified): ItemIdentity {
   const { kind, name, event, extension } = item;
   return { kind, name, event, extension, source, workspace };
 }
 
-/** An item and where it lies, without links. */
+/** An item with its workspace and source file, links resolved. */
 export interface Identified {
   readonly item: TrustItem;
   readonly workspace: string;
   readonly source: string | undefined;
 }
 
-/** The matcher of a hook. */
+/** Returns the tool matcher of a hook. */
 export function matcherOf({ details }: TrustItem): string | undefined {
   return typeof details?.matcher === 'string' ? details.matcher : undefined;
 }
@@ -66,7 +69,9 @@ export function formatRecord({ approvals, seen }: TrustRecord): string {
   return `${JSON.stringify({ version: VERSION, approvals, seen: Object.fromEntries(seen) }, null, 2)}\n`;
 }
 
-/** Undefined where the text is no record of this version. `dropped` counts entries that say too little to be trusted. */
+/**
+ * Parses an approval file. Returns undefined if it is invalid or has another version. `dropped` counts invalid entries.
+ */
 export function parseRecord(text: string): { record: TrustRecord; dropped: number } | undefined {
   const parsed = parseObject(text);
   if (parsed?.version !== VERSION || !Array.isArray(parsed.approvals)) return undefined;

@@ -6,11 +6,14 @@ import type { GateSettings } from '../gate-options.js';
 import { type Approval, type Identified, identityOf, identityText, matcherOf } from './approval.js';
 import type { TrustStore } from './store.js';
 
-/** Looks answers up and asks for new ones: in the store, in this process, and in the host's own list. */
+/** Looks up decisions on items, and asks the user for new ones. */
 export class Approvals {
-  /** The answers that are not in the store: a no, and a yes that could not be stored. */
+  /** Answers of this process that are not in the store: refusals, and approvals that could not be stored. */
   private readonly answers = new Map<string, Answer>();
-  /** Content that this process found approved: it has changed if that is gone and nobody here took it back. */
+  /**
+   * Content that this process has seen approved. It counts as approved before, even if another process replaces the
+   * approval.
+   */
   private readonly found = new Set<string>();
   private readonly open = new Map<string, Promise<void>>();
   private isSwept = false;
@@ -20,7 +23,7 @@ export class Approvals {
     private readonly settings: GateSettings,
   ) {}
 
-  /** Returns the answer to this very content, or undefined if the user has to be asked. */
+  /** Returns the decision on exactly this content, or undefined if the user has to be asked. */
   async lookUp(fingerprint: Fingerprint): Promise<TrustDecision | undefined> {
     const { item, scope, digest } = fingerprint;
     if (this.settings.allow.has(digest)) return allow(item, { reason: 'allow-listed', scope, digest });
@@ -42,7 +45,10 @@ export class Approvals {
     return this.settings.approve ? undefined : deny(fingerprint, { reason: 'no-approver', ...approved });
   }
 
-  /** Asks the user and keeps the answer. Concurrent callers share one question; each looks up its own content after it. */
+  /**
+   * Asks the user and records the answer. Concurrent calls for one item share a prompt; each caller then looks up its
+   * own content.
+   */
   async ask(fingerprint: Fingerprint): Promise<void> {
     const key = identityText(identityOf(fingerprint));
     const asked = this.open.get(key) ?? this.askAnew(fingerprint).finally(() => this.open.delete(key));
@@ -50,14 +56,14 @@ export class Approvals {
     await asked;
   }
 
-  /** The approval that an item has, whatever it was approved as. */
+  /** Returns the stored approval of an item, even if the content of the item has changed since. */
   async previous(of: Identified): Promise<Approval | undefined> {
     const wanted = identityText(identityOf(of));
     return (await this.store.list()).find((approval) => identityText(approval) === wanted);
   }
 
   async forget(digest: string): Promise<number> {
-    // First, since these are also there because the store fails.
+    // Cleared first: these answers exist if the store failed before, and the store may fail again.
     for (const known of [this.answers, this.found]) {
       for (const key of known.keys()) if (key.startsWith(digest)) known.delete(key);
     }
@@ -71,7 +77,7 @@ export class Approvals {
     if (!approve) return;
     const request = requestOf(fingerprint, (await this.previous(fingerprint))?.scripts);
     const answer = await askUser(request, approve, this.settings);
-    // A yes that does not come back from the store would be asked for again and again.
+    // If the store loses an approval, the user would be asked again forever. Keeps it in memory instead.
     const isStored = answer === 'yes' && (await this.write(fingerprint));
     if (!isStored) this.answers.set(keyOf(fingerprint), answer);
   }
@@ -84,13 +90,13 @@ export class Approvals {
       const matcher = matcherOf(item);
       await this.store.approve({ ...identityOf(fingerprint), ...{ digest, scripts, matcher, approvedAt } });
       const kept = new Set((await this.store.list()).map((approval) => approval.digest));
-      // Copies live for days: once a process is enough.
+      // Old copies are kept for days, so one sweep per process is enough.
       if (!this.isSwept) await sweepSnapshots(place.stateDir, kept);
       this.isSwept = true;
       return kept.has(digest);
     } catch (error) {
       const name = JSON.stringify(item.name);
-      logger.error(`The approval of ${name} could not be stored: it holds until this process ends.`, error);
+      logger.error(`The approval of ${name} could not be stored. It is valid only until this process ends.`, error);
       return false;
     }
   }
@@ -100,10 +106,12 @@ function keyOf(fingerprint: Fingerprint): string {
   return `${fingerprint.digest} ${identityText(identityOf(fingerprint))}`;
 }
 
-/** Only `true` is a yes; an approver that fails, or takes too long, has said no. */
+/**
+ * Only `true` approves. An approver that throws, times out or returns another value has failed, which refuses the item.
+ */
 type Answer = 'yes' | 'no' | 'failed';
 
-/** Asks once, and settles in time whatever the approver does. */
+/** Asks the approver once. Settles within the time limit whatever the approver does. */
 async function askUser(request: ApprovalRequest, approve: Approver, settings: GateSettings): Promise<Answer> {
   const { approveTimeoutMs: timeoutMs, clock = systemClock, logger } = settings;
   const controller = new AbortController();
@@ -111,7 +119,7 @@ async function askUser(request: ApprovalRequest, approve: Approver, settings: Ga
   const late = new Promise<Answer>((resolve) => {
     timer = clock.setTimeout(() => {
       logger.warn(
-        `Nobody answered within ${timeoutMs} ms whether ${JSON.stringify(request.item.name)} may run: it does not.`,
+        `The approval prompt for ${JSON.stringify(request.item.name)} had no answer within ${timeoutMs} ms. The item is not allowed to run.`,
       );
       resolve('failed');
     }, timeoutMs);
@@ -120,11 +128,16 @@ async function askUser(request: ApprovalRequest, approve: Approver, settings: Ga
     .then(() => approve(request, { signal: controller.signal }))
     .then((answer: unknown): Answer => {
       if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
-      logger.warn(`The approver gave no boolean for ${JSON.stringify(request.item.name)}: it does not run.`);
+      logger.warn(
+        `The approver must return a boolean for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
+      );
       return 'failed';
     })
     .catch((error: unknown): Answer => {
-      logger.error(`The approver failed for ${JSON.stringify(request.item.name)}: it does not run.`, error);
+      logger.error(
+        `The approver failed for ${JSON.stringify(request.item.name)}. The item is not allowed to run.`,
+        error,
+      );
       return 'failed';
     });
   try {

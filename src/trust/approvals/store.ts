@@ -4,34 +4,42 @@ import { dirname, join } from 'node:path';
 import { describeError } from '../../errors.js';
 import { consoleLogger, type Logger } from '../../internal/logger.js';
 import { type LockProblem, lockProblemText, withFileLock } from '../../process/files/folder-lock.js';
-import { isInside, realLocation } from '../../process/files/location.js';
+import { isInWorkspace } from '../../process/files/workspace.js';
 import { writeAtomic } from '../../process/files/write-atomic.js';
 import { TrustStoreError } from '../error.js';
 import { type Approval, EMPTY_RECORD, formatRecord, identityText, parseRecord, type TrustRecord } from './approval.js';
 
-/** The name of the file in the folder of the user's state. */
+/** The name of the approval file in the state directory. */
 const TRUST_FILE = 'trusted-hooks.json';
-/** Larger than any: an approval takes less than a thousand. */
+/** Far above any real size: one approval takes less than a kilobyte. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** After this time a change gives the file another time of change, whatever the clock of its system counts in. */
+/**
+ * A file changed longer ago than this gets a new change time on its next change, even on file systems with a coarse
+ * clock.
+ */
 const SETTLED_NS = 2_000_000_000n;
 
-/** Where approvals are kept. */
+/** Options of a trust store. */
 export interface TrustStoreOptions {
   readonly stateDir: string;
-  /** The store is refused where it lies in here, with links followed: what is judged may not hold the judgement. */
+  /** The store must not lie in this directory, with links followed: otherwise the workspace could approve itself. */
   readonly workspaceDir: string;
   readonly logger?: Logger | undefined;
 }
 
 /**
- * The user's approvals, in one file that only the user can read. Each change is atomic, also beside other processes. A
- * file that is damaged, or that others can write, counts as empty; it is kept as a copy before it is written over.
+ * Stores the user's approvals in one file that only the user can read. Each change is atomic, also with other
+ * processes.
+ *
+ * A file that is damaged or writable by others counts as empty. It is copied to a backup before it is overwritten.
  */
 export class TrustStore {
   readonly path: string;
-  private readonly told = new Set<string>();
-  /** What the file held when it was last read or written, and what it looked like: it is read again when that changes. */
+  private readonly warned = new Set<string>();
+  /**
+   * The content of the file and its metadata at the last read or write. The file is read again when the metadata
+   * changes.
+   */
   private known: { mark: string | undefined; readonly text: string; readonly record: TrustRecord } | undefined =
     undefined;
 
@@ -39,22 +47,22 @@ export class TrustStore {
     this.path = join(options.stateDir, TRUST_FILE);
   }
 
-  /** All approvals, of all workspaces. */
+  /** Returns the approvals of all workspaces. */
   async list(): Promise<readonly Approval[]> {
     return (await this.read()).approvals;
   }
 
-  /** Stores an approval in the place of any other of the same item. Returns those that it replaces. */
+  /** Stores an approval, and replaces any other approval of the same item. Returns the replaced approvals. */
   async approve(approval: Approval): Promise<readonly Approval[]> {
     return this.replace((other) => identityText(other) === identityText(approval), [structuredClone(approval)]);
   }
 
-  /** Takes approvals back, by digest or by a choice of one's own. Returns those that are gone. */
+  /** Revokes approvals, by fingerprint or by a predicate. Returns the revoked approvals. */
   async revoke(which: string | ((approval: Approval) => boolean)): Promise<readonly Approval[]> {
     return this.replace(typeof which === 'string' ? ({ digest }) => digest === which : which, []);
   }
 
-  /** Notes what the user's own items look like. Returns what the keys that look different held before. */
+  /** Records the fingerprints of the user's own items. Returns the previous values of those that changed. */
   async noteSeen(current: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string | undefined>> {
     const { seen } = await this.read();
     const changed = [...current].filter(([key, value]) => seen.get(key) !== value);
@@ -105,17 +113,24 @@ export class TrustStore {
     }
     const parsed = text === '' ? undefined : parseRecord(text);
     if (parsed === undefined) {
-      this.tell(`${this.path} is damaged, of another version, or can be written by others: no approval in it counts.`);
+      this.warnOnce(
+        `${this.path} is damaged, has another version, or is writable by others. All approvals in it are ignored.`,
+      );
       await keep();
       return EMPTY_RECORD;
     }
     if (parsed.dropped > 0)
-      this.tell(`${this.path} has ${parsed.dropped} entries without a digest: they do not count.`);
+      this.warnOnce(
+        `${this.path} has ${parsed.dropped} invalid entries, such as entries without a digest. They are ignored.`,
+      );
     this.known = { mark, text, record: parsed.record };
     return parsed.record;
   }
 
-  /** What a file looks like without its being read; undefined where it changed just now. */
+  /**
+   * Returns the metadata of the file without reading it. Returns undefined if it changed so recently that the metadata
+   * is unreliable.
+   */
   private mark(): string | undefined {
     try {
       const { dev, ino, size, mode, mtimeNs, ctimeNs } = statSync(this.path, { bigint: true });
@@ -126,14 +141,17 @@ export class TrustStore {
     }
   }
 
-  /** Nothing where others could have written it. A pipe or a device is refused, and never keeps us waiting. */
+  /**
+   * Reads the file. Returns an empty string if others can write to it. Refuses a pipe or a device without waiting for
+   * it.
+   */
   private readText(): string | undefined {
     let file: number | undefined;
     try {
       file = openSync(this.path, constants.O_RDONLY | constants.O_NONBLOCK);
       const found = fstatSync(file);
       if (!found.isFile() || found.size > MOST_BYTES) {
-        throw new TrustStoreError(`${this.path} is no file of at most ${MOST_BYTES} bytes: remove it.`);
+        throw new TrustStoreError(`${this.path} must be a file of at most ${MOST_BYTES} bytes. Remove it.`);
       }
       return isOthers(found) ? '' : readFileSync(file, 'utf8');
     } catch (cause) {
@@ -146,20 +164,22 @@ export class TrustStore {
   }
 
   private check(): void {
-    const [path, workspace] = [realLocation(this.path), realLocation(this.options.workspaceDir)];
-    if (isInside(path, workspace)) {
-      throw new TrustStoreError(`${path} lies in the workspace ${workspace}: choose a \`stateDir\` outside of it.`);
+    const { workspaceDir } = this.options;
+    if (isInWorkspace(this.path, workspaceDir)) {
+      throw new TrustStoreError(
+        `${this.path} lies in the workspace ${workspaceDir}: choose a \`stateDir\` outside of it.`,
+      );
     }
   }
 
-  private tell(message: string): void {
-    if (this.told.has(message)) return;
-    this.told.add(message);
+  private warnOnce(message: string): void {
+    if (this.warned.has(message)) return;
+    this.warned.add(message);
     (this.options.logger ?? consoleLogger).warn(message);
   }
 }
 
-/** Whether somebody else can write to a file. Whose it is can, whatever its mode. */
+/** True if another user can write to the file. The owner of a file always can, whatever its mode. */
 function isOthers({ mode, uid }: Stats): boolean {
   if (process.platform === 'win32') return false;
   return (mode & 0o022) !== 0 || (uid !== 0 && uid !== process.geteuid?.());

@@ -7,7 +7,7 @@ import type { TrustItem } from '../item.js';
 import { identityOf, identityText } from './approval.js';
 import type { TrustStore } from './store.js';
 
-/** Notices, once each, what of the user's own changed since it last ran. */
+/** Detects changes of the user's own items since their last run. Reports each item once. */
 export class UserWatch {
   private readonly noted = new Set<string>();
 
@@ -16,17 +16,17 @@ export class UserWatch {
     private readonly settings: GateSettings,
   ) {}
 
-  /** Tells the log and the host. Never rejects. */
+  /** Reports changes to the logger and to the host. Never rejects. */
   async report(item: TrustItem): Promise<void> {
     const { logger, onUserHooksChanged } = this.settings;
     const name = JSON.stringify(item.name);
     try {
       for (const change of await this.changesOf(item)) {
-        logger.warn(`A hook of the user's has changed since it last ran: ${name}`, change);
+        logger.warn(`The user's item ${name} has changed since it last ran.`, change);
         onUserHooksChanged?.(change);
       }
     } catch (error) {
-      logger.warn(`It is unknown if ${name} has changed since it last ran: ${describeError(error)}`);
+      logger.warn(`Could not check whether ${name} has changed since it last ran: ${describeError(error)}`);
     }
   }
 
@@ -37,7 +37,7 @@ export class UserWatch {
     const { digest, source } = await fingerprintItem(item, this.settings.place);
     const current = new Map([[itemKey, digest]]);
     const fileKey = `file ${source}`;
-    // A pipe would be waited for, and was read by whoever loaded it.
+    // Skips pipes, because reading one would block, and its content was consumed by the loader.
     if (source !== undefined && !this.noted.has(fileKey) && (await stat(source)).isFile()) {
       this.noted.add(fileKey);
       current.set(fileKey, `sha256:${sha256Of(await readFile(source))}`);

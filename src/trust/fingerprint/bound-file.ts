@@ -18,31 +18,31 @@ import { isInside } from '../../process/files/location.js';
 import { ItemUnboundError } from '../error.js';
 import type { BindingLimits } from '../item.js';
 
-/** One file that is bound to an item. */
+/** A file that is part of the fingerprint of an item. */
 export type BoundFile = {
-  /** The folder of the extension, the workspace, or for an item of the user's the folder of its definition. */
+  /** The base directory: the extension package, the workspace, or for a user's item the directory of its definition. */
   readonly in: 'extension' | 'workspace' | 'definition';
-  /** Relative to the folder that `in` names, with `/`. */
+  /** Path relative to the base directory, with `/` as separator. */
   readonly path: string;
   readonly type: 'file' | 'directory' | 'symlink';
-  /** Whether anybody may execute it. */
+  /** True if any user may execute the file. */
   readonly executable?: boolean;
-  /** Of the bytes, 64 hexadecimal digits; of a link to a file, the bytes that it leads to. */
+  /** SHA-256 of the content in hexadecimal. For a link to a file, of the content of its target. */
   readonly sha256?: string;
-  /** The text of a link. */
+  /** The target of a link as it is written. */
   readonly link?: string;
-  /** Where the path leads, relative to the same folder, if not to itself. */
+  /** The path with links followed, relative to the base directory. Set only if it differs from `path`. */
   readonly target?: string;
 };
 
-/** Gets the bytes of each bound file as they were hashed. */
+/** Receives the content of each file exactly as it was hashed. */
 export type FileSink = (file: BoundFile, bytes: Buffer | undefined) => Promise<void>;
 
 const SEEN_PER_FILE = 20;
-/** How long files are looked at before others have their turn. */
+/** Time in milliseconds after which reading yields to other tasks. */
 const TURN_MS = 10;
 
-/** What is left of the limits, for all folders of one item together. */
+/** Counts files and bytes against the limits, for all directories of one item together. */
 export class BindingBudget {
   private files = 0;
   private bytes = 0;
@@ -58,7 +58,7 @@ export class BindingBudget {
     if (this.files > limits.files || this.bytes > limits.bytes) this.refuse();
   }
 
-  /** Something that is looked at, and may not be wanted. Now and then it waits until others have had their turn. */
+  /** Counts a directory entry, even if it is not included. Yields to other tasks from time to time. */
   async see(): Promise<void> {
     this.seen += 1;
     if (this.seen > SEEN_PER_FILE * this.limits.files) this.refuse();
@@ -69,14 +69,14 @@ export class BindingBudget {
 
   private refuse(): never {
     const { files, bytes } = this.limits;
-    throw new ItemUnboundError('too-large', `More than ${files} files or ${bytes} bytes belong to it.`);
+    throw new ItemUnboundError('too-large', `An item must have at most ${files} files and ${bytes} bytes.`);
   }
 }
 
-/** Something in a folder. */
+/** An entry of a directory. */
 interface Entry {
   readonly path: string;
-  /** The path without links; of a link, the path of the link. */
+  /** The path with links resolved. For a link, the path of the link itself. */
   readonly real: string;
   readonly is: Pick<Stats, 'isDirectory' | 'isSymbolicLink' | 'isFile'>;
 }
@@ -84,15 +84,17 @@ interface Entry {
 type Choice = (path: string) => boolean;
 
 /**
- * The files that are bound in one folder. Whatever cannot be read, or leads out of it, is refused. Files are read at
- * once, one by one: that takes a tenth of the time that it takes to wait for each of them.
+ * Collects the files of one directory for a fingerprint. Throws for an unreadable file and for a link that leads
+ * outside.
+ *
+ * Reads files synchronously, because asynchronous reads of many small files take ten times as long.
  */
 export class BoundFolder {
   private readonly found = new Map<string, BoundFile>();
-  /** The folders of which all is bound. */
+  /** Directories that are included completely. */
   private readonly whole = new Set<string>();
 
-  /** `root` has no links in it. */
+  /** `root` must be a path without links. */
   constructor(
     private readonly name: BoundFile['in'],
     readonly root: string,
@@ -107,7 +109,7 @@ export class BoundFolder {
     return this.found.get(this.nameOf(path));
   }
 
-  /** Binds a path of the folder and, where it is a folder itself, all that lies in it, or what of it `isWanted`. */
+  /** Adds a path. For a directory, adds everything inside, or only the files that `isWanted` accepts. */
   async add(path: string, isWanted?: Choice): Promise<void> {
     const is = reading(path, () => lstatSync(path));
     await this.addEntry({ path, real: is.isSymbolicLink() ? path : this.resolve(path), is }, isWanted);
@@ -119,7 +121,7 @@ export class BoundFolder {
     if (is.isDirectory()) return this.addFolder(entry, isWanted);
     if (isWanted?.(path) === false || this.get(path)) return;
     if (is.isSymbolicLink()) return this.addLink(path);
-    if (!is.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file, folder or link.`);
+    if (!is.isFile()) throw new ItemUnboundError('unreadable', `${path} must be a file, a directory or a link.`);
     const { bytes, ...content } = this.read(real);
     await this.keep(path, { type: 'file', ...content, ...(real !== path && { target: this.nameOf(real) }) }, bytes);
   }
@@ -130,8 +132,9 @@ export class BoundFolder {
     if (isWanted?.(path) !== false) await this.keep(path, { type: 'directory' });
     const entries = reading(path, () => readdirSync(path, { withFileTypes: true }));
     const names = new Set(entries.map(({ name }) => name));
-    // What is no UTF-8 has the name of another one, which would be looked at twice.
-    if (names.size < entries.length) throw new ItemUnboundError('unreadable', `${path} has names that are no UTF-8.`);
+    // Two names that are invalid UTF-8 may be decoded to the same string.
+    if (names.size < entries.length)
+      throw new ItemUnboundError('unreadable', `${path} contains file names that are invalid UTF-8.`);
     for (const is of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       await this.addEntry({ path: join(path, is.name), real: join(real, is.name), is }, isWanted);
     }
@@ -143,18 +146,20 @@ export class BoundFolder {
     const leads = { type: 'symlink', link, target: this.nameOf(target) } as const;
     if (reading(target, () => lstatSync(target)).isDirectory()) {
       await this.keep(path, leads);
-      // What lies in the folder that a link leads to can be reached by the link.
+      // Files in the target directory can be reached through the link.
       return this.add(target);
     }
     const { bytes, ...content } = this.read(target);
     await this.keep(path, { ...leads, ...content }, bytes);
   }
 
-  /** Where a path leads. Throws an `ItemUnboundError` if that is outside of the folder, or nowhere. */
+  /**
+   * Returns the path with links followed. Throws an `ItemUnboundError` if it is missing or outside of the directory.
+   */
   resolve(path: string): string {
     const target = reading(path, () => realpathSync.native(path));
     if (isInside(target, this.root)) return target;
-    throw new ItemUnboundError('outside', `${path} leads to ${target}, which lies outside of ${this.root}.`);
+    throw new ItemUnboundError('outside', `${path} leads to ${target}, which must lie inside ${this.root}.`);
   }
 
   private read(path: string): { bytes: Buffer; sha256: string; executable: boolean } {
@@ -163,8 +168,8 @@ export class BoundFolder {
       try {
         const found = fstatSync(file);
         const { mode, size } = found;
-        if (!found.isFile()) throw new ItemUnboundError('unreadable', `${path} is no file.`);
-        // Before it is read, so that no huge file is.
+        if (!found.isFile()) throw new ItemUnboundError('unreadable', `${path} must be a file.`);
+        // Checked before reading, to avoid reading a huge file.
         this.options.budget.take(size);
         const bytes = readFileSync(file);
         if (bytes.length !== size) throw new ItemUnboundError('unreadable', `${path} changed while it was read.`);
@@ -194,7 +199,7 @@ export function sha256Of(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** Whatever `read` throws makes the item unbound. */
+/** Runs `read`, and turns any exception into an `ItemUnboundError`. */
 function reading<T>(path: string, read: () => T): T {
   try {
     return read();

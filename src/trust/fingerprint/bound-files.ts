@@ -9,35 +9,39 @@ import { BindingBudget, type BoundFile, BoundFolder, type FileSink } from './bou
 import { type KnownVariables, readCommandLine } from './command-line.js';
 import { matchesPattern } from './path-pattern.js';
 
-/** The folders in which the files of an item are searched. */
+/** The directories in which the files of an item are looked for. */
 interface FilePlaces {
-  /** The folder beside that of the extension whose files are bound if the command line names them. */
+  /**
+   * The directory whose files are included if the command line names them: the workspace, or that of the definition.
+   */
   readonly around: { readonly in: 'workspace' | 'definition'; readonly named: string; readonly real: string };
-  /** The folder of the extension, without links. */
+  /** The directory of the extension package, with links resolved. */
   readonly root: string | undefined;
   readonly cwd: string;
-  /** The path that the program was found at. */
+  /** The path of the program. */
   readonly program: string | undefined;
-  /** The folder whose scripts are bound if the command line is not plain. */
+  /** The directory whose scripts are included if the command line uses shell syntax. */
   readonly definitions: string | undefined;
   readonly variables: KnownVariables;
   readonly limits: BindingLimits;
 }
 
-/** The files of an item. */
+/** The files in the fingerprint of an item. */
 export interface BoundFiles {
   readonly files: readonly BoundFile[];
-  /** SHA-256 of those that the command line names, by path. */
+  /** SHA-256 of the files that the command line names, by path. */
   readonly scripts: Readonly<Record<string, string>>;
-  /** Folders that the command line names and that are no part of the extension: what lies in them is not bound. */
+  /** Directories that the command line names outside of the extension package. Their content is not included. */
   readonly unbound: readonly string[];
-  /** False if the files that the command line runs cannot all be listed. */
+  /** False if the command line uses shell syntax, so that it may run files that cannot be determined. */
   readonly isPlain: boolean;
 }
 
 /**
- * Binds the whole extension, every file of the workspace or the extension that a word of the command line names, and the
- * files that `files` declares. If the line is not plain words, the scripts in the folder of its definition are bound too.
+ * Collects the files of an item: the whole extension package, files that the command line names, and files that `files`
+ * declares.
+ *
+ * If the command line uses shell syntax, the scripts in the directory of its definition are added.
  */
 export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: FileSink): Promise<BoundFiles> {
   const { around, root, program } = places;
@@ -64,14 +68,14 @@ export async function bindFiles(item: TrustItem, places: FilePlaces, sink?: File
 
 const SCRIPT = /\.(?:[cm]?[jt]sx?|(?:ba|z|k|fi)?sh|pyw?|rb|p[lm]|php|lua|awk|tcl|jl|r|ps1|bat|cmd)$/i;
 
-/** Logs, settings and other data do not count: a hook may write them. */
+/** True for a file that can be run. Logs, settings and other data are excluded, since a hook may write them. */
 function isScript(path: string): boolean {
   try {
     const is = statSync(path, { throwIfNoEntry: false });
     if (!is?.isFile()) return false;
     return (is.mode & 0o111) !== 0 || SCRIPT.test(path) || readFirstLine(path)?.indexOf('#!') === 0;
   } catch {
-    // A circle of links runs nothing.
+    // A cycle of links cannot be run.
     return false;
   }
 }
@@ -87,21 +91,21 @@ interface NamedPath {
 const MOST_PATHS = 10_000;
 
 /**
- * Finds what words name: from the folder that the program runs in, from the workspace and the extension, and from each
- * folder that another word names, as in `cd hooks && ./lint.sh`.
+ * Finds the paths that the words of a command line name. Each word is resolved against the working directory, the
+ * workspace, the extension package, and each directory that another word names, as in `cd hooks && ./lint.sh`.
  */
 function* findNamed(words: Iterable<string>, places: FilePlaces): Generator<NamedPath> {
   const { around, root, cwd } = places;
   const bases = new Set([cwd, around.real, root ?? cwd]);
   const seen = new Set<string>();
-  // Also visits the folders that are added meanwhile.
+  // The loop also visits directories that are added while it runs.
   for (const base of bases) {
     for (const word of words) {
       if (base === cwd) refuseClimbing(word, places);
       for (const path of pathsOf(word, base)) {
         if (word === '' || seen.has(path)) continue;
         if (seen.add(path).size > MOST_PATHS) {
-          throw new ItemUnboundError('too-large', `Its command line must name at most ${MOST_PATHS} paths.`);
+          throw new ItemUnboundError('too-large', `The command line must name at most ${MOST_PATHS} paths.`);
         }
         const found = findPath(path, places);
         if (found?.isFolder) bases.add(found.real);
@@ -111,43 +115,49 @@ function* findNamed(words: Iterable<string>, places: FilePlaces): Generator<Name
   }
 }
 
-/** An extension of the workspace runs from a copy: from there `..` leads elsewhere. */
+/**
+ * Refuses a path with `..` that leaves an extension package of the workspace. The package runs from a copy, where that
+ * path would lead to another file.
+ */
 function refuseClimbing(word: string, { around, root, cwd }: FilePlaces): void {
   if (root === undefined || around.in !== 'workspace' || !CLIMBING.test(word)) return;
   if (isInside(resolve(isInside(cwd, root) ? cwd : root, word), root)) return;
   throw new ItemUnboundError(
     'outside',
-    `${JSON.stringify(word)} leads out of the extension: name it from the workspace.`,
+    `${JSON.stringify(word)} leads out of the extension. Use a path relative to the workspace.`,
   );
 }
 
 const CLIMBING = /(^|\/)\.\.(\/|$)/;
 
-/** A `..` behind a link is one place by the text of the path, and another one for the system: both are meant. */
+/** Returns both readings of a path with `..` behind a link: by its string, and with the link followed first. */
 function pathsOf(word: string, base: string): string[] {
   const path = resolve(base, word);
   if (/^\/(?:proc|dev\/fd)(?:\/|$)/.test(path)) {
-    throw new ItemUnboundError('outside', `${path} is another place for each process: name it from the workspace.`);
+    throw new ItemUnboundError('outside', `${path} is different for each process. Use a path in the workspace.`);
   }
   return CLIMBING.test(word) ? [path, realLocation(isAbsolute(word) ? word : `${base}/${word}`)] : [path];
 }
 
-/** In bytes, on most systems. */
+/** The longest file name on most systems, in bytes. */
 const LONG_NAME = 255;
 
-/** The path in terms of the folders without links, if it names something of the workspace or the extension. */
+/**
+ * Returns the path with links resolved, if it lies in the workspace or the extension package. Returns undefined
+ * otherwise.
+ */
 function findPath(path: string, { around, root }: FilePlaces): NamedPath | undefined {
   const named = isInside(path, around.named) ? join(around.real, relative(around.named, path)) : path;
   const isOurs = (candidate: string) =>
     isInside(candidate, around.real) || (root !== undefined && isInside(candidate, root));
-  // A name that is too long names nothing. A path may do so for a program that looks from a folder further in.
+  // The system rejects a longer name anyway. A program may still use the string in another way.
   if (path.split(sep).some((name) => Buffer.byteLength(name) > LONG_NAME)) return undefined;
   try {
-    // Most are words that name nothing: no error is made for each of them.
+    // Most words name no file. This check avoids the cost of an exception.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     const real = realpathSync.native(path);
     if (!isOurs(named) && !isOurs(real)) return undefined;
-    // The name is what is bound, unless it says nothing of the workspace; where it leads is checked as it is read.
+    // Includes the path as named if it lies in the workspace. Its target is checked when it is read.
     return { path: isOurs(named) ? named : real, real, isFolder: isOurs(real) && lstatSync(real).isDirectory() };
   } catch (cause) {
     if (isOurs(named)) throw unreadable(path, cause);
@@ -162,11 +172,11 @@ function unreadable(path: string, cause: unknown): ItemUnboundError {
 async function addPattern(folder: BoundFolder, pattern: string): Promise<void> {
   const steps = pattern.split('/').filter((step) => step !== '' && step !== '.');
   if (isAbsolute(pattern) || steps.includes('..')) {
-    throw new ItemUnboundError('outside', `The pattern ${JSON.stringify(pattern)} leads out of the workspace.`);
+    throw new ItemUnboundError('outside', `The pattern ${JSON.stringify(pattern)} must not lead out of the workspace.`);
   }
   const wild = steps.findIndex((step) => /[*?]/.test(step));
   const named = join(folder.root, ...(wild < 0 ? steps : steps.slice(0, wild)));
-  // What a pattern with wild cards is for may come later.
+  // A pattern with wildcards may match files that are created later.
   if (wild >= 0 && lstatSync(named, { throwIfNoEntry: false }) === undefined) return;
   const start = folder.resolve(named);
   if (wild < 0) return folder.add(start);

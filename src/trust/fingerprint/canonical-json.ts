@@ -1,6 +1,6 @@
 import { ItemUnboundError } from '../error.js';
 
-/** A value that has one canonical text. What is undefined is left out. */
+/** A value with exactly one canonical form. Undefined members are left out. */
 export type CanonicalValue =
   | string
   | number
@@ -11,12 +11,18 @@ export type CanonicalValue =
   | { readonly [key: string]: CanonicalValue };
 
 /**
- * JSON without white space, keys sorted by their UTF-16 units: equal values have equal texts, and no others have. What
- * JSON cannot tell apart, such as a Map or NaN, is an `ItemUnboundError`.
+ * Returns JSON without white space and with sorted keys, so that equal values give equal strings and different values
+ * never do.
+ *
+ * Throws an `ItemUnboundError` for a value that JSON cannot represent, such as a Map or NaN.
  */
 export function canonicalJson(value: CanonicalValue): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (!isJson(value)) throw new ItemUnboundError('invalid', `It cannot be approved: ${typeOf(value)} is no JSON.`);
+  if (!isJson(value))
+    throw new ItemUnboundError(
+      'invalid',
+      `The item cannot be approved: its definition must be JSON, got ${typeOf(value)}.`,
+    );
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value as Record<string, CanonicalValue>)
     .filter(([, member]) => member !== undefined)
@@ -25,7 +31,7 @@ export function canonicalJson(value: CanonicalValue): string {
   return `{${members.join(',')}}`;
 }
 
-/** Of an object, whether it is a plain one. */
+/** True for a JSON primitive or a plain object. Looks at one level only. */
 function isJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return !['bigint', 'function', 'symbol'].includes(typeof value);

@@ -1,33 +1,35 @@
 import { ItemUnboundError } from '../error.js';
 import type { TrustItem } from '../item.js';
 
-/** A command line as far as it can be read without running it. */
+/** The words of a command line, found without running it. */
 interface CommandLine {
   /** Every word that may name a file. */
   readonly words: ReadonlySet<string>;
-  /** False if a shell does more with the line than start one program with these words. */
+  /** False if the line uses shell syntax beyond starting one program with fixed words. */
   readonly isPlain: boolean;
 }
 
-/** Variables whose values are known before the line runs, by name. */
+/** Variables whose values are known in advance, by name. */
 export type KnownVariables = Readonly<Record<string, string>>;
 
-/** No argument is longer on Linux. */
+/** The longest argument that Linux accepts. */
 const LONG_LINE = 131_072;
 const VARIABLE = /\$(?:\{(\w+)(?::?-([^{}]*))?\}|(\w+))/g;
-/** In an MCP entry the host puts a value here, not a shell. */
+/** Placeholders that the host replaces in an MCP server entry, without a shell. */
 const VALUE = /\$\{(?:env:)?(\w+)(?::-([^{}]*))?\}/g;
-/** Stands for a known variable while the line is split, so that a folder of any name stays one piece of a word. */
+/** Marks a known variable while the line is split, so that a value with spaces stays in one word. */
 const MARK = /\0(\w+)\0/g;
 
 /**
- * Reads the words of an item's command line. Known variables are replaced first. An argument behind `-c`, or with a blank
- * in it, is read as a command line itself. A file that output is redirected to is written, not run: it does not count.
+ * Splits the command line of an item into words, with known variables replaced. An argument after `-c`, or with white
+ * space in it, is also split as a command line.
+ *
+ * Leaves out files that output is redirected to, because they are written and not run.
  */
 export function readCommandLine(item: TrustItem, variables: KnownVariables): CommandLine {
   const given = [item.command ?? '', ...(item.args ?? [])];
   if (given.reduce((sum, { length }) => sum + length, 0) > LONG_LINE) {
-    throw new ItemUnboundError('too-large', `Its command line must have at most ${LONG_LINE} characters.`);
+    throw new ItemUnboundError('too-large', `The command line must have at most ${LONG_LINE} characters.`);
   }
   const isServer = item.kind === 'mcp-server';
   const [program = '', ...args] = given.map((text) => markVariables(text, variables, isServer));
@@ -40,7 +42,7 @@ export function readCommandLine(item: TrustItem, variables: KnownVariables): Com
     }
   };
   add(args);
-  // Also visits the lines that are added meanwhile.
+  // The loop also visits lines that are added while it runs.
   for (const line of lines) add(wordsOf(line));
   return {
     words: new Set([...words].map((word) => word.replace(MARK, (_mark, name: string) => variables[name] ?? ''))),
@@ -48,7 +50,10 @@ export function readCommandLine(item: TrustItem, variables: KnownVariables): Com
   };
 }
 
-/** In an MCP entry the value of an unknown variable is its default, or nothing. Elsewhere it stays as it is. */
+/**
+ * Marks known variables. In an MCP server entry an unknown variable becomes its default or nothing; elsewhere it is
+ * kept.
+ */
 function markVariables(text: string, variables: KnownVariables, isServer: boolean): string {
   return text.replace(isServer ? VALUE : VARIABLE, (whole: string, ...groups: (string | undefined)[]) => {
     const [braced, otherwise = '', bare = ''] = groups;
@@ -58,9 +63,12 @@ function markVariables(text: string, variables: KnownVariables, isServer: boolea
   });
 }
 
-/** A backslash and what it protects, a string in single quotes, or one in double quotes; the last quote may be missing. */
+/**
+ * Matches a backslash with the next character, or a string in single or double quotes. The closing quote may be
+ * missing.
+ */
 const QUOTED = /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs;
-/** A word, behind the operator that redirects output to it. `<>` also reads. */
+/** Matches a word, with a preceding operator that redirects output to it. `<>` also reads, so its file counts. */
 const WORD = new RegExp(`((?<!<)&?>[>|&]?[ \\t]*)?((?:${QUOTED.source}|[^ \\t\\n;&|<>()\\\\'"])+)`, 'gs');
 
 function wordsOf(line: string): readonly string[] {
@@ -73,12 +81,12 @@ function unquoted(_quoted: string, ...[escaped, single, double = '']: (string | 
   return single ?? double.replace(/\\([$`"\\\n])/g, (_escape, character: string) => withoutLineEnd(character));
 }
 
-/** A backslash at the end of a line joins it to the next one. */
+/** A backslash before a line break joins two lines. */
 function withoutLineEnd(character: string): string {
   return character === '\n' ? '' : character;
 }
 
-/** Outside of quotes each of these starts another command, opens a file, or is replaced by something else. */
+/** Characters that are shell syntax outside of quotes: they start a command, open a file or are expanded. */
 const ACTIVE = /[\n;&|<>()`$*?[{~#!]/;
 
 function isPlainLine(line: string): boolean {

@@ -5,7 +5,10 @@ interface Sequence<P, I> {
   readonly fits: (step: P, item: I) => boolean;
 }
 
-/** Whether a path fits a pattern: `*` and `?` within a name, `**` for any folders. Takes time n × m at most. */
+/**
+ * True if a path matches a pattern. `*` and `?` match within a name; `**` matches any directories. Never backtracks
+ * exponentially.
+ */
 export function matchesPattern(path: string, pattern: readonly string[]): boolean {
   return matches({
     pattern,
@@ -21,7 +24,7 @@ export function matchesPattern(path: string, pattern: readonly string[]): boolea
   });
 }
 
-/** Where a step fails, only the last star has to take one more: an earlier one would gain nothing. */
+/** On a mismatch, only the last star takes one more item. Trying an earlier star again cannot help. */
 function matches<P, I>({ pattern, items, isStar, fits }: Sequence<P, I>): boolean {
   let at = 0;
   let star = -1;

@@ -8,8 +8,9 @@ import { canonicalJson } from './canonical-json.js';
 import { type Fingerprint, fingerprintItem } from './fingerprint.js';
 
 /**
- * The folder that holds the bytes of an extension as they were approved, and that runs in its place. It is made of the
- * very bytes that are hashed, and compared again each time. Undefined where the extension has changed meanwhile.
+ * Returns a directory with a copy of the approved extension package, which runs in place of the original. The copy is
+ * written from the same bytes that are hashed, and is compared on each call. Returns undefined if the package has
+ * changed.
  */
 export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace): Promise<string | undefined> {
   const folder = copyPath(fingerprint.digest, place.stateDir);
@@ -20,7 +21,7 @@ export async function openSnapshot(fingerprint: Fingerprint, place: TrustPlace):
     const { digest } = await fingerprintItem(fingerprint.item, place, (file, bytes) => copy(draft, file, bytes));
     if (digest !== fingerprint.digest) return undefined;
     await setFolderModes(draft, 0o500);
-    // Another call may have been quicker, and what it made may run already: only a copy that is damaged makes room.
+    // Another call may have created the copy already, and it may be in use: only a damaged copy is replaced.
     if (!(await isMoved(draft, folder)) && !(await isIntact(folder, fingerprint, place))) await replace(folder, draft);
     return (await isIntact(folder, fingerprint, place)) ? await inUse(folder) : undefined;
   } finally {
@@ -42,7 +43,7 @@ function isMoved(from: string, to: string): Promise<boolean> {
   );
 }
 
-/** Removes what was kept for an approval. */
+/** Removes the copy that belongs to an approval. */
 export async function removeSnapshot(digest: string, stateDir: string): Promise<void> {
   await removeFolder(copyPath(digest, stateDir));
 }
@@ -50,8 +51,8 @@ export async function removeSnapshot(digest: string, stateDir: string): Promise<
 const DAY_MS = 86_400_000;
 
 /**
- * Removes what nothing was started from for a week where no approval names it any more, and for a quarter of a year where
- * one does: it is made anew. Until then a server may still run from it.
+ * Removes copies that were not used for 7 days, or for 90 days if their approval still exists. A missing copy is
+ * created again when needed. The delay protects servers that still run from a copy.
  */
 export async function sweepSnapshots(stateDir: string, approved: ReadonlySet<string>): Promise<void> {
   const folder = copiesIn(stateDir);
@@ -67,7 +68,7 @@ export async function sweepSnapshots(stateDir: string, approved: ReadonlySet<str
   }
 }
 
-/** What the sweep goes by. */
+/** Updates the time of last use, which `sweepSnapshots` reads. */
 async function inUse(folder: string): Promise<string> {
   const now = new Date();
   await utimes(folder, now, now).catch(() => {});
@@ -76,7 +77,7 @@ async function inUse(folder: string): Promise<string> {
 
 async function copy(draft: string, file: BoundFile, bytes: Buffer | undefined): Promise<void> {
   const path = join(draft, file.path);
-  // What a link leads to may come before the folder that it lies in.
+  // The target of a link may be created before its directory.
   await mkdir(file.type === 'directory' ? path : dirname(path), { recursive: true, mode: 0o700 });
   if (file.type === 'directory') return;
   if (bytes) await writeFile(path, bytes, { flag: 'wx', mode: file.executable ? 0o500 : 0o400 });
@@ -94,7 +95,7 @@ async function isIntact(folder: string, fingerprint: Fingerprint, { limits }: Tr
   return textOf(copied.list()) === textOf(expected);
 }
 
-/** What a copy has in common with what it is a copy of: a link to a file has become the file. */
+/** Describes the files of a copy for comparison. A link to a file was copied as a file, so both are described alike. */
 function textOf(files: readonly BoundFile[]): string {
   const lines = files.map(({ path, sha256, executable, target }) =>
     canonicalJson(sha256 === undefined ? { path, target } : { path, sha256, executable }),
@@ -103,7 +104,7 @@ function textOf(files: readonly BoundFile[]): string {
 }
 
 async function removeFolder(folder: string): Promise<void> {
-  // A folder that may not be written to cannot be emptied.
+  // Files can only be deleted from a directory that is writable.
   await setFolderModes(folder, 0o700).catch(() => {});
   await rm(folder, { recursive: true, force: true });
 }
@@ -114,7 +115,7 @@ async function setFolderModes(folder: string, mode: number): Promise<void> {
   for (const path of [folder, ...folders]) await chmod(path, mode);
 }
 
-/** The folder of all copies of extensions as they were approved, without links. */
+/** Returns the directory that holds the copies of all approved extension packages, with links resolved. */
 function copiesIn(stateDir: string): string {
   return join(realLocation(stateDir), 'approved');
 }

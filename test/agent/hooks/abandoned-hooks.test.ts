@@ -14,7 +14,7 @@ import { resultsIn } from '../../support/agent/transcript.js';
 
 const endRun = (run: unknown) => (run as RunContext).end(HookAction.respond('enough'));
 
-/** Ends the run in one of the ways in which calls are cut short. */
+/** The ways in which the second tool call ends the run while the first one is running. */
 const enders: Readonly<Record<string, (controller: AbortController) => Tool>> = {
   'the run is aborted': (controller) => toolOf('end', () => controller.abort()),
   'the run is ended': () => toolOf('end', (_input, { run }) => endRun(run)),
@@ -30,7 +30,7 @@ interface Outliving {
   readonly lifecycle?: readonly AgentLifecycle[];
 }
 
-/** Runs a call of `tool` beside one that ends the run; opens the gate once the run is over. */
+/** Runs a call of `tool` in parallel with a call that ends the run. Opens the gate when the run has ended. */
 async function outlive(how: string, opened: Gate, { tool, lifecycle = [] }: Outliving) {
   const controller = new AbortController();
   const end = (enders[how] as (controller: AbortController) => Tool)(controller);
@@ -51,8 +51,8 @@ async function outlive(how: string, opened: Gate, { tool, lifecycle = [] }: Outl
   return { events, added: (result?.decisions.length ?? 0) - (decisions ?? 0) };
 }
 
-describe.each(Object.keys(enders))('rules 7 and 8: once every call has its result, because %s,', (how) => {
-  test('a call whose arguments are still being checked does not run any more', async () => {
+describe.each(Object.keys(enders))('once every call has its result because %s,', (how) => {
+  test('a call whose arguments are still being checked does not run', async () => {
     const opened = gate();
     const ran: string[] = [];
     const slow = {
@@ -67,7 +67,7 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
     expect(events.at(-1)).toBe('run-end');
   });
 
-  test('a hook that still waits can call the tool no more', async () => {
+  test('a waiting hook can no longer call the tool', async () => {
     const opened = gate();
     const ran: string[] = [];
     const asking: AgentLifecycle = {
@@ -83,7 +83,7 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
     expect(ran).toEqual([]);
   });
 
-  test('what a hook does later is no event, and enters no record', async () => {
+  test('later actions of a hook emit no event and are not recorded', async () => {
     const opened = gate();
     const answering: AgentLifecycle = {
       wrapToolCall: async (call, next) => {
@@ -99,7 +99,7 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
     expect(added).toBe(0);
   });
 
-  test('calls that were not begun are not begun', async () => {
+  test('calls that were not started do not start', async () => {
     const ran: string[] = [];
     const controller = new AbortController();
     const end = (enders[how] as (controller: AbortController) => Tool)(controller);
@@ -117,8 +117,8 @@ describe.each(Object.keys(enders))('rules 7 and 8: once every call has its resul
   });
 });
 
-describe('rule 4: a hook that an outer hook has left behind', () => {
-  /** An outer part that answers by itself and does not wait for `next`, and an inner one that waits at the gate. */
+describe('a hook that an outer hook has abandoned', () => {
+  /** An outer hook that answers without awaiting `next`, and an inner hook that waits at the gate. */
   function arrange(opened: Gate) {
     const touched: string[] = [];
     const answer = {
@@ -150,7 +150,7 @@ describe('rule 4: a hook that an outer hook has left behind', () => {
     return { touched, model, agent: new Agent({ model, tools, lifecycle: [outer, inner] }) };
   }
 
-  test('reaches neither the tool nor the model once the run is over', async () => {
+  test('cannot call the tool or the model after the run has ended', async () => {
     const opened = gate();
     const { touched, model, agent } = arrange(opened);
 
@@ -164,11 +164,11 @@ describe('rule 4: a hook that an outer hook has left behind', () => {
   });
 });
 
-describe('run.end that comes later', () => {
+describe('a late run.end', () => {
   test.each([
     ['the only call', 1],
     ['one of two calls', 2],
-  ])('from %s that then hangs ends the run', async (_title, count) => {
+  ])('in %s that then hangs ends the run', async (_title, count) => {
     const hang = toolOf('hang', async (_input, { run }) => {
       await pause(1);
       endRun(run);
@@ -178,7 +178,7 @@ describe('run.end that comes later', () => {
     const agent = new Agent({ model: scriptedModel([calls(first as { name: string }, ...rest)]), tools: [hang] });
     const ended: string[] = [];
 
-    // A run that nobody can abort waits for its one call: so give it a signal.
+    // A run without a signal would wait for its only call.
     const { signal } = new AbortController();
     void agent.run('go', { signal }).then(({ text }) => ended.push(text));
 
@@ -187,7 +187,7 @@ describe('run.end that comes later', () => {
   });
 });
 
-describe('a tool call that a hook left behind, with an answer of its own,', () => {
+describe('a tool call that a hook abandoned to return its own answer,', () => {
   const impatient: AgentLifecycle = {
     wrapToolCall: (call, next) =>
       call.name === 'slow' ? Promise.race([next(), pause(1).then(() => ({ content: 'too slow' }))]) : next(),
@@ -207,7 +207,7 @@ describe('a tool call that a hook left behind, with an answer of its own,', () =
 
   test.each<[string, { name: string }[]]>([
     ['alone', []],
-    ['beside another', [{ name: 'quick' }]],
+    ['with another call', [{ name: 'quick' }]],
   ])('%s, is aborted once the turn has its results', async (_title, others) => {
     const { signals, tools } = arrange();
     let aborted: boolean | undefined;
@@ -221,12 +221,12 @@ describe('a tool call that a hook left behind, with an answer of its own,', () =
 
     expect(resultsIn(messages)).toMatchObject({ call_1: 'too slow' });
     expect(aborted).toBe(true);
-    expect(signals[0]?.reason).toBe('The call was given a result before it was done.');
+    expect(signals[0]?.reason).toBe('The call got a result before it was completed.');
     expect(signals.slice(1).map((signal) => signal.aborted)).toEqual(others.map(() => false));
   });
 });
 
-test('the tokens of a model call that a hook left behind do not change the result of a run that is over', async () => {
+test('the tokens of an abandoned model call do not change the result of a run that has ended', async () => {
   const opened = gate();
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const content = [{ type: 'text', text: 'done' } as const];

@@ -22,7 +22,7 @@ interface Case {
   readonly part?: AgentLifecycle;
   readonly script?: readonly ScriptEntry[];
   readonly options?: Partial<AgentOptions>;
-  /** The events, without decisions. */
+  /** The expected events, without decisions. */
   readonly log: readonly string[];
 }
 
@@ -69,19 +69,19 @@ const cases: readonly Case[] = [
     log: [...start, ...asking, ...ends],
   },
   {
-    title: 'tools throw and are unknown',
+    title: 'a tool throws and another tool is unknown',
     script: [calls({ name: 'throws' }, { name: 'missing' }), 'done'],
     part: { wrapToolCall: async (_, next) => await next() },
     log: [...start, ...asking, ...two, 'turn-end', 'turn-start', ...asking, ...ends],
   },
   {
-    title: 'a wrapToolCall throws beside another call',
+    title: 'a wrapToolCall throws while another call is running',
     script: both,
     part: { wrapToolCall: (call, next) => (call.name === 'throws' ? boom() : next()) },
     log: [...start, ...asking, ...two, ...fault],
   },
   {
-    title: 'a wrapToolCall throws at once, before the next call begins',
+    title: 'a wrapToolCall throws before the next call starts',
     script: both,
     part: {
       wrapToolCall: () => {
@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     log: [...start, ...asking, 'turn-end', 'run-error', 'run-end'],
   },
   {
-    title: 'the turns are over',
+    title: 'the turn limit is reached',
     script: both,
     part: { wrapToolCall: async (_, next) => await next() },
     options: { maxTurns: 1 },
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What is wrong with the pairs: a start without its one end, an end without its start, something behind run-end. */
+/** Reports each start without exactly one end, each end without a start, and each event after run-end. */
 function unpaired(events: readonly AgentEvent[]): string[] {
   const open: string[] = [];
   const wrong: string[] = [];
@@ -147,8 +147,8 @@ function agentOf({ part = {}, script = ['done'], options }: Omit<Case, 'title' |
   return new Agent({ model: scriptedModel(script), tools, lifecycle: [part], logger: keepingLogger(), ...options });
 }
 
-describe('rule 11: start and end events pair up', () => {
-  it.each(cases)('where $title', async ({ log, ...parts }) => {
+describe('start and end events pair up', () => {
+  it.each(cases)('if $title', async ({ log, ...parts }) => {
     const agent = agentOf(parts);
     const record = recorder();
     record.listenTo(agent, { deltas: true });
@@ -160,7 +160,7 @@ describe('rule 11: start and end events pair up', () => {
     expect(outlineOf(record.events)).toEqual(log);
   });
 
-  it.each(cases)('in a stream too, where $title', async (parts) => {
+  it.each(cases)('in a stream, if $title', async (parts) => {
     const events: AgentEvent[] = [];
     const stream = agentOf(parts).stream('Hello');
     const reading = (async () => {
@@ -172,7 +172,7 @@ describe('rule 11: start and end events pair up', () => {
     expect(outlineOf(events)).toEqual(parts.log);
   });
 
-  it('the check itself finds what is not paired', () => {
+  it('the check reports events that are not paired', () => {
     const event = (type: string, more: object = {}) => ({ type, runId: 'r', ...more }) as AgentEvent;
 
     expect(unpaired([event('run-start'), event('turn-start'), event('run-end')])).toEqual(['turn without an end']);
@@ -183,8 +183,8 @@ describe('rule 11: start and end events pair up', () => {
   });
 });
 
-describe('rule 11: run-end is the last event', () => {
-  it('also where a tool that was cut short goes on and tells of its progress', async () => {
+describe('run-end is the last event', () => {
+  it('also if an aborted tool continues and reports progress', async () => {
     const clock = manualClock();
     const slow = {
       ...add,
@@ -213,7 +213,7 @@ describe('rule 11: run-end is the last event', () => {
     expect(record.log.at(-1)).toBe('run-end');
   });
 
-  it.each(['run', 'stream'] as const)('where the run is aborted: %s', async (how) => {
+  it.each(['run', 'stream'] as const)('if the run is aborted: %s', async (how) => {
     const controller = new AbortController();
     const agent = agentOf({ script: [says('', { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }), hangs()] });
     const record = recorder();
@@ -229,7 +229,7 @@ describe('rule 11: run-end is the last event', () => {
     expect(record.log).toEqual([...[...start, ...asking, ...tool, 'turn-end', 'turn-start', ...asking, ...fault]]);
   });
 
-  it('and it comes after every onError', async () => {
+  it('also if onError hooks are called', async () => {
     const record = recorder();
     const slowly = record.lifecycle('slowly', { only: ['onError'], onError: () => settled() });
     const agent = new Agent({ model: scriptedModel([fails()]), lifecycle: [slowly] });

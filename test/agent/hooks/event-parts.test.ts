@@ -17,7 +17,7 @@ function listenTo(agent: Agent): AgentEvent[] {
 
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 
-describe('a model that does not stream, or streams what nobody knows,', () => {
+describe('a model that does not stream, or streams unknown parts,', () => {
   const content = [
     { type: 'reasoning', text: 'Hm' },
     { type: 'file', data: 'x', mediaType: 'text/plain' },
@@ -28,7 +28,7 @@ describe('a model that does not stream, or streams what nobody knows,', () => {
   test.each([
     ['no part', []],
     ['a part of an unknown type', [{ type: 'audio-delta', data: 'x' }]],
-  ])('gives %s: its text and its reasoning come whole, before model-end', async (_title, parts) => {
+  ])('and emits %s: its text and reasoning are emitted whole before model-end', async (_title, parts) => {
     const agent = new Agent({
       model: {
         id: 'whole',
@@ -50,7 +50,7 @@ describe('a model that does not stream, or streams what nobody knows,', () => {
 });
 
 describe('late parts and progress', () => {
-  test('of a model, after its response, reach nobody: not the turn, not the end of the run', async () => {
+  test('of a model after its response are dropped, in the turn and after the run', async () => {
     let push: ((text: string) => void) | undefined;
     const agent = new Agent({
       model: {
@@ -75,7 +75,7 @@ describe('late parts and progress', () => {
     expect(events.at(-1)?.type).toBe('run-end');
   });
 
-  test('of a model that was given up after its time reach nobody', async () => {
+  test('of a model call that timed out are dropped', async () => {
     let push: (() => void) | undefined;
     const agent = new Agent({
       model: {
@@ -95,7 +95,7 @@ describe('late parts and progress', () => {
     expect(events.map(({ type }) => type)).not.toContain('text-delta');
   });
 
-  test('of a model that a hook left behind, with an answer of its own, reach nobody after model-end', async () => {
+  test('of a model call that a hook abandoned to return its own answer are dropped after model-end', async () => {
     let push: (() => void) | undefined;
     const call = { type: 'tool-call', id: 'c1', name: 'work', input: {} } as const;
     const agent = new Agent({
@@ -126,7 +126,7 @@ describe('late parts and progress', () => {
     expect(events.map(({ type }) => type)).not.toContain('text-delta');
   });
 
-  test('of a tool that a hook left behind, with a result of its own, reach nobody after tool-end', async () => {
+  test('of a tool call that a hook abandoned to return its own result are dropped after tool-end', async () => {
     let report: (() => void) | undefined;
     const slow = toolOf('slow', (_input, context) => {
       report = () => context.progress('late');
@@ -155,7 +155,7 @@ describe('late parts and progress', () => {
     expect(events.map(({ type }) => type)).not.toContain('tool-delta');
   });
 
-  test.each(['abort', 'time-out'])('of a tool reach nobody once its call has its result: %s', async (how) => {
+  test.each(['abort', 'time-out'])('of a tool are dropped once its call has its result: %s', async (how) => {
     const controller = new AbortController();
     let report: (() => void) | undefined;
     const deaf = toolOf('deaf', (_input, context) => {
@@ -178,7 +178,7 @@ describe('late parts and progress', () => {
 });
 
 describe('holdStream', () => {
-  test('passes text on only after afterModel, as it then is', async () => {
+  test('emits the text after afterModel, as afterModel left it', async () => {
     const agent = new Agent({
       model: scriptedModel([streams(['my secret', ' is 42'])]),
       lifecycle: [
@@ -199,7 +199,7 @@ describe('holdStream', () => {
     ]);
   });
 
-  test('shows nothing of a response that a hook withheld, and the text that took its place', async () => {
+  test('emits the replacement text instead of a response that a hook withheld', async () => {
     const agent = new Agent({
       model: scriptedModel([streams(['my secret'])]),
       lifecycle: [{ holdStream: true, afterModel: () => HookAction.respond('no') }],

@@ -9,15 +9,15 @@ import type { ToolResult } from '../../../src/tools/tool.js';
 import { settled } from '../../support/lifecycle/manual-clock.js';
 import { keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
-/** What a wrap does late, when its call has its result already. */
+/** The actions of a wrap hook after its call already has a result. */
 const lates: Readonly<Record<string, (next: ToolInvoke) => Promise<ToolResult>>> = {
   'calls `next`': (next) => next(),
   'rewrites the arguments': (next) => next({ id: 'call_1', name: 'slow', input: { n: 2 }, run: undefined as never }),
-  'gives a result': async () => ({ content: 'late' }),
+  'returns a result': async () => ({ content: 'late' }),
   throws: () => Promise.reject(new RangeError('late')),
 };
 
-/** What ends the run meanwhile, in the wrap of a second call. */
+/** The ways in which the hook of a second call ends the run. */
 const ends: Readonly<Record<string, AgentLifecycle['wrapToolCall']>> = {
   'ended by `run.end`': (call) => {
     call.run.end(HookAction.reject('over'));
@@ -26,7 +26,7 @@ const ends: Readonly<Record<string, AgentLifecycle['wrapToolCall']>> = {
   'failed in a hook': () => Promise.reject(new TypeError('boom')),
 };
 
-/** A run of two calls: the wrap of the first waits for the run to be over, the wrap of the second ends it. */
+/** Runs two tool calls. The hook of the first waits for the end of the run; the hook of the second ends the run. */
 async function lateRun(
   late: (next: ToolInvoke) => Promise<ToolResult>,
   end: NonNullable<AgentLifecycle['wrapToolCall']>,
@@ -63,14 +63,14 @@ async function lateRun(
   return { before, after: JSON.stringify([record.events, outcome, executed]), executed, outcome };
 }
 
-describe('rule 7: a wrap that is still at work when its call has its result', () => {
+describe('a wrap hook that is still running when its call has its result', () => {
   const cases = Object.keys(ends).flatMap((how) => Object.keys(lates).map((what) => ({ how, what })));
 
   it.each(cases)(
-    'in a run that was $how: what it does late ($what) has no effect, and runs no tool',
+    'in a run that was $how: its late action ($what) has no effect and runs no tool',
     async ({ how, what }) => {
       const [late, end] = [lates[what], ends[how]];
-      if (late === undefined || end === undefined) return expect.fail('there is no such case');
+      if (late === undefined || end === undefined) return expect.fail('unknown case');
       const { before, after, executed, outcome } = await lateRun(late, end);
 
       expect(executed).toEqual([]);
@@ -84,8 +84,8 @@ describe('rule 7: a wrap that is still at work when its call has its result', ()
   );
 });
 
-describe('rule 11: a model call that a hook let go of', () => {
-  it('goes nowhere once the run is over: no delta, no further call, no usage', async () => {
+describe('a model call that a hook abandoned', () => {
+  it('has no effect after the run has ended: no delta, no further call, no usage', async () => {
     const told: string[] = [];
     const gates: (() => void)[] = [];
     const gate = () => new Promise<void>((resolve) => gates.push(resolve));

@@ -13,12 +13,12 @@ interface Tenant {
   readonly tenant: number;
 }
 
-/** Waits a number of rounds that differs from run to run and from hook to hook, so that the runs interleave. */
+/** Waits a different number of event loop rounds in each run and hook, so that the runs interleave. */
 async function dawdle(run: RunContext<Tenant>, salt: number): Promise<void> {
   for (let left = (run.context.tenant * 7 + salt * 3) % 5; left > 0; left -= 1) await settled();
 }
 
-/** One object for all runs: it keeps what belongs to a run by its context object, and checks that nothing else comes. */
+/** One lifecycle for all runs. It stores the state of each run by its RunContext and checks that runs do not mix. */
 class Notebook implements AgentLifecycle<Tenant> {
   readonly notes = new WeakMap<RunContext, string[]>();
   readonly runs = new Set<RunContext>();
@@ -75,9 +75,9 @@ const double = defineTool({
   },
 });
 
-describe('rule 12: a hundred runs at once over one lifecycle', () => {
+describe('a hundred concurrent runs with one lifecycle', () => {
   // covers: S4-FR1.3, S4-TC2
-  it('share nothing: each sees its own context, messages, decisions and usage', async () => {
+  it('share no state: each run has its own context, messages, decisions and usage', async () => {
     const notebook = new Notebook();
     const model = scriptedModel(
       [calls('double', { n: 0 }), ({ messages }) => `got ${textOf(messages[2] ?? { role: 'user', content: '' })}`],
@@ -122,7 +122,7 @@ describe('rule 12: a hundred runs at once over one lifecycle', () => {
     }
   });
 
-  it('one that fails or is aborted leaves the others alone', async () => {
+  it('are not affected by a run that fails or is aborted', async () => {
     const controller = new AbortController();
     const gate: AgentLifecycle<Tenant> = {
       beforeModel: async (_, run) => {

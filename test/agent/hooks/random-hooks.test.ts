@@ -25,7 +25,7 @@ const boom = new RangeError('boom');
 type Next = () => Promise<never>;
 type Act = (value: never, rest: never) => unknown;
 
-/** What a hook of a thread may do. */
+/** The possible actions of a hook that is not a wrap hook. */
 const threadActs: Record<string, Act> = {
   passes: () => {},
   'passes later': () => settled(),
@@ -37,21 +37,21 @@ const threadActs: Record<string, Act> = {
   responds: () => HookAction.respond('no'),
   refuses: async () => HookAction.reject('no'),
   suspends: () => HookAction.suspend('ask'),
-  'gives a wrong value': () => 7,
+  'returns an invalid value': () => 7,
   adds: (_: unknown, run: RunContext) => run.add({ role: 'user', content: 'more' }),
   'ends the run': async (_: unknown, run: RunContext) => run.end(HookAction.respond('over')),
 };
 
-/** What a wrap may do. */
+/** The possible actions of a wrap hook. */
 const wrapActs: Record<string, Act> = {
-  'hands on': (_: unknown, next: Next) => next(),
+  'returns `next()`': (_: unknown, next: Next) => next(),
   awaits: async (_: unknown, next: Next) => await next(),
   'calls twice': async (_: unknown, next: Next) => [await next(), await next()][1],
   floats: (_: unknown, next: Next) => {
     void next();
     return next();
   },
-  'floats and throws': async (_: unknown, next: Next) => {
+  'does not await `next` and throws': async (_: unknown, next: Next) => {
     void next();
     throw boom;
   },
@@ -93,12 +93,12 @@ const scenario = fc.record({
   parts: fc.array(part, { maxLength: 4 }),
   script: fc.array(fc.constantFrom(...Object.keys(steps)), { maxLength: 4 }),
   parallel: fc.constantFrom(true, false, 2),
-  /** After how many rounds of the event loop the run is aborted. */
+  /** The number of event loop rounds before the run is aborted. */
   abort: fc.option(fc.nat({ max: 6 }), { nil: undefined, freq: 3 }),
   how: fc.constantFrom('run', 'stream', 'session' as const),
 });
 
-/** The lifecycle of a part, which notes what it gets of the pair. */
+/** Makes a lifecycle that logs whether it gets afterAgent or onError. */
 function lifecycleOf({ onFailure, timeoutMs, ...acts }: Part, got: string[]): AgentLifecycle {
   const hooks = Object.entries(acts).flatMap(([point, name]) => {
     const act = name === undefined ? undefined : (point.startsWith('wrap') ? wrapActs : threadActs)[name];
@@ -129,7 +129,7 @@ async function play({
   const lifecycle = parts.map((it, at) => lifecycleOf(it, got[at] ?? []));
   const controller = new AbortController();
   const executed: string[] = [];
-  // Beyond its script the model goes on saying `done`.
+  // After the end of its script the model keeps answering `done`.
   const left = script.map((name) => steps[name] as ScriptEntry);
   const agent = new Agent({
     model: scriptedModel(() => left.shift() ?? 'done'),
@@ -154,7 +154,7 @@ async function play({
   return { got, events: record.events, stored: session?.messages ?? [], result, error, atEnd, later };
 }
 
-/** A start without its end, or the other way round. */
+/** Returns each start without an end, and each end without a start. */
 function unpaired(events: readonly AgentEvent[]): string[] {
   const open = new Map<string, number>();
   for (const event of events) {
@@ -166,7 +166,7 @@ function unpaired(events: readonly AgentEvent[]): string[] {
   return [...open].filter(([, count]) => count !== 0).map(([id]) => id);
 }
 
-it('whatever hooks do: the run settles, pairs its events, its calls and its hooks, and names who failed', async () => {
+it('with random hooks, a run settles, pairs its events, calls and hooks, and names the failed lifecycle', async () => {
   const unhandled: string[] = [];
   onTestFinished(watchRejections((problem) => unhandled.push(problem)));
   await fc.assert(
@@ -178,7 +178,7 @@ it('whatever hooks do: the run settles, pairs its events, its calls and its hook
       if (result !== undefined) expect(stored).toEqual(given.how === 'session' ? history : []);
       expect(unpaired(events)).toEqual([]);
       expect(later).toEqual(atEnd);
-      // A session that was aborted while it read its store has begun no run.
+      // A run that was aborted while its session was loading has not started.
       if (events.length === 0) expect(error).toBeInstanceOf(RunAbortedError);
       else expect(events.at(-1)).toMatchObject({ type: 'run-end', result });
       expect(got.filter((hooks) => hooks.length > 1)).toEqual([]);
@@ -197,7 +197,7 @@ it('whatever hooks do: the run settles, pairs its events, its calls and its hook
   );
 }, 30_000);
 
-/** Apart from its own error, a hook of this test fails by what it gave in place of a value. */
+/** The possible causes of a failed hook: the error that it threw, or its invalid return value. */
 function kindOf(cause: unknown): unknown {
   const { code } = cause as { readonly code?: string };
   return code?.endsWith('_INVALID') || code === 'ERR_RUN_ENDED' ? 'invalid' : cause;

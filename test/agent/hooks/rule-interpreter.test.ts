@@ -88,7 +88,7 @@ const scenario: fc.Arbitrary<Case> = fc.record({
   inSession: fc.boolean(),
 });
 
-it('whatever hooks, models and callers do: runs go as an interpreter of the rules foretells, to the last event', async () => {
+it('with random hooks, models and callers, runs have exactly the events that the oracle predicts', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }), async (given, lates) => {
       let at = 0;
@@ -103,7 +103,7 @@ it('whatever hooks, models and callers do: runs go as an interpreter of the rule
   );
 }, 30_000);
 
-/** Once a tool hook has ended the run, its calls have their results: what their wraps go on to do has no effect. */
+/** After a tool hook has ended the run, all calls have results, so later actions of wrap hooks have no effect. */
 function settledPart({ log, decisions, ...rest }: Outcome): Outcome {
   const end = log.findIndex((line) => line.includes('run.end at end'));
   const isOfCalls = (line: string) => line.includes('wrapToolCall');
@@ -115,13 +115,13 @@ function settledPart({ log, decisions, ...rest }: Outcome): Outcome {
   };
 }
 
-/** Whether calls that run at once race: one of them ends the run, and what the others had done by then is open. */
+/** Returns true if parallel calls race: one call ends the run, so the progress of the others is unpredictable. */
 function isRace({ log, end }: Outcome): boolean {
   const ended = log.findIndex((line) => line.includes('run.end at end'));
   return end.endsWith('at wrapToolCall') || (ended !== -1 && /wrapToolCall>$/.test(log[ended - 1] ?? ''));
 }
 
-/** What is left to compare where calls run at once: all but their order. */
+/** Removes the order of the events, which parallel calls make unpredictable. */
 function inAnyOrder(outcome: Outcome): Outcome {
   const { log, decisions, messages, history, stored, ...rest } = settledPart(outcome);
   const calm = (lines: readonly string[]) => {

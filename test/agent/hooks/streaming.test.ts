@@ -18,7 +18,7 @@ import {
 import { manualClock, settled } from '../../support/lifecycle/manual-clock.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
-/** An event in a word: its type, and of a delta its attempt and its text. */
+/** Formats an event as its type; a delta also has its attempt and text. */
 function word(event: AgentEvent): string {
   if (event.type === 'text-delta' || event.type === 'reasoning-delta') {
     return `${event.type === 'text-delta' ? 'text' : 'thought'} ${event.attempt}: ${event.text}`;
@@ -26,7 +26,7 @@ function word(event: AgentEvent): string {
   return event.type;
 }
 
-/** What a stream tells, from model-start to model-end. */
+/** Returns the events of a stream from model-start to model-end. */
 async function told(
   script: readonly ScriptEntry[],
   lifecycle: readonly AgentLifecycle[],
@@ -42,7 +42,7 @@ async function told(
       words.push(word(event));
     }
   } catch {
-    // The run's error, after its last event.
+    // The stream throws the error of the run after its last event.
   }
   const parts = words.slice(words.indexOf('model-start') + 1, words.lastIndexOf('model-end'));
   return { words, events, parts: parts.filter((it) => it !== 'decision') };
@@ -50,8 +50,8 @@ async function told(
 
 const retry: AgentLifecycle = { wrapModelCall: (_, next) => next().catch(() => next()) };
 
-describe('rule 1: deltas', () => {
-  it('carry their attempt, and a retry starts over', async () => {
+describe('deltas', () => {
+  it('have their attempt, and a retry starts again from the beginning', async () => {
     const { words } = await told([streams(['Hel', 'lo'], fails()), streams(['Good ', 'day'])], [retry]);
 
     expect(words).toEqual([
@@ -60,7 +60,7 @@ describe('rule 1: deltas', () => {
     ]);
   });
 
-  it('count their attempts anew in each turn', async () => {
+  it('start with attempt 1 in each turn', async () => {
     const script = [
       says('Let me see', { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }),
       streams(['do'], fails()),
@@ -73,7 +73,7 @@ describe('rule 1: deltas', () => {
     ]);
   });
 
-  it('of an attempt that was given up for a later one are dropped', async () => {
+  it('of an abandoned attempt are dropped', async () => {
     const hedge: AgentLifecycle = {
       wrapModelCall: async (_, next) => {
         const first = next();
@@ -95,7 +95,7 @@ describe('rule 1: deltas', () => {
     expect((await told([], [hedge], { model })).parts).toEqual(['text 1: 1a ', 'text 2: 2a ', 'text 2: 2b ']);
   });
 
-  it('that come after their response are dropped, while a tool runs and when the run is over', async () => {
+  it('that arrive after their response are dropped, during a tool call and after the run', async () => {
     const late: (() => void)[] = [];
     const model = pushing(async (push, call) => {
       push(`${call} `);
@@ -118,7 +118,7 @@ describe('rule 1: deltas', () => {
     expect(words.filter((it) => it.startsWith('text'))).toEqual(['text 1: 1 ', 'text 1: 2 ']);
   });
 
-  it('of a model call that timed out are dropped once the run is over', async () => {
+  it('of a model call that timed out are dropped after the run', async () => {
     const clock = manualClock();
     let push: ((text: string) => void) | undefined;
     const model = pushing((given) => {
@@ -138,7 +138,7 @@ describe('rule 1: deltas', () => {
     expect(record.log).not.toContain('text-delta');
   });
 
-  it('are the whole text where the model did not stream, or a hook answered in its place', async () => {
+  it('have the whole text if the model does not stream or a hook answers', async () => {
     const whole: ModelResponse = {
       content: [
         { type: 'reasoning', text: 'hm' },
@@ -156,7 +156,7 @@ describe('rule 1: deltas', () => {
     expect(cached.parts.map((it) => it.replace(/ \d/, ''))).toEqual(['thought: hm', 'text: whole']);
   });
 
-  it('are provisional: what counts is model-end, as the hooks left it', async () => {
+  it('are provisional: model-end has the response after all hooks', async () => {
     const edit: AgentLifecycle = {
       afterModel: (response) => HookAction.modify({ ...response, content: [{ type: 'text', text: 'edited' }] }),
     };
@@ -168,7 +168,7 @@ describe('rule 1: deltas', () => {
     });
   });
 
-  it('are not asked of the model where nobody listens', async () => {
+  it('are not requested from the model without a listener', async () => {
     const model = scriptedModel(['done', 'done']);
     const agent = new Agent({ model, lifecycle: [{ holdStream: true, afterModel: () => {} }] });
     await agent.run('Hello');
@@ -181,7 +181,7 @@ describe('rule 1: deltas', () => {
 
 type Content = string | ModelResponse['content'];
 
-/** A model that pushes parts whenever it wants to. */
+/** A model whose parts are emitted by the test. */
 function pushing(answer: (push: (text: string) => void, call: number) => Promise<Content>) {
   let count = 0;
   return {
@@ -196,10 +196,10 @@ function pushing(answer: (push: (text: string) => void, call: number) => Promise
   };
 }
 
-describe('rule 1: with `holdStream`', () => {
+describe('with `holdStream`', () => {
   const hold: AgentLifecycle = { holdStream: true };
 
-  it('text comes only after afterModel, as it then is', async () => {
+  it('text is emitted after afterModel, as afterModel left it', async () => {
     const seen: string[] = [];
     const judge: AgentLifecycle = {
       holdStream: true,
@@ -217,7 +217,7 @@ describe('rule 1: with `holdStream`', () => {
     expect(seen).toEqual(['judged', 'text 1: clean', 'model-end']);
   });
 
-  it('one part that asks for it holds the stream for all, and thoughts too', async () => {
+  it('one lifecycle with `holdStream` delays text and reasoning of the whole agent', async () => {
     const script = [
       streams([{ type: 'reasoning-delta', text: 'h' }, { type: 'reasoning-delta', text: 'm' }, 'do', 'ne']),
     ];
@@ -226,7 +226,7 @@ describe('rule 1: with `holdStream`', () => {
     expect((await told(script, [{}])).parts).toEqual(['thought 1: h', 'thought 1: m', 'text 1: do', 'text 1: ne']);
   });
 
-  it('an attempt that failed shows nothing', async () => {
+  it('the text of a failed attempt is not emitted', async () => {
     expect((await told([streams(['Hel'], fails()), streams(['Good ', 'day'])], [retry, hold])).parts).toEqual([
       'text 2: Good day',
     ]);
@@ -235,14 +235,14 @@ describe('rule 1: with `holdStream`', () => {
   it.each([
     ['rejected', HookAction.reject('no'), []],
     ['answered', HookAction.respond('instead'), ['text 2: instead']],
-  ])('a response that was %s shows nothing of its own', async (_how, action, shown) => {
+  ])('the text of a response that was %s is not emitted', async (_how, action, shown) => {
     const { words, events } = await told([streams(['secret'])], [{ ...hold, afterModel: () => action }]);
 
     expect(words.filter((it) => it.startsWith('text'))).toEqual(shown);
     expect(events.find(({ type }) => type === 'model-end')).not.toHaveProperty('response.content');
   });
 
-  it('it ends with the part: a run after it was taken out streams again', async () => {
+  it('a run after the removal of the lifecycle streams again', async () => {
     const agent = new Agent({ model: scriptedModel(() => streams(['do', 'ne'])) });
     const words: string[] = [];
     agent.on('text-delta', (event) => void words.push(word(event)));
@@ -256,10 +256,10 @@ describe('rule 1: with `holdStream`', () => {
   });
 });
 
-describe('rule 1: a stream is the run with a listener', () => {
+describe('a stream is a run with a listener', () => {
   const script = [says('Let me see', { calls: [{ name: 'add', input: { a: 1, b: 2 } }] }), 'done'];
 
-  it('the hooks fire alike, and the result is the same', async () => {
+  it('`run` and `stream` call the same hooks and have the same result', async () => {
     const both = await Promise.all(
       ['run', 'stream'].map(async (how) => {
         const record = recorder();
@@ -272,7 +272,7 @@ describe('rule 1: a stream is the run with a listener', () => {
     expect(both[1]).toEqual(both[0]);
   });
 
-  it('tool-end carries the result after the wraps', async () => {
+  it('tool-end has the result after the wrap hooks', async () => {
     const redact: AgentLifecycle = { wrapToolCall: async (_, next) => ({ ...(await next()), content: '***' }) };
     const { events } = await told(script, [redact]);
 
@@ -282,7 +282,7 @@ describe('rule 1: a stream is the run with a listener', () => {
     ]);
   });
 
-  it('breaking off aborts the run, and its parts get onError', async () => {
+  it('leaving the stream aborts the run and calls onError', async () => {
     const record = recorder();
     const lifecycle = [record.lifecycle('a', { only: ['afterAgent', 'onError'] })];
     const agent = new Agent({ model: scriptedModel([calls('add', { a: 1, b: 2 }), 'done']), tools: [add], lifecycle });

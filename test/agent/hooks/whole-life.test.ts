@@ -3,7 +3,7 @@ import { Agent } from '../../../src/agent/agent.js';
 import { calls, fails, recorder, scriptedModel } from '../../../src/testing/testing.js';
 import { add, keepingLogger } from '../../support/lifecycle/sample-agent.js';
 
-/** Three recorded parts, of which the second has the highest priority: the order is b, a, c. */
+/** Three recorded lifecycles a, b and c. The second has the highest priority, so the order is b, a, c. */
 function threeParts() {
   const record = recorder();
   const lifecycle = [record.lifecycle('a'), record.lifecycle('b', { priority: 60 }), record.lifecycle('c')];
@@ -19,7 +19,7 @@ const around = (hook: string, inner: readonly string[] = []) => [
     .reverse(),
 ];
 
-test('S4-FR4.AC1, S4-FR4.AC2: the whole life of an agent, with three parts at every point and every event', async () => {
+test('S4-FR4.AC1, S4-FR4.AC2: an agent with three lifecycles calls every hook and emits every event in order', async () => {
   const { record, lifecycle } = threeParts();
   const model = scriptedModel([calls({ name: 'add', input: { a: 1, b: 2 } }, { name: 'add', input: {} }), 'done']);
   const agent = new Agent({ model, tools: [add], lifecycle, parallelToolCalls: false });
@@ -48,7 +48,7 @@ test('S4-FR4.AC1, S4-FR4.AC2: the whole life of an agent, with three parts at ev
   ]);
 });
 
-test('S4-FR4.AC1: the life of a run that fails ends in onError for all, in order', async () => {
+test('S4-FR4.AC1: a failed run ends with onError of all lifecycles, in order', async () => {
   const { record, lifecycle } = threeParts();
   const agent = new Agent({ model: scriptedModel([fails()]), lifecycle, logger: keepingLogger() });
   record.listenTo(agent);

@@ -36,7 +36,7 @@ describe.each(Object.entries(makers))('%s', (_how, makeAgent) => {
   test.each(baseSuite)('%s', (_title, run) => run(makeAgent));
 });
 
-test('S4-NFR2.1: the base suite has at least sixteen cases, knows no hooks, and is unmodified', () => {
+test('S4-NFR2.1: the base suite has at least sixteen cases, uses no hooks, and is unmodified', () => {
   const text = readFileSync(new URL('../../support/base-suite.ts', import.meta.url), 'utf8');
 
   expect(baseSuite.length).toBeGreaterThanOrEqual(16);
@@ -45,10 +45,10 @@ test('S4-NFR2.1: the base suite has at least sixteen cases, knows no hooks, and 
 });
 
 const faults: Readonly<Record<string, Plant>> = {
-  'the text gets a blank more': plant('model/message.ts', /text \+= part\.text/, "text += part.text + ' '"),
-  'an error result is no error': plant('tools/tool-result.ts', /(content: text.*), isError: true \}/, '$1 }'),
+  'the text gets an extra space': plant('model/message.ts', /text \+= part\.text/, "text += part.text + ' '"),
+  'an error result has no error flag': plant('tools/tool-result.ts', /(content: text.*), isError: true \}/, '$1 }'),
   'tokens are not counted': plant('model/usage.ts', /sum\.totalTokens \+=/, 'void '),
-  'a hook that nobody registered takes part': plant(
+  'a hook that was not registered is called': plant(
     'lifecycle/chain.ts',
     /(export function compileChain\(\s*(\w+)[^{]*\{)/,
     "$1 $2 = [{ lifecycle: { afterModel: () => ({ type: 'approve' }) }, name: 'x', priority: 50, status: {} } as never, ...$2];",
@@ -60,10 +60,13 @@ function plant(file: string, text: RegExp, replacement: string): Plant {
 }
 
 // covers: S4-NFR4.4
-test.each(Object.entries(faults))('a change of what happens without hooks is found: %s', async (_fault, change) => {
-  const Faulty = await plantedAgent([change]);
-  const outcomes = await Promise.allSettled(baseSuite.map(([, run]) => run((options) => new Faulty(options))));
+test.each(Object.entries(faults))(
+  'the base suite reports a change of the behaviour without hooks: %s',
+  async (_fault, change) => {
+    const Faulty = await plantedAgent([change]);
+    const outcomes = await Promise.allSettled(baseSuite.map(([, run]) => run((options) => new Faulty(options))));
 
-  expect(outcomes.filter(({ status }) => status === 'rejected')).not.toEqual([]);
-  expect(outcomes.filter(({ status }) => status === 'fulfilled')).not.toEqual([]);
-});
+    expect(outcomes.filter(({ status }) => status === 'rejected')).not.toEqual([]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).not.toEqual([]);
+  },
+);

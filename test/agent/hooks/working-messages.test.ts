@@ -20,7 +20,7 @@ const answering = (id: string): Message => ({
 const first = [calling('call_1'), answering('call_1')];
 const second = [calling('call_2'), answering('call_2')];
 
-/** A run of three turns. */
+/** Runs three turns. */
 async function threeTurns(lifecycle: readonly AgentLifecycle[], options: Partial<AgentOptions> = {}) {
   const model = scriptedModel([calls('add', { a: 1, b: 2 }), calls('add', { a: 1, b: 2 }), 'done']);
   const agent = new Agent({ model, tools: [add], lifecycle, ...options });
@@ -28,15 +28,15 @@ async function threeTurns(lifecycle: readonly AgentLifecycle[], options: Partial
   return { result, requests: model.requests.map(({ messages }) => messages) };
 }
 
-describe('rule 13: what beforeModel returns', () => {
-  it('S4-FR4.2: is asked for before every model call, with the working messages', async () => {
+describe('the return value of beforeModel', () => {
+  it('S4-FR4.2: is requested before every model call, with the working messages', async () => {
     const seen: (readonly Message[])[] = [];
     await threeTurns([{ beforeModel: (messages) => void seen.push([...messages]) }]);
 
     expect(seen).toEqual([[asked], [asked, ...first], [asked, ...first, ...second]]);
   });
 
-  it('S4-FR4.2: replaces the working messages for good: what was dropped in one turn stays away', async () => {
+  it('S4-FR4.2: replaces the working messages for the remainder of the run', async () => {
     const older: Message = { role: 'user', content: 'old news' };
     const drop: AgentLifecycle = {
       beforeModel: (messages, run) => (run.turn === 1 ? messages.filter((it) => it !== older) : undefined),
@@ -50,7 +50,7 @@ describe('rule 13: what beforeModel returns', () => {
   });
 
   it.each([undefined, 'Be brief.'])(
-    'may be the list itself, changed in place (instructions: %s)',
+    'may be the same array, changed in place (instructions: %s)',
     async (instructions) => {
       const hint: Message = { role: 'user', content: 'hint' };
       const push: AgentLifecycle = {
@@ -68,23 +68,20 @@ describe('rule 13: what beforeModel returns', () => {
     },
   );
 
-  it.each([undefined, 'Be brief.'])(
-    'may have another message in the place of one (instructions: %s)',
-    async (instructions) => {
-      const hidden: Message = { role: 'user', content: '[hidden]' };
-      const redact: AgentLifecycle = {
-        beforeModel(messages, run) {
-          if (run.turn === 2) (messages as Message[])[0] = hidden;
-        },
-      };
-      const { result, requests } = await threeTurns([redact], { instructions });
+  it.each([undefined, 'Be brief.'])('may replace one message in the array (instructions: %s)', async (instructions) => {
+    const hidden: Message = { role: 'user', content: '[hidden]' };
+    const redact: AgentLifecycle = {
+      beforeModel(messages, run) {
+        if (run.turn === 2) (messages as Message[])[0] = hidden;
+      },
+    };
+    const { result, requests } = await threeTurns([redact], { instructions });
 
-      expect(requests.map((messages) => messages.find(({ role }) => role === 'user'))).toEqual([asked, hidden, hidden]);
-      expect(result.history).toEqual([hidden, ...first, ...second, said]);
-    },
-  );
+    expect(requests.map((messages) => messages.find(({ role }) => role === 'user'))).toEqual([asked, hidden, hidden]);
+    expect(result.history).toEqual([hidden, ...first, ...second, said]);
+  });
 
-  it('a summary in place of what it sums up lasts, and the record of the run keeps every message', async () => {
+  it('a summary stays in place of its messages, and the result still has every message', async () => {
     const summary: Message = { role: 'user', content: 'They added once.' };
     const compact: AgentLifecycle = { beforeModel: (_, run) => (run.turn === 2 ? [summary] : undefined) };
     const { result, requests } = await threeTurns([compact]);
@@ -94,7 +91,7 @@ describe('rule 13: what beforeModel returns', () => {
     expect(result.messages).toEqual([asked, ...first, ...second, said]);
   });
 
-  it('goes on to the next hook, which has the last word', async () => {
+  it('is passed to the next hook, whose return value is used', async () => {
     const note = (text: string): AgentLifecycle => ({
       beforeModel: (messages, run) => (run.turn === 1 ? [...messages, { role: 'system', content: text }] : undefined),
     });
@@ -108,7 +105,7 @@ describe('rule 13: what beforeModel returns', () => {
     expect(requests[2]).toEqual([asked, ...notes, ...first, ...second]);
   });
 
-  it('is copied: a list that the hook changes later changes nothing', async () => {
+  it('is copied, so that a later change of the array has no effect', async () => {
     const mine: Message[] = [{ role: 'user', content: 'mine' }];
     const keep: AgentLifecycle = { beforeModel: (_, run) => (run.turn === 1 ? mine : void mine.push(asked)) };
     const { requests } = await threeTurns([keep]);
@@ -117,7 +114,7 @@ describe('rule 13: what beforeModel returns', () => {
     expect(mine).toHaveLength(3);
   });
 
-  it('never holds the instructions, which stay in front', async () => {
+  it('does not include the instructions, which stay before the messages', async () => {
     const seen: string[] = [];
     const only: AgentLifecycle = {
       beforeModel: (messages) => {
@@ -136,7 +133,7 @@ describe('rule 13: what beforeModel returns', () => {
     expect(history).toEqual([{ role: 'user', content: 'anew' }, said]);
   });
 
-  it('is what later hooks see as the messages of the run', async () => {
+  it('is `run.messages` for later hooks', async () => {
     const seen: unknown[] = [];
     const summary: Message = { role: 'user', content: 'In short.' };
     await threeTurns([
@@ -154,8 +151,8 @@ describe('rule 13: what beforeModel returns', () => {
   });
 });
 
-describe('rule 13: what wrapModelCall passes to `next`', () => {
-  it('holds for that call alone', async () => {
+describe('the request that wrapModelCall passes to `next`', () => {
+  it('applies to that call only', async () => {
     const hint: Message = { role: 'system', content: 'Once only.' };
     const once: AgentLifecycle = {
       wrapModelCall: (request, next) =>
@@ -167,7 +164,7 @@ describe('rule 13: what wrapModelCall passes to `next`', () => {
     expect(result.history).toEqual([asked, ...first, ...second, said]);
   });
 
-  it('each call of `next` has its own', async () => {
+  it('may differ for each call of `next`', async () => {
     const model = scriptedModel(['one', 'two']);
     const both: AgentLifecycle = {
       wrapModelCall: async (request, next) => {
@@ -190,8 +187,8 @@ describe('rule 13: what wrapModelCall passes to `next`', () => {
   });
 });
 
-describe('rule 13: what a hook adds after the last turn', () => {
-  it('stands in the history unanswered, and in that of the session too', async () => {
+describe('a message that a hook adds after the last turn', () => {
+  it('stays in the history and in the session unanswered', async () => {
     const more: Message = { role: 'user', content: 'more' };
     const logger = keepingLogger();
     const lifecycle: readonly AgentLifecycle[] = [{ afterModel: (_, run) => run.add(more) }];
@@ -204,7 +201,7 @@ describe('rule 13: what a hook adds after the last turn', () => {
   });
 });
 
-/** Hooks that append a letter, and what each of them was given. */
+/** Hooks that append a letter, and the arguments that they got. */
 function appending() {
   const seen: string[] = [];
   const append = (letter: string) => (text: string) => {
@@ -214,8 +211,8 @@ function appending() {
   return { seen, append };
 }
 
-describe('S4-FR4.1: what beforeAgent returns', () => {
-  it('is the input from hook to hook, and the user’s message', async () => {
+describe('S4-FR4.1: the return value of beforeAgent', () => {
+  it('is the input of the next hook and the user message', async () => {
     const { seen, append } = appending();
     const model = scriptedModel(['done']);
     const result = await new Agent({
@@ -227,7 +224,7 @@ describe('S4-FR4.1: what beforeAgent returns', () => {
     expect(result.messages[0]).toEqual({ role: 'user', content: '>ab' });
   });
 
-  it('replaces the text of a message and keeps its pictures', async () => {
+  it('replaces the text of a message and keeps its images', async () => {
     const image = { type: 'image', image: 'https://example.com/a.png' } as const;
     const model = scriptedModel(['done']);
     const agent = new Agent({ model, lifecycle: [{ beforeAgent: (input) => input.toUpperCase() }] });
@@ -237,8 +234,8 @@ describe('S4-FR4.1: what beforeAgent returns', () => {
   });
 });
 
-describe('S4-FR4.6: what afterAgent returns', () => {
-  it('is the text of the result, from hook to hook', async () => {
+describe('S4-FR4.6: the return value of afterAgent', () => {
+  it('is the input of the next hook and the text of the result', async () => {
     const { seen, append } = appending();
     const lifecycle = [{ afterAgent: append('a') }, { afterAgent: append('b') }];
     const result = await new Agent({ model: scriptedModel(['done']), lifecycle }).run('Hello');
@@ -261,8 +258,8 @@ describe('S4-FR4.4: afterModel', () => {
   });
 });
 
-describe('S4-FR1.4: a hook may answer at once or with a promise', () => {
-  it('and both give the same run', async () => {
+describe('S4-FR1.4: a hook may return a value or a promise', () => {
+  it('with the same run in both cases', async () => {
     const hooks = (wrap: <T>(value: T | Promise<T>) => T | Promise<T>): AgentLifecycle => ({
       beforeAgent: (input) => wrap(`${input}!`),
       beforeModel: (messages, run) => wrap(run.turn === 2 ? messages.slice(0, 1) : messages),

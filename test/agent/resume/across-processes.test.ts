@@ -13,14 +13,14 @@ interface Outcome {
 
 const program = fileURLToPath(new URL('../../fixtures/agent/payment-process.ts', import.meta.url));
 
-/** Runs the fixture in a process of its own; all that it gets is JSON. */
+/** Runs the fixture in a child process, which gets only JSON. */
 async function runProcess(state: object): Promise<Outcome> {
   const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(state));
   return JSON.parse(await text(child.stdout)) as Outcome;
 }
 
-describe('rule 8: a suspended run goes on in another process, from JSON alone,', () => {
+describe('a suspended run continues in another process, from JSON alone,', () => {
   let first: Outcome;
   let approved: Outcome;
   let denied: Outcome;
@@ -36,7 +36,7 @@ describe('rule 8: a suspended run goes on in another process, from JSON alone,',
     ]);
   }, 60_000);
 
-  test('after the first process ran what was free to run', () => {
+  test('after the first process ran the calls that need no approval', () => {
     expect(first.ran).toEqual(['small 1', 'small 2']);
     expect(first.result.status).toBe('suspended');
     expect(first.result.pending).toMatchObject([{ id: 'call_2', name: 'large', input: { amount: 1000 } }]);
@@ -47,7 +47,7 @@ describe('rule 8: a suspended run goes on in another process, from JSON alone,',
     ]);
   });
 
-  test('where it was approved: that one call runs, and all three results stand in call order', () => {
+  test('after an approval: only the approved call runs, and all three results are in call order', () => {
     expect(approved.ran).toEqual(['large 1000']);
     expect(JSON.parse(approved.result.text)).toEqual({
       role: 'tool',
@@ -60,14 +60,14 @@ describe('rule 8: a suspended run goes on in another process, from JSON alone,',
     expect(approved.result.history).toHaveLength(4);
   });
 
-  test('where it was denied: nothing runs, and the model reads the reason', () => {
+  test('after a denial: no call runs, and the model gets the reason', () => {
     expect(denied.ran).toEqual([]);
     expect(transcript(denied.result.history)[2]).toBe(
       'tool: call_1={"paid":1}, call_2!The call was denied: too much, call_3={"paid":2}',
     );
   });
 
-  test('and without a decision it runs nothing', () => {
+  test('without a decision no call runs', () => {
     expect(undecided).toEqual({ error: 'ERR_RESUME_INVALID', ran: [] });
   });
 });

@@ -5,14 +5,14 @@ import { calls, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause } from '../../support/agent/settle.js';
 
-/** What becomes of one call: how often it is suspended, and what is decided in the end. */
+/** A random plan for one call: the number of suspensions, and the final decision. */
 const fate = fc.record({
   suspensions: fc.integer({ min: 0, max: 3 }),
   decision: fc.constantFrom<ResumeDecision>('approve', 'deny', { deny: 'no' }),
   late: fc.boolean(),
 });
 
-test('rule 8: however calls are suspended and decided on, each runs at most once, and has one result in its place', async () => {
+test('with random suspensions and decisions, each call runs at most once and has one result in call order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fate, { minLength: 1, maxLength: 5 }),
@@ -49,7 +49,7 @@ test('rule 8: however calls are suspended and decided on, each runs at most once
         for (let rounds = 0; result.status === 'suspended'; rounds++) {
           expect(rounds).toBeLessThan(5);
           const messages = JSON.parse(JSON.stringify(result.history)) as Message[];
-          // A call that is to be denied is denied at the last of its suspensions.
+          // A call with the plan to deny is denied at its last suspension.
           const decide = (id: string) => (asked.get(id) === fateOf(id).suspensions ? fateOf(id).decision : 'approve');
           const resume = Object.fromEntries(result.pending.map(({ id }) => [id, decide(id)]));
           result = await agent.run('', { messages, resume });

@@ -14,7 +14,7 @@ import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../support/agent/settle.js';
 import { resultsIn, transcript } from '../../support/agent/transcript.js';
 
-/** c1 has its result from an earlier process, c2 is open. */
+/** Messages in which c1 has a result from an earlier process and c2 is open. */
 const suspended: readonly Message[] = [asked, callsOf('c1', 'c2'), resultsOf('c1')];
 
 function arrange(...lifecycle: readonly AgentLifecycle[]) {
@@ -24,8 +24,8 @@ function arrange(...lifecycle: readonly AgentLifecycle[]) {
 
 const approve = { messages: suspended, resume: { c2: 'approve' } } as const;
 
-describe('rule 8: a resumed run that ends before its calls were run', () => {
-  test('closes them with error results where beforeAgent responds, and keeps the results there were', async () => {
+describe('a resumed run that ends before its calls run', () => {
+  test('gives them error results if beforeAgent responds, and keeps the existing results', async () => {
     const { agent } = arrange({ beforeAgent: () => HookAction.respond('closed today') });
 
     const { history } = await agent.run('', approve);
@@ -34,7 +34,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
     expect(checkMessages(history)).toBe(undefined);
   });
 
-  test('leaves a history to go on from where beforeAgent rejects', async () => {
+  test('has a history to continue from if beforeAgent rejects', async () => {
     const { agent } = arrange({ beforeAgent: () => HookAction.reject('closed') });
 
     const { history } = (await rejectionOf(agent.run('and hurry', approve))) as RunError;
@@ -59,7 +59,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
     },
   };
 
-  test.each(Object.entries(failing))('loses no result that was there: %s', async (_title, start) => {
+  test.each(Object.entries(failing))('keeps the existing results: %s', async (_title, start) => {
     const { agent } = arrange();
 
     const { history } = (await rejectionOf(start(agent))) as RunError;
@@ -67,7 +67,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
     expect(resultsIn(history).c1).toBe('old c1');
   });
 
-  test('keeps the results there were where beforeToolSelection rejects', async () => {
+  test('keeps the existing results if beforeToolSelection rejects', async () => {
     const { agent } = arrange({ beforeToolSelection: () => HookAction.reject('closed') });
 
     const { history } = (await rejectionOf(agent.run('', approve))) as RunError;
@@ -78,7 +78,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
     });
   });
 
-  test('keeps the results that stand behind the call that is aborted', async () => {
+  test('keeps the results of calls after the aborted call', async () => {
     const controller = new AbortController();
     const agent = new Agent({
       model: scriptedModel([]),
@@ -99,7 +99,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
     expect(resultsIn(history)).toEqual({ c1: '!The call was aborted. The run was aborted: enough', c2: 'old c2' });
   });
 
-  test('keeps a denial that stands behind the call that ends the run', async () => {
+  test('keeps the denial of a call after the call that ends the run', async () => {
     const agent = new Agent({
       model: scriptedModel([]),
       parallelToolCalls: 1,
@@ -115,7 +115,7 @@ describe('rule 8: a resumed run that ends before its calls were run', () => {
   });
 });
 
-describe('rule 8: the history of a suspended run can always be resumed', () => {
+describe('the history of a suspended run can always be resumed', () => {
   const goOn = (agent: Agent, history: readonly Message[], id: string) =>
     agent.run('', { messages: JSON.parse(JSON.stringify(history)) as Message[], resume: { [id]: 'deny' } });
 
@@ -123,7 +123,7 @@ describe('rule 8: the history of a suspended run can always be resumed', () => {
     { role: 'user', content: 'note' },
     { role: 'system', content: 'note' },
     { role: 'assistant', content: [{ type: 'text', text: 'note' }] },
-  ])('also where a hook added a message of role $role in the turn', async (message) => {
+  ])('also if a hook added a message of role $role in the turn', async (message) => {
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'x' }), 'done']),
       tools: [echo],
@@ -151,7 +151,7 @@ describe('rule 8: the history of a suspended run can always be resumed', () => {
     ]);
   });
 
-  test('also where it was resumed with a message of the user and suspended again', async () => {
+  test('also if it was resumed with a user message and suspended again', async () => {
     const { agent } = arrange({ wrapToolCall: () => HookAction.suspend('not yet') });
 
     const { status, history } = await agent.run('and hurry', approve);
@@ -161,7 +161,7 @@ describe('rule 8: the history of a suspended run can always be resumed', () => {
     expect(resultsIn(result.history).c1).toBe('old c1');
   });
 
-  test('also where beforeModel rewrote the messages before', async () => {
+  test('also if beforeModel replaced the earlier messages', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'x' }), 'done']),
       tools: [echo],
@@ -182,7 +182,7 @@ describe('rule 8: the history of a suspended run can always be resumed', () => {
     ]);
   });
 
-  test('two calls that are approved one by one: what was done is not done again', async () => {
+  test('two calls that are approved one by one each run once', async () => {
     const ran: string[] = [];
     const allowed = new Set<string>();
     const agent = new Agent({

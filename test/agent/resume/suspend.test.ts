@@ -6,7 +6,7 @@ import { toolOf } from '../../support/agent/sample-tools.js';
 import { pause, rejectionOf } from '../../support/agent/settle.js';
 import { transcript } from '../../support/agent/transcript.js';
 
-/** Three tools that note their calls, `b` behind an approval. */
+/** Three tools that log their calls. Calls of `b` need approval. */
 function arrange(script = [calls({ name: 'a' }, { name: 'b', input: { n: 1 } }, { name: 'c' }), 'done']) {
   const ran: string[] = [];
   const noting = (name: string) =>
@@ -24,8 +24,8 @@ const afterJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 const resume = (agent: Agent, { history }: RunResult<unknown>, decision: ResumeDecision) =>
   agent.run('', { messages: afterJson(history), resume: { call_2: decision } });
 
-describe('rule 8: a suspended call', () => {
-  test('stays open while the others of its batch finish, and is pending with who and why', async () => {
+describe('a suspended call', () => {
+  test('stays open while the other calls finish, and is pending with its source and reason', async () => {
     const { agent, ran, model } = arrange();
 
     const result = await agent.run('go');
@@ -54,7 +54,7 @@ describe('rule 8: a suspended call', () => {
     ]);
   });
 
-  test('that an outer wrap answers all the same stays open, and the answer is not on record', async () => {
+  test('stays open if an outer wrap hook answers, and the answer is not recorded', async () => {
     const { agent } = arrange([calls({ name: 'b' })]);
     agent.use({
       name: 'swallower',
@@ -68,7 +68,7 @@ describe('rule 8: a suspended call', () => {
     expect(decisions.map(({ type, by }) => `${type} ${by}`)).toEqual(['suspend approval']);
   });
 
-  test('that is approved runs once, and its result stands in call order among the old ones', async () => {
+  test('that is approved runs once, and its result is in call order with the old results', async () => {
     const { agent, ran, model } = arrange();
     const suspended = await agent.run('go');
     ran.length = 0;
@@ -90,7 +90,7 @@ describe('rule 8: a suspended call', () => {
   test.each<[string, ResumeDecision, string]>([
     ['', 'deny', 'The call was denied.'],
     [' with a reason', { deny: 'not on Fridays' }, 'The call was denied: not on Fridays'],
-  ])('that is denied%s does not run, and the model is told', async (_title, decision, told) => {
+  ])('that is denied%s does not run, and the model gets the denial', async (_title, decision, told) => {
     const { agent, ran, model } = arrange();
     const suspended = await agent.run('go');
     ran.length = 0;
@@ -103,7 +103,7 @@ describe('rule 8: a suspended call', () => {
     expect(result.decisions).toMatchObject([{ type: 'block', by: 'resume', point: 'resume' }]);
   });
 
-  test('that is approved passes through the wraps, which see the approval', async () => {
+  test('that is approved passes through the wrap hooks, which get `approved: true`', async () => {
     const seen: unknown[] = [];
     const { agent } = arrange();
     agent.use({
@@ -136,7 +136,7 @@ describe('rule 8: a suspended call', () => {
     expect(transcript(second.history)).toEqual(transcript(first.history));
   });
 
-  test('leaves a user message for after the results, where the resumed run has one', async () => {
+  test('keeps the user message of the resumed run after the results', async () => {
     const { agent, model } = arrange();
     const suspended = await agent.run('go');
 
@@ -148,7 +148,7 @@ describe('rule 8: a suspended call', () => {
     ]);
   });
 
-  test('is closed with an error where the run cannot wait: another hook of the batch fails', async () => {
+  test('gets an error result if another hook of the turn fails', async () => {
     const { agent } = arrange();
     agent.use({
       name: 'faulty',
@@ -166,7 +166,7 @@ describe('rule 8: a suspended call', () => {
     );
   });
 
-  test('is closed with an error where the run is aborted meanwhile', async () => {
+  test('gets an error result if the run is aborted in the meantime', async () => {
     const controller = new AbortController();
     const { agent } = arrange();
     agent.use({
@@ -182,7 +182,7 @@ describe('rule 8: a suspended call', () => {
     expect(transcript((error as { history: [] }).history).at(-1)).toMatch(/call_2!.*aborted/);
   });
 
-  test.each(['aborted', 'failed'])('is closed with an error where the run is %s in afterAgent', async (how) => {
+  test.each(['aborted', 'failed'])('gets an error result if the run is %s in afterAgent', async (how) => {
     const controller = new AbortController();
     const { agent } = arrange();
     agent.use({
@@ -198,7 +198,7 @@ describe('rule 8: a suspended call', () => {
     expect(transcript((error as { history: [] }).history).at(-1)).toMatch(/^tool: call_1=a, call_2!.*, call_3=c$/);
   });
 
-  test('is announced by a tool-start and a tool-end without result', async () => {
+  test('has a tool-start event and a tool-end event without a result', async () => {
     const { agent } = arrange([calls('b', { n: 1 }), 'done']);
     const events: unknown[] = [];
     agent.on('tool-start', ({ type, callId }) => void events.push([type, callId]));
@@ -212,7 +212,7 @@ describe('rule 8: a suspended call', () => {
     ]);
   });
 
-  test('still lets afterAgent run, so that every start has its end', async () => {
+  test('still lets afterAgent run', async () => {
     const seen: string[] = [];
     const { agent } = arrange();
     agent.use({ afterAgent: (text) => void seen.push(text) });
@@ -223,10 +223,10 @@ describe('rule 8: a suspended call', () => {
   });
 });
 
-describe('rule 8: a suspend in afterModel', () => {
+describe('a suspend action of afterModel', () => {
   const suspendAll = { name: 'gate', afterModel: () => HookAction.suspend('wait') };
 
-  test('leaves every call of the turn open, and runs none', async () => {
+  test('leaves every call of the turn open and runs no call', async () => {
     const { agent, ran } = arrange();
     agent.use(suspendAll);
 
@@ -258,7 +258,7 @@ describe('rule 8: a suspend in afterModel', () => {
     );
   });
 
-  test('keeps what was added in the turn for after the results', async () => {
+  test('keeps added messages after the results', async () => {
     const { agent } = arrange();
     const off = agent.use({
       afterModel(_response, run) {
@@ -275,7 +275,7 @@ describe('rule 8: a suspend in afterModel', () => {
     expect(transcript(result.history).slice(-2)).toEqual(['user: note', 'assistant: done']);
   });
 
-  test('suspends a run whose response has no calls as well, with nothing pending', async () => {
+  test('also suspends a run whose response has no calls, with an empty `pending`', async () => {
     const agent = new Agent({ model: scriptedModel([says('an answer')]), lifecycle: [suspendAll] });
 
     const { status, pending, history } = await agent.run('go');

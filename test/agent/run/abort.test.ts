@@ -15,7 +15,7 @@ import { pairingProblem } from '../../../src/testing/trial/pairing.js';
 import { echo, toolOf } from '../../support/agent/sample-tools.js';
 import { LATE, pause, rejectionOf, unhandledDuring, until, within } from '../../support/agent/settle.js';
 
-/** Waits for ever, deaf to every signal; rejects only when the test says so. */
+/** Waits for ever and ignores every signal. Rejects only when the test calls `fail`. */
 interface Trap {
   readonly wait: () => Promise<never>;
   readonly arrived: () => boolean;
@@ -51,11 +51,11 @@ const places: Readonly<Record<string, (wait: Wait) => Setup>> = {
   'wrapModelCall before next': (wait) => ({ lifecycle: [{ wrapModelCall: wait }] }),
   'wrapModelCall after next': (wait) => ({ lifecycle: [{ wrapModelCall: (_request, next) => next().then(wait) }] }),
   'the model': (wait) => ({ model: { id: 'deaf', generate: wait } }),
-  'the model inside a wrap': (wait) => ({
+  'the model inside a wrap hook': (wait) => ({
     model: { id: 'deaf', generate: wait },
     lifecycle: [{ wrapModelCall: (request, next) => next(request) }],
   }),
-  'the model under a time-out': (wait) => ({ model: { id: 'deaf', generate: wait }, timeouts: { modelMs: 60_000 } }),
+  'the model with a timeout': (wait) => ({ model: { id: 'deaf', generate: wait }, timeouts: { modelMs: 60_000 } }),
   afterModel: (wait) => ({ lifecycle: [{ afterModel: wait }] }),
   'wrapToolCall before next': (wait) => ({ ...toolRound, lifecycle: [{ wrapToolCall: wait }] }),
   'wrapToolCall after next': (wait) => ({
@@ -63,12 +63,12 @@ const places: Readonly<Record<string, (wait: Wait) => Setup>> = {
     lifecycle: [{ wrapToolCall: (_call, next) => next().then(wait) }],
   }),
   'a tool': (wait) => ({ ...toolRound, tools: [toolOf('echo', wait)] }),
-  'a tool inside a wrap': (wait) => ({
+  'a tool inside a wrap hook': (wait) => ({
     ...toolRound,
     tools: [toolOf('echo', wait)],
     lifecycle: [{ wrapToolCall: (call, next) => next(call) }],
   }),
-  'a tool under a time-out': (wait) => ({ ...toolRound, tools: [{ ...toolOf('echo', wait), timeoutMs: 60_000 }] }),
+  'a tool with a timeout': (wait) => ({ ...toolRound, tools: [{ ...toolOf('echo', wait), timeoutMs: 60_000 }] }),
   'the check of arguments': (wait) => ({ ...toolRound, tools: [{ ...echo, check: wait }] }),
   'the check of the output': (wait) => ({ script: ['{}'], output: checkedBy(wait) }),
   afterAgent: (wait) => ({ lifecycle: [{ afterAgent: wait }] }),
@@ -88,7 +88,7 @@ async function start(
   return session.run('go', options);
 }
 
-describe('rule 10: an abort', () => {
+describe('an abort', () => {
   test.each(cases)('ends a run that waits in %s (%s) at once, with the reason as its cause', async (place, way) => {
     const { wait, arrived, fail } = trap();
     const { output, script = ['done'], ...options } = (places[place] as (wait: Wait) => Setup)(wait);
@@ -114,7 +114,7 @@ describe('rule 10: an abort', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('before the start calls no hook, no model and no tool, and still pairs its events', async () => {
+  test('before the start calls no hook, model or tool, and events are still paired', async () => {
     const events: string[] = [];
     const called: string[] = [];
     const model = scriptedModel(['done']);
@@ -168,7 +168,7 @@ describe('rule 10: an abort', () => {
     expect(seen.sort()).toEqual(['hook', 'model', 'tool']);
   });
 
-  test('in a model call that heeds the signal is an abort, not a ModelError', async () => {
+  test('in a model call that reacts to the signal is a RunAbortedError, not a ModelError', async () => {
     const controller = new AbortController();
     const agent = new Agent({
       model: {
@@ -207,30 +207,33 @@ describe('rule 10: an abort', () => {
     },
   };
 
-  test.each(Object.entries(tools))('in a tool %s is an abort, not a result of the tool', async (_title, execute) => {
-    const controller = new AbortController();
-    const model = scriptedModel([calls('stop'), 'never']);
-    const agent = new Agent({ model, tools: [toolOf('stop', () => execute(() => controller.abort('enough')))] });
+  test.each(Object.entries(tools))(
+    'in a tool %s is a RunAbortedError, not a result of the tool',
+    async (_title, execute) => {
+      const controller = new AbortController();
+      const model = scriptedModel([calls('stop'), 'never']);
+      const agent = new Agent({ model, tools: [toolOf('stop', () => execute(() => controller.abort('enough')))] });
 
-    const error = (await rejectionOf(agent.run('go', { signal: controller.signal }))) as RunAbortedError;
+      const error = (await rejectionOf(agent.run('go', { signal: controller.signal }))) as RunAbortedError;
 
-    expect(error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
-    expect(error.messages.at(-1)).toEqual({
-      role: 'tool',
-      content: [
-        {
-          type: 'tool-result',
-          id: 'call_1',
-          name: 'stop',
-          content: 'The call was aborted. The run was aborted: enough',
-          isError: true,
-        },
-      ],
-    });
-    expect(model.requests).toHaveLength(1);
-  });
+      expect(error).toMatchObject({ code: 'ERR_RUN_ABORTED', cause: 'enough' });
+      expect(error.messages.at(-1)).toEqual({
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            id: 'call_1',
+            name: 'stop',
+            content: 'The call was aborted. The run was aborted: enough',
+            isError: true,
+          },
+        ],
+      });
+      expect(model.requests).toHaveLength(1);
+    },
+  );
 
-  test('that a tool makes up by itself stays an error result, and the run goes on', async () => {
+  test('error that a tool throws by itself is an error result, and the run continues', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('sulk'), 'done']),
       tools: [toolOf('sulk', () => Promise.reject(new DOMException('I give up', 'AbortError')))],
@@ -276,7 +279,7 @@ describe('rule 10: an abort', () => {
   });
 });
 
-describe('rule 10: no listener stays behind on the signal of the caller', () => {
+describe('no listener stays on the signal of the caller', () => {
   const outcomes: Readonly<Record<string, (signal: AbortSignal) => Promise<unknown>>> = {
     'an answer': (signal) => new Agent({ model: scriptedModel(['done']) }).run('go', { signal }),
     'tool calls': (signal) =>
@@ -318,7 +321,7 @@ describe('rule 10: no listener stays behind on the signal of the caller', () => 
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('that a hook gave a call, where the call is cut short and its tool is deaf', async () => {
+  test('that a hook set for a call, if the call is aborted and its tool ignores the signal', async () => {
     const { signal } = new AbortController();
     const deaf = toolOf('deaf', (_input, context) => {
       getEventListeners(context.signal, 'abort');
@@ -337,7 +340,7 @@ describe('rule 10: no listener stays behind on the signal of the caller', () => 
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('after a hundred runs at once with one signal', async () => {
+  test('after a hundred concurrent runs with one signal', async () => {
     const controller = new AbortController();
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'a' }), 'done'], { perRun: true }),

@@ -14,12 +14,12 @@ const collect = runInNewContext('gc') as () => void;
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const answer: ModelResponse = { content: [{ type: 'text', text: 'done' }], finishReason: 'stop', usage };
 
-/** A delay that differs from run to run, so that the runs overtake one another. */
+/** A delay that differs between runs, so that their order changes. */
 function delayOf([first]: readonly Message[], factor: number): number {
   return (Number(/\d+/.exec(String(first?.content))?.[0]) * factor) % 5;
 }
 
-describe('rule 12: a hundred runs at once', () => {
+describe('a hundred concurrent runs', () => {
   test('of one agent share no message, usage, turn, decision or context', async () => {
     const seen = new Map<unknown, string[]>();
     const watch: AgentLifecycle = {
@@ -56,7 +56,7 @@ describe('rule 12: a hundred runs at once', () => {
     expect(agent.status().runs).toBe(0);
   });
 
-  test('as streams have each its own events, from its run-start to its run-end', async () => {
+  test('as streams each have their own events, from run-start to run-end', async () => {
     const model = scriptedModel([({ messages }) => delays(1, `${messages[0]?.content}`)], { perRun: true });
     const agent = new Agent({ model });
 
@@ -76,7 +76,7 @@ describe('rule 12: a hundred runs at once', () => {
     expect(new Set(streams.flatMap(({ ids }) => ids)).size).toBe(100);
   });
 
-  test('keep their errors apart, also where the model throws one and the same object', async () => {
+  test('have separate errors if the model always throws the same object', async () => {
     const down = new Error('down');
     const agent = new Agent({ model: { id: 'm', generate: () => pause(1).then(() => Promise.reject(down)) } });
 
@@ -87,7 +87,7 @@ describe('rule 12: a hundred runs at once', () => {
     );
   });
 
-  test('keep their errors apart, also where that object is a ModelError already', async () => {
+  test('have separate errors if that object is a ModelError', async () => {
     const inner = new Agent({ model: scriptedModel([]) });
     const shared = await rejectionOf(inner.run('inner'));
     const agent = new Agent({ model: { id: 'm', generate: () => pause(1).then(() => Promise.reject(shared)) } });
@@ -101,8 +101,8 @@ describe('rule 12: a hundred runs at once', () => {
   });
 });
 
-describe('rule 12: models that forget the listeners which they put on their signal', () => {
-  test('do not make an agent grow, nor share a signal from run to run', async () => {
+describe('models that do not remove their abort listeners', () => {
+  test('do not increase the memory of an agent, and each run has its own signal', async () => {
     const signals = new Set<AbortSignal>();
     const agent = new Agent({
       model: {
@@ -129,8 +129,8 @@ describe('rule 12: models that forget the listeners which they put on their sign
   });
 });
 
-describe('rule 12: a run inside a run', () => {
-  test('of the same agent is an ordinary run, from a hook and from a tool', async () => {
+describe('a run inside a run', () => {
+  test('of the same agent works from a hook and from a tool', async () => {
     const model = scriptedModel(
       [({ messages }) => (messages[0]?.content === 'outer' ? calls('ask', {}) : `re: ${messages[0]?.content}`), 'done'],
       { perRun: true },
@@ -153,7 +153,7 @@ describe('rule 12: a run inside a run', () => {
     expect(transcript(messages)[2]).toBe('tool: call_1=re: from the tool');
   });
 
-  test('is aborted with its parent, and knows it', async () => {
+  test('is aborted with its parent, and has `run.parent`', async () => {
     const controller = new AbortController();
     const agent: Agent = new Agent({
       model: { id: 'm', generate: () => new Promise(() => {}) },
@@ -177,7 +177,7 @@ describe('rule 12: a run inside a run', () => {
     });
   });
 
-  test('may have the run of a tool as its parent, and that of another copy of the library', async () => {
+  test('accepts the run of a tool, or of another copy of the library, as its parent', async () => {
     const controller = new AbortController();
     const hanging = new Agent({ model: { id: 'm', generate: () => new Promise(() => {}) } });
     const ends: unknown[] = [];
@@ -198,7 +198,7 @@ describe('rule 12: a run inside a run', () => {
     expect(ends).toMatchObject([{ code: 'ERR_RUN_ABORTED' }, { code: 'ERR_RUN_ABORTED', cause: 'enough' }]);
   });
 
-  test('whose parent has been aborted already does not begin', async () => {
+  test('whose parent is already aborted does not start', async () => {
     const controller = new AbortController();
     const parents: RunContext[] = [];
     const model = scriptedModel(['never']);
@@ -216,7 +216,7 @@ describe('rule 12: a run inside a run', () => {
     expect(model.requests).toEqual([]);
   });
 
-  test('that ends leaves nothing behind on its parent', async () => {
+  test('that ends removes its abort listeners from its parent', async () => {
     const agent: Agent = new Agent({ model: { id: 'm', generate: async () => answer } });
     let held = 0;
     agent.use({
@@ -233,13 +233,13 @@ describe('rule 12: a run inside a run', () => {
 
     await agent.run('outer', { signal: new AbortController().signal });
 
-    // All of them would be 30 MB.
+    // All runs together would need 30 MB.
     expect(held).toBeLessThan(15_000_000);
   });
 });
 
-describe('rule 12: memory', () => {
-  /** Heap that a run of that many turns holds when its last model call begins. */
+describe('memory', () => {
+  /** Returns the heap size of a run with this number of turns at its last model call. */
   async function heapAt(turns: number, lifecycle: readonly AgentLifecycle[]): Promise<number> {
     let before = 0;
     let held = 0;
@@ -282,13 +282,13 @@ describe('rule 12: memory', () => {
   test.each<[string, readonly AgentLifecycle[]]>([
     ['without hooks', []],
     ['with hooks that copy the messages and the requests', [touching]],
-  ])('of a run grows with its turns, not with their square, %s', async (_title, lifecycle) => {
+  ])('of a run grows linearly with its turns, %s', async (_title, lifecycle) => {
     await heapAt(50, lifecycle);
 
     const short = await heapAt(200, lifecycle);
     const long = await heapAt(1_000, lifecycle);
 
-    // A list of messages kept in every turn would be 8 MB in the long run, and 0.3 MB in the short one.
+    // One array of messages per turn would need 8 MB in the long run and 0.3 MB in the short run.
     expect(long).toBeLessThan(5 * short + 2_000_000);
   });
 });

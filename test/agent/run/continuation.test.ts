@@ -5,7 +5,7 @@ import { asked, callsOf, resultsOf } from '../../support/agent/approval.js';
 import { toolOf } from '../../support/agent/sample-tools.js';
 import { rejectionOf } from '../../support/agent/settle.js';
 
-/** An agent that says what of it was touched. */
+/** Makes an agent that logs the calls of its model, tools and hooks. */
 function watched() {
   const touched: string[] = [];
   const agent = new Agent({
@@ -25,18 +25,18 @@ function watched() {
 
 const open = [asked, callsOf('c1', 'c2')];
 
-describe('rule 8: open calls run only as resume says,', () => {
+describe('open calls run only with decisions in `resume`', () => {
   test.each<[string, ResumeDecisions | undefined, readonly string[]]>([
     ['no decision', undefined, ['c1', 'c2']],
-    ['an empty list of decisions', {}, ['c1', 'c2']],
+    ['an empty object of decisions', {}, ['c1', 'c2']],
     ['a decision on one of two', { c1: 'approve' }, ['c2']],
-    ['a decision on a call that there is not', { c1: 'approve', c2: 'deny', c3: 'approve' }, ['c3']],
-    ['a word that is no decision', { c1: 'approve', c2: 'yes' as 'approve' }, ['c2']],
+    ['a decision on an unknown call', { c1: 'approve', c2: 'deny', c3: 'approve' }, ['c3']],
+    ['an unknown decision', { c1: 'approve', c2: 'yes' as 'approve' }, ['c2']],
     ['a boolean', { c1: true as never, c2: 'approve' }, ['c1']],
     ['null', { c1: null as never, c2: 'approve' }, ['c1']],
-    ['a denial without text', { c1: { deny: 1 as never }, c2: 'approve' }, ['c1']],
+    ['a denial with a number', { c1: { deny: 1 as never }, c2: 'approve' }, ['c1']],
     ['a decision that is inherited', Object.create({ c1: 'approve', c2: 'approve' }), ['c1', 'c2']],
-  ])('so %s runs nothing, and names the calls', async (_title, resume, ids) => {
+  ])('a run with %s is refused, and the error has the ids of the calls', async (_title, resume, ids) => {
     const { agent, touched } = watched();
 
     const error = (await rejectionOf(agent.run('', { messages: open, resume }))) as ResumeInvalidError;
@@ -50,9 +50,9 @@ describe('rule 8: open calls run only as resume says,', () => {
 
   test.each<[string, readonly Message[] | undefined]>([
     ['without messages', undefined],
-    ['where no call is open', [asked, callsOf('c1'), resultsOf('c1')]],
-    ['where the calls are not the last thing', [asked, callsOf('c1'), resultsOf('c1'), { role: 'user', content: 'x' }]],
-  ])('and a decision %s is refused', async (_title, messages) => {
+    ['without open calls', [asked, callsOf('c1'), resultsOf('c1')]],
+    ['with a message after the results', [asked, callsOf('c1'), resultsOf('c1'), { role: 'user', content: 'x' }]],
+  ])('a decision %s is refused', async (_title, messages) => {
     const { agent, touched } = watched();
 
     const error = await rejectionOf(agent.run('', { messages, resume: { c1: 'approve' } }));
@@ -62,9 +62,9 @@ describe('rule 8: open calls run only as resume says,', () => {
   });
 
   test.each([
-    ['beside them', open],
-    ['behind them', [...open, asked]],
-  ])('and a new question %s does not run them either', async (_title, messages) => {
+    ['after messages that end in open calls', open],
+    ['after open calls and another message', [...open, asked]],
+  ])('a new input %s is refused', async (_title, messages) => {
     const { agent, touched } = watched();
 
     const error = await rejectionOf(agent.run('ignore them', { messages }));
@@ -73,7 +73,7 @@ describe('rule 8: open calls run only as resume says,', () => {
     expect(touched).toEqual([]);
   });
 
-  test('and calls that the provider ran itself are not open', async () => {
+  test('calls that the provider ran are not open', async () => {
     const { agent, touched } = watched();
     const call = { type: 'tool-call', id: 'c1', name: 'echo', input: {}, providerExecuted: true } as const;
 
@@ -85,7 +85,7 @@ describe('rule 8: open calls run only as resume says,', () => {
 
 const forged: Readonly<Record<string, readonly unknown[]>> = {
   'open calls in the middle': [asked, callsOf('c1'), callsOf('c2'), resultsOf('c2')],
-  'a call without result in a turn that has others': [asked, callsOf('c1', 'c2'), resultsOf('c1'), callsOf('c3')],
+  'a call without result in a turn with results': [asked, callsOf('c1', 'c2'), resultsOf('c1'), callsOf('c3')],
   'a message between a call and its result': [asked, callsOf('c1'), asked, resultsOf('c1')],
   'a result without call': [asked, resultsOf('c1')],
   'a result of another turn': [asked, callsOf('c1'), resultsOf('c1'), callsOf('c2'), resultsOf('c1')],
@@ -96,13 +96,13 @@ const forged: Readonly<Record<string, readonly unknown[]>> = {
   'a call without name': [asked, { role: 'assistant', content: [{ type: 'tool-call', id: 'c1', input: {} }] }],
   'an unknown role': [{ role: 'developer', content: 'x' }],
   'no role': [{ content: 'x' }],
-  'text in an assistant message': [{ role: 'assistant', content: 'x' }],
+  'a string in an assistant message': [{ role: 'assistant', content: 'x' }],
   'parts in a system message': [{ role: 'system', content: [{ type: 'text', text: 'x' }] }],
   'no content': [{ role: 'user' }],
   'a part without type': [{ role: 'user', content: [{ text: 'x' }] }],
   'a part that is null': [{ role: 'assistant', content: [null] }],
   'a message that is null': [null],
-  'a text as a message': ['go'],
+  'a string as a message': ['go'],
 };
 
 describe('messages from outside', () => {
@@ -116,7 +116,7 @@ describe('messages from outside', () => {
   });
 
   test.each([
-    ['a text', 'go'],
+    ['a string', 'go'],
     ['an object', { 0: asked, length: 1 }],
   ])('that are %s are refused', async (_title, messages) => {
     const { agent } = watched();
@@ -126,15 +126,15 @@ describe('messages from outside', () => {
     expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID' });
   });
 
-  test('name the place of what is wrong', async () => {
+  test('cause an error with the position of the invalid message', async () => {
     const { agent } = watched();
 
     const error = await rejectionOf(agent.run('go', { messages: [asked, callsOf('c1'), callsOf('c2')] }));
 
-    expect((error as Error).message).toBe('Tool call "c1" has no result before message 2: the conversation has a gap.');
+    expect((error as Error).message).toBe('Tool call "c1" has no result before message 2: add its tool result.');
   });
 
-  test('may hold the results of one turn in two messages: then no call of it is open', async () => {
+  test('may have the results of one turn in two messages', async () => {
     const { agent, touched } = watched();
 
     await rejectionOf(agent.run('', { messages: [asked, callsOf('c1', 'c2'), resultsOf('c1'), resultsOf('c2')] }));
@@ -143,7 +143,7 @@ describe('messages from outside', () => {
     expect(touched).not.toContain('tool');
   });
 
-  test('are left as they are: the run works on a copy', async () => {
+  test('are copied, and the run does not change them', async () => {
     const messages = Object.freeze([Object.freeze({ role: 'user', content: 'hi' } as const)]);
 
     const { history } = await new Agent({ model: scriptedModel(['done']) }).run('go', { messages });

@@ -19,7 +19,7 @@ function countingIds(): Ids & { readonly asked: string[] } {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A run that does much: tools, a repair, hooks with time-outs, an added message, two calls with one id. */
+/** A run with tools, a repair, hooks with timeouts, an added message, and two calls with the same id. */
 async function everything(): Promise<{ events: AgentEvent[]; result: unknown }> {
   const clock = fastClock();
   const model = scriptedModel(
@@ -55,8 +55,8 @@ async function everything(): Promise<{ events: AgentEvent[]; result: unknown }> 
   return { events, result: await stream.result };
 }
 
-describe('rule 14: with ids and a clock put in', () => {
-  test('two runs are the same to the last bit, events and result', async () => {
+describe('with injected ids and an injected clock', () => {
+  test('two runs have identical events and results', async () => {
     const first = await everything();
     const second = await everything();
 
@@ -65,7 +65,7 @@ describe('rule 14: with ids and a clock put in', () => {
     expect(JSON.stringify(first)).not.toMatch(/run_[0-9a-f]{32}/);
   });
 
-  test('a run reads no time, no randomness and no timer of the machine', async () => {
+  test('a run uses no system time, randomness or timer', async () => {
     const used: string[] = [];
     const spies = [
       vi.spyOn(Date, 'now').mockImplementation(() => used.push('Date.now')),
@@ -83,7 +83,7 @@ describe('rule 14: with ids and a clock put in', () => {
     expect(used).toEqual([]);
   });
 
-  test('closing an agent waits by that clock too', async () => {
+  test('closing an agent uses the injected clock', async () => {
     const clock = fastClock();
     const agent = new Agent({
       model: { id: 'm', generate: () => new Promise(() => {}) },
@@ -101,7 +101,7 @@ describe('rule 14: with ids and a clock put in', () => {
     expect(timer).not.toHaveBeenCalled();
   });
 
-  test('every timer is cleared once the run is over', async () => {
+  test('every timer is cleared at the end of the run', async () => {
     const clock = fakeClock();
     const options: Partial<AgentOptions> = {
       timeouts: { runMs: 1_000, modelMs: 900, firstPartMs: 800, toolMs: 700 },
@@ -143,7 +143,7 @@ describe('rule 14: with ids and a clock put in', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  test('ids are asked for only where somebody needs one', async () => {
+  test('ids are generated only if something reads them', async () => {
     const ids = countingIds();
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'a' }), 'done', 'x', 'y']),

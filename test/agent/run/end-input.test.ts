@@ -12,7 +12,7 @@ test.each<[string, unknown]>([
   ['a response without text', { type: 'respond' }],
   ['a response whose text is a number', HookAction.respond(5 as unknown as string)],
   ['a rejection without reason', { type: 'reject' }],
-])('run.end refuses %s, and the hook that gave it is blamed', async (_title, action) => {
+])('run.end refuses %s, and the error names the hook', async (_title, action) => {
   const model = scriptedModel([]);
   const agent = new Agent({
     model,
@@ -26,7 +26,7 @@ test.each<[string, unknown]>([
   expect(model.requests).toEqual([]);
 });
 
-test('run.end refuses what it cannot take also where the run has its verdict already', async () => {
+test('run.end also refuses an invalid action after the run was ended', async () => {
   const refused: unknown[] = [];
   const agent = new Agent({
     model: scriptedModel([]),

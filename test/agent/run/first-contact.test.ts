@@ -17,7 +17,7 @@ const thrownBy = (act: () => unknown): unknown => {
   }
 };
 
-describe('a habit from another library gets an error that names the right word', () => {
+describe('a name from another library causes an error with the right name', () => {
   test.each<[string, () => unknown, string]>([
     ['defineTool({ parameters })', () => defineTool(untyped({ ...tool, parameters: z.object({}) })), 'use `input`'],
     ['defineTool({ handler })', () => defineTool(untyped({ ...tool, input: z.object({}), handler() {} })), '`execute`'],
@@ -63,7 +63,7 @@ describe('stream.text', () => {
     return text;
   };
 
-  test('is the text of every turn, and nothing else', async () => {
+  test('has only the text of every turn', async () => {
     const script = [streams(['Let me ', 'look. '], calls({ id: 'c1', name: 'add', input: {} })), 'Found.'];
     expect(await textOf(new Agent({ model: scriptedModel(script), tools: [toolOf('add', () => 'done')] }))).toBe(
       'Let me look. Found.',
@@ -78,7 +78,7 @@ describe('stream.text', () => {
       { wrapModelCall: async () => ({ ...(await scriptedModel(['closed']).generate({ messages: [], tools: [] })) }) },
     ],
     ['run.end', { beforeModel: (_messages, run) => run.end(HookAction.respond('closed')) }],
-  ])('has the answer that a lifecycle gives in %s', async (_point, lifecycle) => {
+  ])('has the answer of a lifecycle in %s', async (_point, lifecycle) => {
     expect(await textOf(new Agent({ model: scriptedModel([]), lifecycle: [lifecycle] }))).toBe('closed');
   });
 
@@ -88,7 +88,7 @@ describe('stream.text', () => {
     });
   });
 
-  test('aborts the run when its reader leaves', async () => {
+  test('aborts the run when the consumer leaves', async () => {
     const stream = new Agent({ model: scriptedModel([streams(['a', 'b', 'c'])]) }).stream('go');
     for await (const piece of stream.text) {
       expect(piece).toBe('a');
@@ -98,7 +98,7 @@ describe('stream.text', () => {
   });
 });
 
-test('a stream tells the arguments of a call as the model writes them', async () => {
+test('a stream emits the arguments of a call while the model writes them', async () => {
   const delta = (text: string) => ({ type: 'tool-input-delta', id: 'c1', name: 'add', text }) as const;
   const script = [streams([delta('{"a"'), delta(':1}')], calls({ id: 'c1', name: 'add', input: { a: 1 } })), 'Done.'];
   const told: unknown[] = [];

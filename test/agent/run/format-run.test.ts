@@ -9,7 +9,7 @@ const fails = toolOf('fails', () => {
 });
 
 describe('formatRun', () => {
-  test('draws the sums, a line per turn and the decisions', async () => {
+  test('formats the summary, a line per turn and the decisions', async () => {
     const guard: AgentLifecycle = {
       name: 'guard',
       wrapToolCall: (call, next) => (call.name === 'search' ? next({ ...call, input: { q: 'safe' } }) : next()),
@@ -30,7 +30,7 @@ describe('formatRun', () => {
     ]);
   });
 
-  test('marks the calls that wait for a decision, and draws a resumed run from turn 0', async () => {
+  test('marks suspended calls, and starts a resumed run at turn 0', async () => {
     const ask: AgentLifecycle = {
       name: 'ask',
       wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('ask first')),
@@ -50,7 +50,7 @@ describe('formatRun', () => {
     ]);
   });
 
-  test('cuts long texts, and leaves out what would steer a terminal', async () => {
+  test('cuts long texts and removes control characters', async () => {
     const agent = new Agent({ model: scriptedModel([`\u001b[2J${'word '.repeat(100)}`]) });
 
     const drawn = formatRun(await agent.run('go'));

@@ -32,14 +32,14 @@ const good = '{"city":"Oslo","degrees":-3}';
 const value = { city: 'Oslo', degrees: -3 };
 const weather = schemas.zod as OutputSchema;
 
-describe.each(Object.entries(schemas))('structured output by %s', (name, output) => {
-  test('gives the checked value, and leaves the text as it is', async () => {
+describe.each(Object.entries(schemas))('structured output with %s', (name, output) => {
+  test('returns the checked value, and does not change the text', async () => {
     const result = await new Agent({ model: scriptedModel([good]) }).run('go', { output });
 
     expect([result.output, result.text, result.turns]).toEqual([value, good, 1]);
   });
 
-  test('asks once more where the answer does not match, then gives the value', async () => {
+  test('asks the model again after a mismatch, and then returns the value', async () => {
     const model = scriptedModel(['{"city":"Oslo"}', good]);
 
     const result = await new Agent({ model }).run('go', { output });
@@ -50,7 +50,7 @@ describe.each(Object.entries(schemas))('structured output by %s', (name, output)
     expect(repair).toMatch(/^user: The answer does not match what was asked for: .*degrees/);
   });
 
-  test('ends with an OutputInvalidError the second time', async () => {
+  test('ends with an OutputInvalidError after the second mismatch', async () => {
     const model = scriptedModel(['nothing', '{"city":"Oslo","degrees":"cold"}']);
 
     const error = await rejectionOf(new Agent({ model }).run('go', { output }));
@@ -61,7 +61,7 @@ describe.each(Object.entries(schemas))('structured output by %s', (name, output)
     expect(model.requests).toHaveLength(2);
   });
 
-  test('tells the model the JSON Schema, where the schema can give one', async () => {
+  test('sends the model the JSON Schema, if the schema can be converted', async () => {
     const model = scriptedModel([good]);
 
     await new Agent({ model }).run('go', { output });
@@ -81,7 +81,7 @@ describe('structured output', () => {
     ['```json {"a":1} ```'],
     ['\ufeff{"a":1}'],
     ['{"a":1}\n'],
-  ])('is read out of %j', async (text) => {
+  ])('is read from %j', async (text) => {
     const { output } = await new Agent({ model: scriptedModel([text]) }).run('go', {
       output: z.object({ a: z.number() }),
     });
@@ -89,7 +89,7 @@ describe('structured output', () => {
     expect(output).toEqual({ a: 1 });
   });
 
-  test('of a model that does nothing but begin new lines in a fence is refused in no time', async () => {
+  test('of many line breaks in a code fence is refused quickly', async () => {
     const lines = `\`\`\`json${'\n'.repeat(20_000)}`;
     const started = performance.now();
 
@@ -99,7 +99,7 @@ describe('structured output', () => {
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  test('tells the model of twenty faults, however many there are', async () => {
+  test('lists at most twenty issues for the model', async () => {
     const model = scriptedModel([`[${'"x",'.repeat(5_000)}"x"]`, '[]']);
 
     const { messages } = await new Agent({ model }).run('go', { output: z.array(z.number()) });
@@ -107,7 +107,7 @@ describe('structured output', () => {
     expect(transcript(messages)[2]).toMatch(/19: [^;]*; and 4981 more\n/);
   });
 
-  test('has the type of what its schema gives; a plain JSON Schema says nothing, and no schema is the text', async () => {
+  test('has the output type of its schema, `unknown` for a plain JSON Schema, and `string` without a schema', async () => {
     const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
     const host: Agent | Session = agent;
     const due = z.object({ total: z.number().transform(String) });
@@ -126,7 +126,7 @@ describe('structured output', () => {
     expect(output).toEqual({ total: '3' });
   });
 
-  test('has that type in a function that takes any schema as well', async () => {
+  test('has that type in a generic function too', async () => {
     const agent = new Agent({ model: scriptedModel(() => '{"total":3}') });
     const ask = async <T>(schema: z.ZodType<T>): Promise<T | undefined> =>
       (await agent.run('go', { output: schema })).output;
@@ -139,15 +139,15 @@ describe('structured output', () => {
     expect(await askAny(z.object({ total: z.number() }))).toEqual(output);
   });
 
-  test('names what is no JSON in the repair', async () => {
+  test('tells the model in the repair that its answer is not JSON', async () => {
     const model = scriptedModel(['Sure! {"a":1}', '{"a":1}']);
 
     await new Agent({ model }).run('go', { output: z.object({ a: z.number() }) });
 
-    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is no JSON/);
+    expect(transcript(model.requests[1]?.messages ?? []).at(-1)).toMatch(/it is not JSON/);
   });
 
-  test('is what the schema makes of the answer', async () => {
+  test('is the output of the schema', async () => {
     const output = z.object({ day: z.string().transform((day) => day.length) });
 
     const result = await new Agent({ model: scriptedModel(['{"day":"Monday"}']) }).run('go', { output });
@@ -163,7 +163,7 @@ describe('structured output', () => {
     expect([result.output, result.turns]).toEqual([{ a: 2 }, 2]);
   });
 
-  test('works together with tools, and is told to the model in every turn', async () => {
+  test('works with tools, and the schema is in the request of every turn', async () => {
     const model = scriptedModel([calls('echo', { text: 'x' }), good]);
 
     const result = await new Agent({ model, tools: [echo] }).run('go', { output: weather });
@@ -172,7 +172,7 @@ describe('structured output', () => {
     expect(model.requests.map((request) => request.output !== undefined)).toEqual([true, true]);
   });
 
-  test('works together with wrap hooks, and its repair is an ordinary turn, hooked and counted', async () => {
+  test('works with wrap hooks, and the repair is a turn with hooks and usage', async () => {
     const log: string[] = [];
     const agent = new Agent({
       model: scriptedModel(['no', 'almost']),
@@ -198,7 +198,7 @@ describe('structured output', () => {
     expect(log).toEqual([...turn(1), ...turn(2), `afterAgent ${good}`]);
   });
 
-  test('is checked before afterAgent, whose text it does not touch', async () => {
+  test('is checked before afterAgent, which does not affect it', async () => {
     const agent = new Agent({ model: scriptedModel([good]), lifecycle: [{ afterAgent: () => 'Brr.' }] });
 
     const result = await agent.run('go', { output: weather });
@@ -206,7 +206,7 @@ describe('structured output', () => {
     expect([result.text, result.output]).toEqual(['Brr.', value]);
   });
 
-  test('is checked after afterModel, as that left the answer', async () => {
+  test('is checked after afterModel, with its changes', async () => {
     const agent = new Agent({
       model: scriptedModel(['no']),
       lifecycle: [
@@ -217,7 +217,7 @@ describe('structured output', () => {
     expect((await agent.run('go', { output: weather })).output).toEqual(value);
   });
 
-  test('is checked in the text of a respond as well', async () => {
+  test('is also checked in the text of a respond action', async () => {
     const responding = (text: string) =>
       new Agent({ model: scriptedModel([]), lifecycle: [{ beforeModel: () => HookAction.respond(text) }] });
 
@@ -227,7 +227,7 @@ describe('structured output', () => {
     });
   });
 
-  test('is what the last answer says, where a message that was added bought another turn', async () => {
+  test('is the value of the last answer, if an added message started another turn', async () => {
     const agent = new Agent({
       model: scriptedModel([good, '{"city":"Rome","degrees":30}']),
       lifecycle: [
@@ -243,7 +243,7 @@ describe('structured output', () => {
     expect([output, turns]).toEqual([{ city: 'Rome', degrees: 30 }, 2]);
   });
 
-  test('is not repaired beyond the last turn', async () => {
+  test('is not repaired after the last turn', async () => {
     const model = scriptedModel(['no', good]);
 
     const error = await rejectionOf(new Agent({ model, maxTurns: 1 }).run('go', { output: weather }));
@@ -252,7 +252,7 @@ describe('structured output', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('works in a session and in a stream; the repair is remembered', async () => {
+  test('works in a session and in a stream, and the session stores the repair', async () => {
     const session = await new Agent({ model: scriptedModel([streams(['n', 'o']), good]) }).session();
 
     const { output } = await session.stream('go', { output: weather }).result;
@@ -274,22 +274,22 @@ describe('structured output', () => {
     'rejects in its check': {
       '~standard': { version: 1, vendor: 'test', validate: () => Promise.reject(new Error('broken schema')) },
     } satisfies StandardSchema,
-    'gives nothing in its check': {
+    'returns undefined from its check': {
       '~standard': { version: 1, vendor: 'test', validate: () => undefined as never },
     } satisfies StandardSchema,
-    'gives issues with odd paths': {
+    'returns issues with unusual paths': {
       '~standard': {
         version: 1,
         vendor: 'test',
         validate: () => ({ issues: [{ message: 'x', path: [null as never] }] }),
       },
     } satisfies StandardSchema,
-    'is a JSON Schema that cannot be read': { $ref: '#/$defs/nowhere' },
-    'has no JSON Schema for what it holds': z.object({ day: z.date() }),
+    'is an invalid JSON Schema': { $ref: '#/$defs/nowhere' },
+    'cannot be converted to JSON Schema': z.object({ day: z.date() }),
   };
 
   test.each(Object.entries(broken))(
-    'by a schema that %s ends the run with an error of this library',
+    'with a schema that %s ends the run with an error of this library',
     async (_title, output) => {
       const error = await rejectionOf(new Agent({ model: scriptedModel('{}') }).run('go', { output }));
 

@@ -5,14 +5,14 @@ import { scriptedModel } from '../../../src/testing/testing.js';
 import { rejectionOf, until } from '../../support/agent/settle.js';
 
 test.each<[string, boolean, (run: RunContext) => object]>([
-  ['gave the request a signal of its own', true, () => ({ signal: new AbortController().signal })],
-  ['took the signal away', true, () => ({ signal: undefined })],
+  ['set its own signal in the request', true, () => ({ signal: new AbortController().signal })],
+  ['removed the signal from the request', true, () => ({ signal: undefined })],
   [
     'was the first to read the signal of the run',
     false,
     ({ signal }) => ({ settings: { seed: Number(signal.aborted) } }),
   ],
-])('rule 10: an abort reaches the model where a wrap %s', async (_title, withSignal, change) => {
+])('an abort reaches the model if a wrap hook %s', async (_title, withSignal, change) => {
   const controller = new AbortController();
   const model = scriptedModel(() => new Promise(() => {}));
   const wrap: AgentLifecycle = { wrapModelCall: (request, next) => next({ ...request, ...change(request.run) }) };
@@ -32,7 +32,7 @@ test.each<[string, RunOptions]>([
   ['cannot be aborted', {}],
   ['can be aborted', { signal: new AbortController().signal }],
 ])(
-  'an abort of the signal that a wrap gave the request ends that call alone, in a run that %s',
+  'an abort of the request signal of a wrap hook ends only that model call, in a run that %s',
   async (_title, options) => {
     const mine = new AbortController();
     const agent = new Agent({
@@ -53,9 +53,9 @@ test.each<[string, RunOptions]>([
 );
 
 test.each<[string, unknown, string]>([
-  ['is aborted already is not made', AbortSignal.abort('too late'), 'Model "scripted" failed: too late'],
+  ['is already aborted is not made', AbortSignal.abort('too late'), 'Model "scripted" failed: too late'],
   ['is null is made', null, 'answer'],
-])('a call with a signal of a wrap that %s', async (_title, signal, outcome) => {
+])('a model call with a signal of a wrap hook that %s', async (_title, signal, outcome) => {
   const model = scriptedModel('answer');
   const wrap: AgentLifecycle = {
     wrapModelCall: (request, next) => next({ ...request, signal: signal as AbortSignal | undefined }),

@@ -15,11 +15,11 @@ import { keepingLogger } from '../../support/agent/silent-logger.js';
 import { transcript } from '../../support/agent/transcript.js';
 
 const note = (text: string): Message => ({ role: 'user', content: text });
-/** A tool gets the whole run: the type that it sees is only narrower. */
+/** A tool gets the same run object as a hook, with a narrower type. */
 const runOf = (run: unknown) => run as RunContext;
 
 describe('run.add', () => {
-  test('in beforeAgent joins after the input, before the first model call', async () => {
+  test('in beforeAgent adds the message after the input, before the first model call', async () => {
     const model = scriptedModel(['done']);
     const agent = new Agent({ model, lifecycle: [{ beforeAgent: (_input, run) => run.add(note('context')) }] });
 
@@ -29,7 +29,7 @@ describe('run.add', () => {
     expect(transcript(messages)).toEqual(['user: go', 'user: context', 'assistant: done']);
   });
 
-  test('in a turn whose model call fails is in the messages of the error, and in its history', async () => {
+  test('in a turn whose model call fails adds the message to the messages and history of the error', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('work'), fails()]),
       tools: [toolOf('work', () => 'ok')],
@@ -51,7 +51,7 @@ describe('run.add', () => {
   });
 
   test.each(['beforeModel', 'afterModel'] as const)(
-    'in a turn that %s ends with a text joins before it',
+    'in a turn that %s ends with a text adds the message before that text',
     async (point) => {
       const lifecycle: AgentLifecycle[] = [
         { beforeModel: (_messages, run) => run.add({ role: 'user', content: 'more' }) },
@@ -64,7 +64,7 @@ describe('run.add', () => {
     },
   );
 
-  test('in a wrap or a tool joins after the results of the turn, in the order of the calls to it', async () => {
+  test('in a wrap hook or a tool adds the messages after the results of the turn, in call order', async () => {
     const model = scriptedModel([calls('add', {}), 'done']);
     const agent = new Agent({
       model,
@@ -98,7 +98,7 @@ describe('run.add', () => {
     ]);
   });
 
-  test('after a final answer buys another turn', async () => {
+  test('after a final answer starts another turn', async () => {
     const model = scriptedModel(['first', 'second']);
     const agent = new Agent({
       model,
@@ -111,7 +111,7 @@ describe('run.add', () => {
     expect(transcript(messages)).toEqual(['user: go', 'assistant: first', 'user: are you sure?', 'assistant: second']);
   });
 
-  test('after the last of the turns stands in the history unanswered, and is logged', async () => {
+  test('after the last turn leaves the message unanswered, and logs a warning', async () => {
     const logger = keepingLogger();
     const agent = new Agent({
       model: scriptedModel(['first']),
@@ -127,7 +127,7 @@ describe('run.add', () => {
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: .*last of 1 turns/)]);
   });
 
-  test('in a turn whose answer is repaired joins before the repaired answer', async () => {
+  test('in a turn whose answer is repaired adds the message before the repaired answer', async () => {
     const model = scriptedModel(['no', '{"a":1}']);
     const agent = new Agent({
       model,
@@ -145,7 +145,7 @@ describe('run.add', () => {
     ['tool calls', { role: 'assistant', content: [{ type: 'tool-call', id: 'x', name: 'echo', input: {} }] }],
     ['an unknown role', { role: 'robot', content: 'x' } as unknown as Message],
     ['nothing', undefined as unknown as Message],
-  ])('refuses %s, and the run fails with that cause', async (_title, message) => {
+  ])('refuses %s, and the run fails with that error as its cause', async (_title, message) => {
     const agent = new Agent({
       model: scriptedModel(['done']),
       lifecycle: [{ name: 'bad', beforeAgent: (_input, run) => run.add(message) }],
@@ -184,7 +184,7 @@ describe('run.end', () => {
       }),
   );
 
-  test('from a tool aborts the calls beside it, gives each call its result, and the run its text', async () => {
+  test('from a tool aborts the other calls, gives each call an error result, and ends the run with its text', async () => {
     const aborted: string[] = [];
     const waiting = toolOf('waiting', (_input, { signal, toolName }) => {
       signal.addEventListener('abort', () => void aborted.push(toolName));
@@ -215,7 +215,7 @@ describe('run.end', () => {
     expect(model.requests).toHaveLength(1);
   });
 
-  test('is not needed to end with what a tool gave: the next beforeModel can, and the result is kept', async () => {
+  test('is not needed to end with the result of a tool: beforeModel of the next turn can end the run', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('echo', { text: 'found' })]),
       tools: [echo],
@@ -235,7 +235,7 @@ describe('run.end', () => {
     expect(transcript(messages).slice(2)).toEqual(['tool: call_1=found', 'assistant: found']);
   });
 
-  test('keeps the results that calls had before it', async () => {
+  test('keeps the results of finished calls', async () => {
     const agent = new Agent({
       model: scriptedModel([calls({ name: 'echo', input: { text: 'kept' } }, { name: 'slow' })]),
       tools: [echo, slow],
@@ -257,7 +257,7 @@ describe('run.end', () => {
     );
   });
 
-  test('ends the run also where the tool that called it never settles', async () => {
+  test('ends the run if the tool that called it never settles', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('stop')]),
       tools: [
@@ -274,7 +274,7 @@ describe('run.end', () => {
     expect(result).toMatchObject({ text: 'enough' });
   });
 
-  test('ends the run also where it comes from outside, while the only call never settles', async () => {
+  test('ends the run if it is called from outside while the only call never settles', async () => {
     let started: RunContext | undefined;
     const agent = new Agent({
       model: scriptedModel([calls('hang')]),
@@ -295,7 +295,7 @@ describe('run.end', () => {
     expect(await running).toMatchObject({ text: 'enough' });
   });
 
-  test('is sticky: the first call counts', async () => {
+  test('has an effect only for the first call', async () => {
     const agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [
@@ -315,7 +315,7 @@ describe('run.end', () => {
     expect(decisions).toEqual([{ type: 'respond', by: 'run.end', point: 'end', reason: 'first', turn: 0 }]);
   });
 
-  test('while the model answers withholds the answer, and its calls are not run', async () => {
+  test('during a model call discards the answer, and its tool calls do not run', async () => {
     const ran: string[] = [];
     const agent = new Agent({
       model: scriptedModel([calls('note'), 'never']),
@@ -342,7 +342,7 @@ describe('run.end', () => {
     ]);
   });
 
-  test('with a respond still passes through afterAgent', async () => {
+  test('with a respond action still calls afterAgent', async () => {
     const agent = new Agent({
       model: scriptedModel([]),
       lifecycle: [

@@ -7,7 +7,7 @@ const bytes = { type: 'image', image: new Uint8Array([1, 2, 3]), mediaType: 'ima
 const paper = { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' } as const;
 const said = (text: string) => ({ type: 'text', text }) as const;
 
-/** The first message that a model is sent, where the hook makes `to` of the input. */
+/** Runs an agent whose beforeAgent returns `to(input)`. Returns the inputs of the hook and the first message. */
 async function sent(message: UserMessage | string, to?: (input: string) => string | undefined): Promise<unknown> {
   const model = scriptedModel(['done']);
   const inputs: string[] = [];
@@ -27,25 +27,25 @@ async function sent(message: UserMessage | string, to?: (input: string) => strin
   return { inputs, message: messages[0] };
 }
 
-describe('a user message with pictures and files', () => {
+describe('a user message with images and files', () => {
   const content = [said('Look at '), picture, said('and'), bytes, paper];
   const message: UserMessage = { role: 'user', content };
 
-  test('reaches the model as it is, and the hooks as its text', async () => {
+  test('is sent to the model unchanged, and hooks get its text', async () => {
     expect(await sent(message)).toEqual({ inputs: ['Look at and'], message });
   });
 
-  test('stays as it is where a hook gives the same text back', async () => {
+  test('does not change if a hook returns the same text', async () => {
     expect(await sent(message, (input) => input)).toMatchObject({ message });
   });
 
-  test('keeps its pictures and files where a hook rewrites its text', async () => {
+  test('keeps its images and files if a hook changes its text', async () => {
     expect(await sent(message, () => 'Describe')).toMatchObject({
       message: { role: 'user', content: [said('Describe'), picture, bytes, paper] },
     });
   });
 
-  test('is not changed in place by that', async () => {
+  test('is not changed in place by a hook that changes its text', async () => {
     const before = structuredClone(message);
 
     await sent(message, () => 'Describe');
@@ -53,7 +53,7 @@ describe('a user message with pictures and files', () => {
     expect(message).toEqual(before);
   });
 
-  test('without any text gets one', async () => {
+  test('without text gets the text of a hook', async () => {
     expect(await sent({ role: 'user', content: [picture] }, (input) => `${input}!`)).toEqual({
       inputs: [''],
       message: { role: 'user', content: [said('!'), picture] },
@@ -64,7 +64,7 @@ describe('a user message with pictures and files', () => {
 describe('a run without a message', () => {
   const before = [{ role: 'user', content: 'before' }] as const;
 
-  test('gets one where a hook gives a text, and none where it gives nothing', async () => {
+  test('gets a message only if a hook returns a text', async () => {
     const model = scriptedModel('done');
     const asking = (text: string | undefined) => new Agent({ model, lifecycle: [{ beforeAgent: () => text }] });
 
@@ -79,7 +79,7 @@ describe('a run without a message', () => {
 });
 
 describe('a user message of text', () => {
-  test('is the same given as a text, as a message, or as parts', async () => {
+  test('has the same effect as a string, as a message, or as parts', async () => {
     expect(await sent('hi', () => 'ho')).toMatchObject({ message: { role: 'user', content: 'ho' } });
     expect(await sent({ role: 'user', content: 'hi' }, () => 'ho')).toMatchObject({
       message: { role: 'user', content: 'ho' },
@@ -90,11 +90,11 @@ describe('a user message of text', () => {
     });
   });
 
-  test('may be rewritten to nothing', async () => {
+  test('may be changed to an empty text', async () => {
     expect(await sent('hi', () => '')).toMatchObject({ message: { role: 'user', content: '' } });
   });
 
-  test('is told in run-start as it came, before any hook', async () => {
+  test('is in run-start as passed to `run`, before any hook', async () => {
     const agent = new Agent({ model: scriptedModel(['done']), lifecycle: [{ beforeAgent: () => 'rewritten' }] });
     const inputs: string[] = [];
     agent.on('run-start', ({ input }) => void inputs.push(input));

@@ -8,7 +8,7 @@ import { resultsIn, transcript } from '../../support/agent/transcript.js';
 
 const never = () => new Promise<never>(() => {});
 
-/** An agent on a clock that stands still until a test moves it. */
+/** Makes an agent with a clock that the test advances. */
 function arrange(options: Partial<AgentOptions> & { timeouts: Timeouts }) {
   const clock = fakeClock();
   const agent = new Agent({ model: scriptedModel([hangs({ deaf: true })]), clock, ...options });
@@ -16,7 +16,7 @@ function arrange(options: Partial<AgentOptions> & { timeouts: Timeouts }) {
 }
 
 describe('timeouts.runMs', () => {
-  test('ends a run with a RunTimeoutError that carries what was done, and not before', async () => {
+  test('ends a run at the limit with a RunTimeoutError that has the messages', async () => {
     const { agent, clock } = arrange({
       model: scriptedModel([calls('echo', { text: 'x' }), hangs()]),
       tools: [echo],
@@ -35,7 +35,7 @@ describe('timeouts.runMs', () => {
     expect(transcript(error.messages).at(-1)).toBe('tool: call_1=x');
   });
 
-  test('closes the calls that are running, and calls onError', async () => {
+  test('gives running calls error results and calls onError', async () => {
     const seen: unknown[] = [];
     const { agent, clock } = arrange({
       model: scriptedModel([calls('wait')]),
@@ -53,7 +53,7 @@ describe('timeouts.runMs', () => {
     expect(seen).toEqual([error]);
   });
 
-  test('does not count the time in which a session run waits for its turn', async () => {
+  test('does not count the time in which a run waits in the queue of its session', async () => {
     const clock = fakeClock();
     const agent = new Agent({
       model: scriptedModel([delays(50, 'first'), 'second'], { clock }),
@@ -84,7 +84,7 @@ describe('timeouts.modelMs', () => {
     });
   });
 
-  test('holds for each call of its own, and a hook may call again', async () => {
+  test('applies to each call separately, and a hook may call again', async () => {
     const clock = fakeClock();
     const model = scriptedModel([hangs(), delays(90, 'done')], { clock });
     const agent = new Agent({
@@ -126,7 +126,7 @@ describe('timeouts.modelMs', () => {
 });
 
 describe('timeouts.firstPartMs', () => {
-  test('is kept by a model that streams nothing but a tool call', async () => {
+  test('is met by a model that streams only a tool call', async () => {
     const clock = fakeClock();
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const model: Model = {
@@ -145,7 +145,7 @@ describe('timeouts.firstPartMs', () => {
     expect(deltas).toEqual(['tool-input-delta', 'text-delta']);
   });
 
-  test('ends a model call that gives no part in time, also where nobody listens', async () => {
+  test('ends a model call without a part in time, also without a listener', async () => {
     const { agent, clock } = arrange({ timeouts: { firstPartMs: 100, modelMs: 1_000 } });
     const running = rejectionOf(agent.run('go'));
     await pause(2);
@@ -158,7 +158,7 @@ describe('timeouts.firstPartMs', () => {
     });
   });
 
-  test.each(['run', 'stream'] as const)('is over with the first part: %s', async (way) => {
+  test.each(['run', 'stream'] as const)('ends with the first part: %s', async (way) => {
     const clock = fakeClock();
     const model = scriptedModel([streams(['He'], delays(500, 'Hello'))], { clock });
     const agent = new Agent({ model, clock, timeouts: { firstPartMs: 100, modelMs: 1_000 } });
@@ -174,7 +174,7 @@ describe('timeouts.firstPartMs', () => {
 describe('timeouts.toolMs', () => {
   const slow = toolOf('slow', never);
 
-  test('gives a call that takes longer an error result, and the run goes on', async () => {
+  test('gives a slow call an error result, and the run continues', async () => {
     const { agent, clock } = arrange({
       model: scriptedModel([calls({ name: 'slow' }, { name: 'echo', input: { text: 'x' } }), 'done']),
       tools: [slow, echo],
@@ -189,7 +189,7 @@ describe('timeouts.toolMs', () => {
     expect(resultsIn(messages)).toEqual({ call_1: '!The tool "slow" took longer than 100 ms.', call_2: 'x' });
   });
 
-  test('yields to the time of the tool itself', async () => {
+  test('is overridden by the `timeoutMs` of the tool', async () => {
     const { agent, clock } = arrange({
       model: scriptedModel([calls('slow'), 'done']),
       tools: [{ ...slow, timeoutMs: 7 }],
@@ -202,30 +202,33 @@ describe('timeouts.toolMs', () => {
     expect(resultsIn((await running).messages)).toEqual({ call_1: '!The tool "slow" took longer than 7 ms.' });
   });
 
-  test.each(['before', 'after'])('aborts the signal of the call, read %s the time is over', async (when) => {
-    const signals: AbortSignal[] = [];
-    let read = () => {};
-    const { agent, clock } = arrange({
-      model: scriptedModel([calls('slow'), 'done']),
-      tools: [
-        toolOf('slow', (_input, context) => {
-          read = () => void signals.push(context.signal);
-          if (when === 'before') read();
-          return never();
-        }),
-      ],
-      timeouts: { toolMs: 100 },
-    });
-    const running = agent.run('go');
-    await until(() => clock.pending() === 1);
-    clock.advance(100);
-    await running;
-    if (when === 'after') read();
+  test.each(['before', 'after'])(
+    'aborts the signal of the call, if the signal is read %s the timeout',
+    async (when) => {
+      const signals: AbortSignal[] = [];
+      let read = () => {};
+      const { agent, clock } = arrange({
+        model: scriptedModel([calls('slow'), 'done']),
+        tools: [
+          toolOf('slow', (_input, context) => {
+            read = () => void signals.push(context.signal);
+            if (when === 'before') read();
+            return never();
+          }),
+        ],
+        timeouts: { toolMs: 100 },
+      });
+      const running = agent.run('go');
+      await until(() => clock.pending() === 1);
+      clock.advance(100);
+      await running;
+      if (when === 'after') read();
 
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-  });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    },
+  );
 
-  test('lets a call that is quick enough be, and its signal is not aborted later', async () => {
+  test('does not abort the signal of a call that finished in time', async () => {
     const signals: AbortSignal[] = [];
     const { agent, clock } = arrange({
       model: scriptedModel([calls('quick'), 'done']),
@@ -246,7 +249,7 @@ describe('timeouts.toolMs', () => {
   });
 });
 
-test('the time of a tool covers a check of its arguments that is asynchronous, and what comes later runs nothing', async () => {
+test('the time limit of a tool includes an asynchronous check, and a late check does not start the tool', async () => {
   const clock = fakeClock();
   const ran: unknown[] = [];
   let finish!: (value: { value: unknown }) => void;

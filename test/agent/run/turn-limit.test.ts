@@ -9,17 +9,20 @@ const call = calls('echo', { text: 'x' });
 const endless = () => scriptedModel(call);
 
 describe('maxTurns', () => {
-  test.each([1, 2, 7])('%i: so many model calls, then a TurnLimitError that keeps what was done', async (maxTurns) => {
-    const model = endless();
+  test.each([1, 2, 7])(
+    '%i allows that number of model calls, then throws a TurnLimitError with the messages',
+    async (maxTurns) => {
+      const model = endless();
 
-    const error = (await rejectionOf(new Agent({ model, tools: [echo], maxTurns }).run('go'))) as RunError;
+      const error = (await rejectionOf(new Agent({ model, tools: [echo], maxTurns }).run('go'))) as RunError;
 
-    expect(error).toMatchObject({ code: 'ERR_TURN_LIMIT', maxTurns });
-    expect(model.requests).toHaveLength(maxTurns);
-    expect(error.messages).toHaveLength(1 + 2 * maxTurns);
-    expect(transcript(error.history).at(-1)).toBe(`tool: call_${maxTurns}=x`);
-    expect(error.usage.totalTokens).toBe(15 * maxTurns);
-  });
+      expect(error).toMatchObject({ code: 'ERR_TURN_LIMIT', maxTurns });
+      expect(model.requests).toHaveLength(maxTurns);
+      expect(error.messages).toHaveLength(1 + 2 * maxTurns);
+      expect(transcript(error.history).at(-1)).toBe(`tool: call_${maxTurns}=x`);
+      expect(error.usage.totalTokens).toBe(15 * maxTurns);
+    },
+  );
 
   test('is twenty by default', async () => {
     const model = endless();
@@ -38,7 +41,7 @@ describe('maxTurns', () => {
     expect([text, turns]).toEqual(['done', 3]);
   });
 
-  test('is no dead end: a new run goes on from the history of the error', async () => {
+  test('allows a new run to continue from the history of the error', async () => {
     const model = scriptedModel([call, call, 'done']);
     const agent = new Agent({ model, tools: [echo], maxTurns: 2 });
     const { history } = (await rejectionOf(agent.run('go'))) as RunError;
@@ -49,7 +52,7 @@ describe('maxTurns', () => {
     expect(transcript(messages)).toEqual(['assistant: done']);
   });
 
-  test('does not count the calls of a hook', async () => {
+  test('does not count repeated model calls of a hook', async () => {
     const model = scriptedModel(['one', 'two', 'three']);
     const agent = new Agent({
       model,
@@ -73,7 +76,7 @@ describe('maxTurns', () => {
 describe("maxTurns with atLimit 'answer'", () => {
   const maxTurns = { limit: 2, atLimit: 'answer' } as const;
 
-  test('asks once more, without tools, for the answer', async () => {
+  test('makes one more model call without tools', async () => {
     const model = scriptedModel([call, call, 'as far as I know']);
 
     const { text, turns, status } = await new Agent({ model, tools: [echo], maxTurns }).run('go');
@@ -86,7 +89,7 @@ describe("maxTurns with atLimit 'answer'", () => {
     ]);
   });
 
-  test('offers no tool in that turn, whatever a hook would select', async () => {
+  test('offers no tool in that turn, also if a hook selects tools', async () => {
     const selected: number[] = [];
     const model = scriptedModel([call, call, 'done']);
     const agent = new Agent({
@@ -108,14 +111,14 @@ describe("maxTurns with atLimit 'answer'", () => {
     expect(model.requests[2]?.tools).toEqual([]);
   });
 
-  test('runs no tool where the model calls one all the same, and throws then', async () => {
+  test('runs no tool if the model still calls one, and throws TurnLimitError', async () => {
     const error = (await rejectionOf(new Agent({ model: endless(), tools: [echo], maxTurns }).run('go'))) as RunError;
 
     expect(error).toMatchObject({ code: 'ERR_TURN_LIMIT', maxTurns: 2 });
     expect(transcript(error.messages).at(-1)).toBe('tool: call_3!There is no tool "echo". No tool is offered.');
   });
 
-  test('is not used where the answer comes in time', async () => {
+  test('has no effect if the answer comes in time', async () => {
     const model = scriptedModel([call, 'done']);
 
     expect((await new Agent({ model, tools: [echo], maxTurns }).run('go')).turns).toBe(2);

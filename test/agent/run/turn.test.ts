@@ -9,8 +9,8 @@ import { resultsIn } from '../../support/agent/transcript.js';
 const named = (name: string) => toolOf(name, () => `ran ${name}`);
 const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
 
-describe('rule 6: the tools of a turn are a snapshot', () => {
-  test('what beforeToolSelection hides cannot be called, in that turn', async () => {
+describe('the tools of a turn are a snapshot', () => {
+  test('a tool that beforeToolSelection hides cannot be called in that turn', async () => {
     const model = scriptedModel([calls('secret'), calls('secret'), 'done']);
     const agent = new Agent({
       model,
@@ -36,7 +36,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     });
   });
 
-  test('what is hidden cannot be reached by a hook that renames a call either', async () => {
+  test('a hook that renames a call cannot reach a hidden tool', async () => {
     const agent = new Agent({
       model: scriptedModel([calls('open'), 'done']),
       tools: [named('open'), named('secret')],
@@ -49,7 +49,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     expect(resultsIn((await agent.run('go')).messages)).toEqual({ call_1: '!There is no tool "secret". Tools: open.' });
   });
 
-  test('a call that a hook renames resolves in it, and its result keeps the name of the call', async () => {
+  test('a renamed call finds its tool in the snapshot, and its result keeps the original name', async () => {
     const seen: string[] = [];
     const target = toolOf('new_name', (input, { toolName }) => `${toolName} ${seen.push(JSON.stringify(input))}`);
     const agent = new Agent({
@@ -64,7 +64,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     expect(messages[2]).toMatchObject({ content: [{ id: 'call_1', name: 'old_name', content: 'new_name 1' }] });
   });
 
-  test('a tool that a hook brings in beforeToolSelection can be called, in that turn', async () => {
+  test('a tool that beforeToolSelection adds can be called in that turn', async () => {
     const model = scriptedModel([calls('extra'), calls('extra'), 'done']);
     const agent = new Agent({
       model,
@@ -78,7 +78,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     });
   });
 
-  test('two tools with one name end the run with an error that names the part', async () => {
+  test('two tools with the same name end the run with an error that names the lifecycle', async () => {
     const agent = new Agent({
       model: scriptedModel(['never']),
       tools: [echo],
@@ -96,7 +96,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     });
   });
 
-  test('a hook that changes the array in place changes nothing of the agent and its other runs', async () => {
+  test('a hook that changes the array in place does not affect the agent or other runs', async () => {
     const agent = new Agent({
       model: scriptedModel('done'),
       tools: [echo, named('other')],
@@ -109,7 +109,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     expect(namesOf(agent.status().tools)).toEqual(['echo', 'other']);
   });
 
-  test('that hooks read on the run: before the first turn all, then those of the turn', async () => {
+  test('`run.tools` has all tools before the first turn, then the tools of the turn', async () => {
     const seen: unknown[] = [];
     const agent = new Agent({
       model: scriptedModel(['done']),
@@ -128,7 +128,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
     expect(seen).toEqual([['echo', 'other'], ['other']]);
   });
 
-  test('among more than eight tools each is found by its name', async () => {
+  test('each of more than eight tools is found by its name', async () => {
     const tools = Array.from({ length: 30 }, (_, at) => named(`t${at}`));
     const wanted = [calls({ name: 't0' }, { name: 't17' }, { name: 't29' }, { name: 't30' }), 'done'];
 
@@ -144,7 +144,7 @@ describe('rule 6: the tools of a turn are a snapshot', () => {
 });
 
 describe('a live tool set', () => {
-  test('changes between the turns: a turn keeps what it saw', async () => {
+  test('may change between turns, and a turn keeps its snapshot', async () => {
     const set = createToolSet([named('first')]);
     const change = toolOf('change', () => {
       set.remove('first');
@@ -175,7 +175,7 @@ describe('a live tool set', () => {
     expect(namesOf(agent.status().tools)).toEqual(['change', 'second']);
   });
 
-  test('is read once a turn, and its list only where its revision changed', async () => {
+  test('is read once per turn, and its list only after a change of the revision', async () => {
     let lists = 0;
     const set = {
       revision: 0,
@@ -195,7 +195,7 @@ describe('a live tool set', () => {
     expect(lists).toBe(1);
   });
 
-  test('that takes a name which is taken does not displace the tool that had it: that is logged', async () => {
+  test('that adds a tool with an existing name does not replace the old tool, and the conflict is logged', async () => {
     const logger = keepingLogger();
     const set = createToolSet();
     const model = scriptedModel([calls('echo', { text: 'mine' }), 'done']);
@@ -212,7 +212,7 @@ describe('a live tool set', () => {
     expect(logger.lines).toEqual(['error: Tool "echo" is left out: the name is taken.']);
   });
 
-  test('with a taken name keeps nobody from adding or removing other parts', async () => {
+  test('with an existing name does not prevent adding or removing other lifecycles', async () => {
     const set = createToolSet();
     const agent = new Agent({
       model: scriptedModel('done'),
@@ -228,7 +228,7 @@ describe('a live tool set', () => {
     expect(agent.status().lifecycles.map(({ name }) => name)).toEqual(['live', 'after']);
   });
 
-  test('whose list fails has no tools: the run goes on without them, and it is logged', async () => {
+  test('whose list throws has no tools, the run continues, and the error is logged', async () => {
     let broken = false;
     const breakIt = () => {
       broken = true;
@@ -263,12 +263,12 @@ describe('a live tool set', () => {
   });
 });
 
-describe('the tool that a wrap sees', () => {
+describe('the tool that a wrap hook gets', () => {
   test.each<[string, object]>([
     ['another tool of that name', { tool: { ...echo, annotations: { readOnly: true } } }],
     ['a tool of another name', { tool: named('other') }],
     ['no tool', { tool: undefined }],
-  ])('is the one that will run, where a wrap around it passes on %s', async (_title, change) => {
+  ])('is the tool that will run, if an outer wrap hook passes on %s', async (_title, change) => {
     const seen: unknown[] = [];
     const outer: AgentLifecycle = { wrapToolCall: (call, next) => next({ ...call, ...change }) };
     const inner: AgentLifecycle = {
@@ -289,7 +289,7 @@ describe('the tool that a wrap sees', () => {
     expect(resultsIn(messages)).toEqual({ call_1: 'mine' });
   });
 
-  test('is the one that will run, also where a wrap around it wrote another name into its own request', async () => {
+  test('is the tool that will run, if an outer wrap hook changed the name in place', async () => {
     const seen: unknown[] = [];
     const renaming: AgentLifecycle = { wrapToolCall: (call, next) => next(Object.assign(call, { name: 'other' })) };
     const inner: AgentLifecycle = {
@@ -310,7 +310,7 @@ describe('the tool that a wrap sees', () => {
 });
 
 describe('the tools of a lifecycle', () => {
-  test('come and go with it, and stand behind those of the agent', async () => {
+  test('are added and removed with it, and come after the tools of the agent', async () => {
     const model = scriptedModel('done');
     const agent = new Agent({ model, tools: [named('own')] });
     const remove = agent.use({ tools: [named('brought')] });
@@ -322,7 +322,7 @@ describe('the tools of a lifecycle', () => {
     expect(model.requests.map(({ tools }) => namesOf(tools))).toEqual([['own', 'brought'], ['own']]);
   });
 
-  test('that share a name with another tool are refused, and nothing of the part stays', () => {
+  test('with the name of another tool are refused, and the lifecycle is not added', () => {
     const agent = new Agent({ model: scriptedModel([]), tools: [echo] });
     const clashing: readonly Tool[] = [named('fine'), { ...echo }];
 

@@ -171,7 +171,7 @@ describe('prompt additions', () => {
     expect(seen).toEqual(Array.from({ length: 5 }, () => ['a', 's', { plan: 'pro' }, 1]));
     expect(logger.records.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
       'Extension "a": condition failed in session "s": boom',
-      'Extension "a": condition failed in session "s": It gave string true; a condition returns a boolean.',
+      'Extension "a": condition failed in session "s": a condition returns a boolean; got string true.',
     ]);
   });
 });
@@ -294,6 +294,7 @@ describe('tool guidance', () => {
       [{ id: 'lazy', toolConfig: { preferredTools: ['b', 'gone'], lazy: true } }],
       {
         agent: { tools },
+        registry: { tools: ['pending'] },
       },
     );
     expect(() => registry.register({ id: 'early', toolConfig: { preferredTools: ['a'] } })).toThrow('unknown tool');

@@ -53,7 +53,7 @@ test.each<[unknown, string, string]>([
   [{ name: 'a', limits: { bytes: 0 } }, 'limits.bytes', '`limits.bytes` must be a whole number of 1 or more, got 0'],
   [{ name: 'a', limits: { byte: 1 } }, 'limits.byte', 'unknown option `limits.byte`; did you mean `bytes`?'],
   [{ name: 'a', tags: ['x', 5] }, 'tags[1]', '`tags[1]` must be a string, got 5'],
-  // A hole is a missing item.
+  // A hole in an array is a missing item.
   [{ name: 'a', tags: new Array(1) }, 'tags[0]', '`tags[0]` must be a string, got undefined'],
   [{ name: 'a', perTool: { search: -1 } }, 'perTool.search', 'must be a whole number of 0 or more, got -1'],
   [{ name: 'a', store: { load() {} } }, 'store.save', '`store.save` must be a function, got undefined'],
@@ -66,14 +66,14 @@ test.each<[unknown, string, string]>([
   [null, 'options', '`options` must be an object, got null'],
   [[], 'options', '`options` must be an object, got an array'],
   [() => {}, 'options', '`options` must be an object, got a function'],
-])('%o is refused at `%s`, with what is wrong, what was expected and what to do', (options, option, message) => {
+])('%o is refused with the path `%s` and a message', (options, option, message) => {
   const error = errorOf(options);
 
   expect(error).toMatchObject({ code: 'ERR_OPTION_INVALID', option });
   expect(error.message).toContain(message);
 });
 
-test('undefined stands for an option that is not given, also of a class and where it is inherited', () => {
+test('undefined counts as a missing option, also in class instances and for inherited members', () => {
   class Store {
     load() {}
     save() {}
@@ -84,7 +84,7 @@ test('undefined stands for an option that is not given, also of a class and wher
   expect(() => validateOptions(Object.create({ name: 'a', retries: -1 }), rules)).toThrow('`retries`');
 });
 
-test('a value is shown short, and without what would change how the message reads', () => {
+test('a value in a message is shortened and made safe to show', () => {
   const { message } = errorOf({ name: 'a', mode: `\u202e${'x'.repeat(500)}\n` });
 
   expect(message).toContain('got "\\u{202e}xxx');

@@ -369,7 +369,7 @@ test('a key that an object has twice is refused by its name, however deep and ho
     problems: [
       {
         path: 'hooks[0].command',
-        message: expect.stringMatching(/^the key at line 1, column \d+ is there twice in one object/),
+        message: expect.stringMatching(/^the key at line 1, column \d+ is repeated in its object/),
       },
       {},
     ],

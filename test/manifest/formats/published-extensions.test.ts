@@ -248,7 +248,12 @@ describe('a Claude Code plugin as it is published', () => {
     const { loader } = await place.load(both);
 
     expect(loader.status().diagnostics).toMatchObject([
-      { problems: [{ message: '"out" leads out of the folder, or nowhere' }, { message: '"none" is not there' }] },
+      {
+        problems: [
+          { message: '"out" must be a path inside the directory, and exist' },
+          { message: '"none" is missing' },
+        ],
+      },
     ]);
   });
 
@@ -289,7 +294,7 @@ test('a skill that asks for a setting is told that it has none, and the model se
   for (const id of ['g:a', 'c:a'])
     expect(textOf(await loader.skills.invoke(id))).toBe(`Do a.\nUse ${texts.join(' ')}.`);
   expect(loader.status().diagnostics.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual(
-    [texts[1], texts[0]].map((text) => `${text} stays as it is: no setting is put before the model`),
+    [texts[1], texts[0]].map((text) => `${text} is not replaced: settings are never shown to the model`),
   );
 });
 
@@ -331,13 +336,13 @@ describe('what another program writes in another way than it should', () => {
       gemini({ settings: [{ name: 'A' }, { name: 'A' }] }),
       'warning settings[1]: it is left out: "A" is there already',
     ],
-    ['hooks in a file that is missing', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is not there'],
+    ['hooks in a file that is missing', claude({ hooks: './gate.json' }), 'error hooks: "gate.json" is missing'],
     [
       'servers in a file that is missing',
       claude({ mcpServers: './m.json' }),
-      'warning mcpServers: "m.json" is not there',
+      'warning mcpServers: "m.json" is missing',
     ],
-    ['skills in a folder that is missing', claude({ skills: ['./s'] }), 'warning skills: "s" is not there'],
+    ['skills in a folder that is missing', claude({ skills: ['./s'] }), 'warning skills: "s" is missing'],
     ['skills that are no path', claude({ skills: 5 }), 'warning skills: what is no path is passed over'],
     [
       'servers in a number',
@@ -351,7 +356,7 @@ describe('what another program writes in another way than it should', () => {
     [
       'hooks of one event twice',
       claude({}, { 'hooks/hooks.json': '{"hooks":{"Stop":[],"St\\u006fp":[]}}' }),
-      'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is there twice in one object: only the last one counts',
+      'error hooks/hooks.json hooks.Stop: the key at line 1, column 21 is repeated in its object: only the last value is used',
     ],
     ['no name', told({ 'gemini-extension.json': { version: '1.0.0' } }), 'error name: it is missing'],
   ])('is told: %s', async (_what, run, line) => {

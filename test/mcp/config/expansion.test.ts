@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { Expansion, strangersIn, variablesIn } from '../../../src/mcp/config/expansion.js';
+import { Expansion, unknownPlaceholdersIn, variablesIn } from '../../../src/mcp/config/expansion.js';
 import { variable } from '../../support/mcp/lab.js';
 
-describe('variables', () => {
-  test('are put in once, with defaults, and named where they are missing', () => {
+describe('variables in configurations', () => {
+  test('replaces each variable once, uses defaults, and lists missing variables', () => {
     const expansion = new Expansion({ A: variable('B'), B: 'b', EMPTY: '' });
     const expand = (...names: string[]) => names.map((name) => expansion.text(variable(name)));
 
@@ -21,28 +21,27 @@ describe('variables', () => {
     expect(expansion.text('$B {B} $(B) $$ ${')).toBe('$B {B} $(B) $$ ${');
   });
 
-  test('are named, each once', () => {
+  test('lists each variable of some strings once', () => {
     expect(variablesIn([variable('B'), `x${variable('A:-1')}${variable('B')}`, '$C'])).toEqual(['A', 'B']);
     expect(variablesIn([variable('env:TOKEN')])).toEqual(['TOKEN']);
     expect(new Expansion({ TOKEN: 't' }).text(variable('env:TOKEN'))).toBe('t');
   });
 
-  test('are looked for in no time where very many begin and none ends', () => {
+  test('reads a string with many unclosed variables quickly', () => {
     const text = `${variable('A:-1')}${'${A:-'.repeat(200_000)}`;
 
     expect(variablesIn([text])).toEqual(['A']);
-    expect(strangersIn([text]).every((found) => found.startsWith('${A:-') && found.length < 100)).toBe(true);
+    expect(unknownPlaceholdersIn([text]).every((found) => found.startsWith('${A:-') && found.length < 100)).toBe(true);
     expect(new Expansion({}).text(text)).toBe(`1${text.slice(variable('A:-1').length)}`);
   });
 
-  test('are told from what only looks like one', () => {
+  test('reports placeholders that are not supported variables', () => {
     const nested = variable(`A:-${variable('B')}`);
     const texts = ['input:key', 'A:=x', 'A-x', '', '1A'].map(variable);
 
-    expect(strangersIn([variable('A'), variable('A:-x'), variable('env:A'), '$A', ...texts, 'open ${'])).toEqual([
-      ...texts,
-      '${',
-    ]);
-    expect(strangersIn([nested])).toEqual([variable('B')]);
+    expect(
+      unknownPlaceholdersIn([variable('A'), variable('A:-x'), variable('env:A'), '$A', ...texts, 'open ${']),
+    ).toEqual([...texts, '${']);
+    expect(unknownPlaceholdersIn([nested])).toEqual([variable('B')]);
   });
 });

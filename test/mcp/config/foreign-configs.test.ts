@@ -26,7 +26,14 @@ test.each<[string, object, readonly unknown[]]>([
       },
     },
     [
-      ['a', 'npx', ['"envFile" is ignored', `"${variable('input:key')}" is no variable, and stays as it is`]],
+      [
+        'a',
+        'npx',
+        [
+          'the unknown field "envFile" is ignored',
+          `"${variable('input:key')}" is not a supported variable and stays unchanged`,
+        ],
+      ],
       ['b', 'https://example.com/', []],
     ],
   ],
@@ -36,7 +43,7 @@ test.each<[string, object, readonly unknown[]]>([
       theme: 'dark',
       mcpServers: { a: { httpUrl: 'https://example.com/', trust: true, includeTools: ['x'], timeout: 5 } },
     },
-    [['a', 'https://example.com/', ['"trust" is ignored']]],
+    [['a', 'https://example.com/', ['the unknown field "trust" is ignored']]],
   ],
   [
     'Claude Desktop',
@@ -48,7 +55,7 @@ test.each<[string, object, readonly unknown[]]>([
     {
       mcpServers: { a: { command: 'npx', env: { K: variable('env:K') }, disabledTools: ['rm'], alwaysAllow: ['ls'] } },
     },
-    [['a', 'npx', ['"alwaysAllow" is ignored']]],
+    [['a', 'npx', ['the unknown field "alwaysAllow" is ignored']]],
   ],
   [
     'Windsurf',
@@ -56,7 +63,7 @@ test.each<[string, object, readonly unknown[]]>([
     [['a', 'https://example.com/mcp', []]],
   ],
   [
-    'two programs in one, which say the same in two ways',
+    'two programs, with the same setting under two names',
     {
       a: { url: 'https://example.com/', serverUrl: 'https://example.org/' },
       b: { command: 'npx', includeTools: ['look', 'wipe'], tools: ['look'] },
@@ -64,15 +71,15 @@ test.each<[string, object, readonly unknown[]]>([
       d: { httpUrl: 'https://example.com/', serverUrl: 'https://example.org/' },
     },
     [
-      ['a', 'https://example.com/', ['"serverUrl" is ignored']],
-      ['b', 'npx', ['"tools" is ignored']],
-      ['c', 'https://example.com/', ['"httpUrl" is ignored']],
-      ['d', 'https://example.com/', ['"serverUrl" is ignored']],
+      ['a', 'https://example.com/', ['the unknown field "serverUrl" is ignored']],
+      ['b', 'npx', ['the unknown field "tools" is ignored']],
+      ['c', 'https://example.com/', ['the unknown field "httpUrl" is ignored']],
+      ['d', 'https://example.com/', ['the unknown field "serverUrl" is ignored']],
     ],
   ],
   ['Copilot', { mcpServers: { a: { type: 'local', command: 'node', args: [], tools: ['*'] } } }, [['a', 'node', []]]],
   [
-    'programs that write null where there is nothing',
+    'programs that write null for an empty field',
     { mcpServers: { a: { command: 'npx', args: null, env: null, cwd: null, url: null, headers: null, note: null } } },
     [['a', 'npx', []]],
   ],
@@ -84,7 +91,7 @@ test.each<[string, object, readonly unknown[]]>([
     },
     [
       ['a', 'https://example.com/', []],
-      ['b', 'uvx', ['"tools" is ignored']],
+      ['b', 'uvx', ['the unknown field "tools" is ignored']],
     ],
   ],
   [
@@ -94,16 +101,16 @@ test.each<[string, object, readonly unknown[]]>([
       context_servers: { a: { source: 'custom', command: 'npx', args: ['-y', 'x'], env: {} }, b: { settings: {} } },
     },
     [
-      ['a', 'npx', ['"source" is ignored']],
-      ['b', 'it needs a `command`, or a `url`', ['"settings" is ignored']],
+      ['a', 'npx', ['the unknown field "source" is ignored']],
+      ['b', 'it must have a `command` or a `url`', ['the unknown field "settings" is ignored']],
     ],
   ],
-  ['a server by the name of `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],
-])('the configuration of %s is read, and what of it is not honoured is said', async (_title, config, expected) => {
+  ['a server with the name `servers`', { servers: { command: 'npx', env: {} } }, [['servers', 'npx', []]]],
+])('reads the configuration of %s, and notes each ignored field', async (_title, config, expected) => {
   expect(await read(JSON.stringify(config))).toEqual(expected);
 });
 
-test('tools are offered and left out as other programs say it', async () => {
+test('includes and excludes tools by the fields of other programs', async () => {
   const tools = ['look', 'list', 'wipe'].map((name) => ({ name, inputSchema: { type: 'object' } }));
   const server = raw({ tools });
   const path = join(temporaryFolder(), 'mcp.json');
@@ -127,7 +134,7 @@ test('tools are offered and left out as other programs say it', async () => {
   expect(stateOf(mcp, 'wrong')).toBe('invalid');
 });
 
-test('a server that is not enabled is not started', async () => {
+test('does not start a server that is not enabled', async () => {
   const path = join(temporaryFolder(), 'mcp.json');
   const server = raw();
   const mcpServers = {
@@ -145,7 +152,7 @@ test('a server that is not enabled is not started', async () => {
   ]);
 });
 
-test('the folder that is worked in is known by the name that editors have for it', async () => {
+test('expands `workspaceFolder` to the workspace directory, as editors do', async () => {
   const [workspaceDir, log] = [temporaryFolder(), join(temporaryFolder(), 'log')];
   const path = join(workspaceDir, 'mcp.json');
   const { args = [], ...server } = raw({ log });
@@ -158,7 +165,7 @@ test('the folder that is worked in is known by the name that editors have for it
   expect([started?.cwd, started?.argv?.at(-1)]).toEqual([workspaceDir, `${workspaceDir}/src`]);
 });
 
-test('comments, and commas at the end, are passed over as editors do it', async () => {
+test('accepts comments and trailing commas, as editors do', async () => {
   const text = `\uFEFF// "servers"
 {
   /* of "mine" */ "servers": { // here
@@ -173,21 +180,21 @@ test('comments, and commas at the end, are passed over as editors do it', async 
   expect(entry).toMatchObject({ name: 'a', definition: { command: 'npx', args: ['//no', '/* no */', 'a,]', '"//'] } });
 });
 
-test.each(['/*', '"\\', ', ', '//', '"'])('a file of nothing but %j is refused, and soon', async (piece) => {
+test.each(['/*', '"\\', ', ', '//', '"'])('quickly refuses a file that repeats only %j', async (piece) => {
   const started = performance.now();
 
   await expect(read(piece.repeat(400_000))).rejects.toMatchObject({ code: 'ERR_MCP_CONFIG' });
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-test('a type that is not even a text voids no other server', async () => {
+test('keeps the other servers if one has a type that is not a string', async () => {
   expect(await read('{"bad":{"type":{"toString":1,"valueOf":1},"command":"x"},"good":{"command":"x"}}')).toEqual([
-    ['bad', '{"toString":1,"valueOf":1} is no type: it is stdio, http or sse', []],
+    ['bad', '`type` must be "stdio", "http" or "sse", got {"toString":1,"valueOf":1}', []],
     ['good', 'x', []],
   ]);
 });
 
-test('variables stand in the program, its folder and its PATH too, where the host names it', async () => {
+test('expands variables in the command, cwd and PATH of a server of the host application', async () => {
   const folder = temporaryFolder();
   const bin = join(folder, 'bin');
   mkdirSync(bin);
@@ -208,11 +215,11 @@ test('variables stand in the program, its folder and its PATH too, where the hos
     ['connected', ['HERE']],
     ['unavailable', ['NOWHERE']],
   ]);
-  expect(mcp.status()[2]?.lastError).toContain('it needs the variable NOWHERE, which is not set');
+  expect(mcp.status()[2]?.lastError).toContain('it needs variables that are not set: NOWHERE.');
   expect(readLog(join(folder, 'log')).flatMap(({ cwd }) => cwd ?? [])).toContain(folder);
 });
 
-test('no variable is read for the program of a server of the workspace', async () => {
+test('reads no variable for the command of a server of the workspace', async () => {
   const workspaceDir = temporaryFolder();
   const config = { mcpServers: { evil: { command: `${variable('HERE')}/serve`, args: [] } } };
   writeFileSync(join(workspaceDir, '.mcp.json'), JSON.stringify(config));

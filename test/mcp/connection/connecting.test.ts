@@ -20,8 +20,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a server is connected to', () => {
-  test('S0-8.1: over stdio: handshake, list of tools, call', async () => {
+describe('connecting to a server', () => {
+  test('S0-8.1: over stdio: performs the handshake, lists the tools and calls one', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { raw: raw({ log }) } });
 
@@ -44,7 +44,7 @@ describe('a server is connected to', () => {
   test.each([
     ['S0-8.2: over SSE', 'sse', 'sse'],
     ['S0-8.3: over Streamable HTTP', 'streamableHttp', 'http'],
-  ] as const)('%s: handshake, list of tools, call', async (_title, mode, type) => {
+  ] as const)('%s: performs the handshake, lists the tools and calls one', async (_title, mode, type) => {
     await using server = await everythingOverHttp(mode);
     const { mcp } = await connected({ servers: { everything: { type, url: server.url } } });
 
@@ -54,7 +54,7 @@ describe('a server is connected to', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', transport: type, protocolVersion: '2025-11-25' }]);
   });
 
-  test('what a server says of its own use is in its status while it is connected, cut and cleaned', async () => {
+  test('shows the instructions of a connected server in its status, shortened and without control characters', async () => {
     const instructions = `Look \u202efirst.${'x'.repeat(5_000)}`;
     const { mcp } = await connected({ servers: { a: raw({ instructions }), b: raw() } });
 
@@ -64,7 +64,7 @@ describe('a server is connected to', () => {
     expect(mcp.status()[0]?.instructions).toBe(undefined);
   });
 
-  test('over SSE, where no type is named and Streamable HTTP is refused', async () => {
+  test('uses SSE without a `type` if the server refuses Streamable HTTP', async () => {
     await using server = await everythingOverHttp('sse');
     const { mcp } = await connected({ servers: { everything: { url: server.url } } });
 
@@ -73,8 +73,8 @@ describe('a server is connected to', () => {
   });
 });
 
-describe('a program', () => {
-  test('S0-8.4: is started with exactly the command and the arguments, by no shell, once for a connection', async () => {
+describe('the program of a server', () => {
+  test('S0-8.4: starts the program once per connection with exactly the command and the arguments, without a shell', async () => {
     const log = join(temporaryFolder(), 'log');
     const args = ['a b', '"quoted"', "it's", '$(touch pwned)', '*', '', '\\', 'ä€😀', '--', '; rm'];
     const { command, args: own = [] } = raw({ log });
@@ -85,7 +85,7 @@ describe('a program', () => {
     expect(starts.map(({ argv }) => argv?.slice(1))).toEqual([args]);
   });
 
-  test('is found in PATH, and runs under the name that it was found as', async () => {
+  test('finds the program in PATH, and runs it under its name in PATH', async () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
     symlinkSync(process.execPath, join(folder, 'my-node'));
@@ -94,18 +94,18 @@ describe('a program', () => {
     expect(stateOf(mcp, 'raw')).toBe('connected');
   });
 
-  test('gets the harmless variables and its own, and no other', async () => {
+  test('passes only harmless inherited variables and `env` to the program', async () => {
     const log = join(temporaryFolder(), 'log');
     const env = { PATH: process.env.PATH, HOME: '/home/me', SECRET: 'x', OPENAI_API_KEY: 'y', NODE_OPTIONS: '' };
     const config = raw({ log }, { env: { OWN: variable('SECRET'), DEFAULTED: variable('NONE:-d') } });
     await connected({ servers: { raw: config }, system: { env } });
 
-    const { env: given = {} } = readLog(log)[0] ?? {};
+    const { env: received = {} } = readLog(log)[0] ?? {};
 
-    expect(given).toEqual({ PATH: expect.any(String), HOME: '/home/me', OWN: 'x', DEFAULTED: 'd' });
+    expect(received).toEqual({ PATH: expect.any(String), HOME: '/home/me', OWN: 'x', DEFAULTED: 'd' });
   });
 
-  test('runs in the folder that is named', async () => {
+  test('runs the program in the directory `cwd`', async () => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');
     await connected({ servers: { raw: raw({ log }, { cwd: folder }) } });
@@ -114,7 +114,7 @@ describe('a program', () => {
   });
 });
 
-describe('S0-8.5: a server that does not start is logged and unavailable, and nothing is thrown:', () => {
+describe('S0-8.5: a server that does not start is logged and becomes unavailable, without a throw:', () => {
   const folder = () => {
     const path = temporaryFolder();
     writeFileSync(join(path, 'plain'), '#!/bin/sh\n');
@@ -125,16 +125,20 @@ describe('S0-8.5: a server that does not start is logged and unavailable, and no
     return path;
   };
   const ways: readonly (readonly [string, (path: string) => object, RegExp])[] = [
-    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" is in no folder of PATH/],
+    ['an unknown command', () => ({ command: 'nonexistent' }), /"nonexistent" was not found in PATH/],
     ['a missing file', (path) => ({ command: join(path, 'none') }), /ENOENT/],
     ['a file that is not executable', (path) => ({ command: join(path, 'plain') }), /chmod \+x/],
-    ['a folder', (path) => ({ command: path }), /is a folder/],
+    ['a folder', (path) => ({ command: path }), /is a directory/],
     ['a missing interpreter', (path) => ({ command: join(path, 'shebang') }), /\/nowhere\/sh/],
-    ['a text without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
+    ['a text file without an interpreter', (path) => ({ command: join(path, 'text') }), /is no program/],
     ['a missing folder to run in', () => raw({}, { cwd: '/nowhere' }), /There is no folder \/nowhere/],
-    ['one that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
-    ['one that speaks nonsense and ends', () => ({ command: '/bin/echo', args: ['hi'] }), /exited with code 0/],
-    ['a host that is not there', () => ({ url: 'http://127.0.0.1:9/mcp' }), /ECONNREFUSED|bad port/],
+    ['a program that exits at once', () => raw({ exit: 7, stderr: 'no licence' }), /code 7.*no licence/s],
+    [
+      'a program that prints an invalid message and exits',
+      () => ({ command: '/bin/echo', args: ['hi'] }),
+      /exited with code 0/,
+    ],
+    ['an HTTP host that is not reachable', () => ({ url: 'http://127.0.0.1:9/mcp' }), /ECONNREFUSED|bad port/],
   ];
 
   test.each(ways)('%s', async (_title, config, message) => {
@@ -148,8 +152,8 @@ describe('S0-8.5: a server that does not start is logged and unavailable, and no
   });
 });
 
-describe('S0-8.6: the time for connecting', () => {
-  test('is 10 seconds, to the millisecond', async () => {
+describe('S0-8.6: the time limit for connecting', () => {
+  test('is exactly 10 seconds by default', async () => {
     vi.useFakeTimers();
     const { mcp } = lab({ servers: { silent: raw({ silent: true }) } });
     const connecting = mcp.connect();
@@ -165,7 +169,7 @@ describe('S0-8.6: the time for connecting', () => {
     vi.useRealTimers();
   });
 
-  test('can be set, and is no less for the others', async () => {
+  test('is set by `connectMs`, and a slow server does not affect other servers', async () => {
     const started = Date.now();
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true }), good: raw() },
@@ -176,7 +180,7 @@ describe('S0-8.6: the time for connecting', () => {
     expect(mcp.status().map(({ state }) => state)).toEqual(['unavailable', 'connected']);
   });
 
-  test('is over with what the program has said so far, which may well be why', async () => {
+  test('reports the standard error of a program that exceeds the time limit', async () => {
     const { mcp } = await connected({
       servers: { silent: raw({ silent: true, stderr: 'Log in first: \u001b[31mhttps://example.com/' }) },
       timeouts: { connectMs: 400 },
@@ -187,7 +191,7 @@ describe('S0-8.6: the time for connecting', () => {
     );
   });
 
-  test('F14: a handshake after it is ignored, and the process is gone', async () => {
+  test('F14: ends the process of a server that completes the handshake too late', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({
       servers: { late: raw({ log, lateMs: 600, trap: true, stay: true }) },
@@ -203,8 +207,8 @@ describe('S0-8.6: the time for connecting', () => {
   });
 });
 
-describe('S0-8.7: a server that is lost', () => {
-  test('is logged, its tools leave at once, and it is connected to again', async () => {
+describe('S0-8.7: a server that disconnects', () => {
+  test('logs a disconnected server, removes its tools at once, and connects it again', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp, logger } = await connected({
       servers: { raw: raw({ log }) },
@@ -224,7 +228,7 @@ describe('S0-8.7: a server that is lost', () => {
     expect(mcp.status()).toMatchObject([{ reconnects: 1, lastError: undefined }]);
   });
 
-  test('stays lost where that is wanted, and comes back when it is asked for', async () => {
+  test('leaves a server disconnected with `reconnect: false`, until `reconnect()` is called', async () => {
     const { mcp } = await connected({ servers: { raw: raw() }, reconnect: false });
     await call(mcp, 'die');
     await until(() => stateOf(mcp, 'raw') === 'unavailable');
@@ -235,7 +239,7 @@ describe('S0-8.7: a server that is lost', () => {
   });
 });
 
-test('a server behind a shell that ignores every signal leaves no process after close()', async () => {
+test('close() ends a server behind a shell that ignores every signal', async () => {
   const log = join(temporaryFolder(), 'log');
   const { command = '', args = [] } = raw({ log, trap: true, stay: true });
   const { mcp } = await connected({ servers: { raw: { command: fixture('stubborn.sh'), args: [command, ...args] } } });

@@ -6,14 +6,14 @@ import { call, connected, raw, temporaryFolder } from '../../support/mcp/lab.js'
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
-describe('a server that asks', () => {
+describe('a request from a server to the host', () => {
   const asking = { tools: [tool('ask')] };
   const form = {
     message: 'Your\u001b[31m name?',
     requestedSchema: { type: 'object', properties: { name: { type: 'string', default: 'Ann' } } },
   };
 
-  test('gets the answer of the host, with its defaults filled in, and the time stands still meanwhile', async () => {
+  test('answers a question of a server by `elicit` with defaults filled in, while time limits are paused', async () => {
     const seen: unknown[] = [];
     const { mcp } = await connected({
       servers: { raw: raw(asking) },
@@ -31,7 +31,7 @@ describe('a server that asks', () => {
     expect(seen).toEqual([{ server: 'raw', message: 'Your name?', schema: form.requestedSchema }]);
   });
 
-  test('is told that nobody was asked, where the host fails', async () => {
+  test('answers a question of a server with `cancel` if `elicit` throws', async () => {
     const elicit = () => {
       throw new RangeError('no terminal');
     };
@@ -43,7 +43,7 @@ describe('a server that asks', () => {
     expect(logger.lines.filter((line) => line.includes('no terminal'))).toHaveLength(1);
   });
 
-  test('and takes its question back has no more time for the next call, also where the host goes on asking', async () => {
+  test('does not extend the time limit of the next call after a withdrawn question', async () => {
     const { mcp, logger } = await connected({
       servers: { raw: raw({ tools: [tool('ask_in_vain'), tool('hang')] }) },
       timeouts: { callMs: 300 },
@@ -56,7 +56,7 @@ describe('a server that asks', () => {
     expect(logger.lines.filter((line) => line.includes('was not answered'))).toEqual([]);
   });
 
-  test('is told that it cannot, where nobody can be asked', async () => {
+  test('answers a request of a server with an error if the host does not support it', async () => {
     const { mcp } = await connected({ servers: { raw: raw(asking) } });
 
     for (const method of ['elicitation/create', 'roots/list', 'sampling/createMessage']) {
@@ -66,7 +66,7 @@ describe('a server that asks', () => {
     }
   });
 
-  test('gets the roots as they are then, and is told of others', async () => {
+  test('returns the current roots to a server, and notifies it of changed roots', async () => {
     const log = join(temporaryFolder(), 'log');
     let roots = [{ uri: 'file:///a', name: 'A' }];
     const { mcp } = await connected({ servers: { raw: raw({ ...asking, log }) }, roots: () => roots });
@@ -81,17 +81,19 @@ describe('a server that asks', () => {
     expect(await call(mcp, 'ask', { method: 'roots/list' })).toMatchObject({ content: '{"roots":[]}' });
   });
 
-  test('is told that nobody was asked, where the host gives no answer', async () => {
+  test('answers a question of a server with `cancel` if `elicit` returns no answer', async () => {
     const { mcp, logger } = await connected({ servers: { raw: raw(asking) }, elicit: () => undefined as never });
 
     expect(await call(mcp, 'ask', { method: 'elicitation/create', params: form })).toMatchObject({
       content: '{"action":"cancel"}',
     });
-    expect(logger.lines.filter((line) => line.includes('none of accept, decline and cancel'))).toHaveLength(1);
+    expect(
+      logger.lines.filter((line) => line.includes('must return the action "accept", "decline" or "cancel"')),
+    ).toHaveLength(1);
   });
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'vscode://x', 'https://a:b@example.com/'])(
-    'sends nobody to %s',
+    'does not let a server send the user to %s',
     async (url) => {
       const seen: unknown[] = [];
       const elicit = (request: object) => {
@@ -110,7 +112,7 @@ describe('a server that asks', () => {
     },
   );
 
-  test('reads nothing of why the host has no roots', async () => {
+  test('does not show the error of the host to a server that asks for roots', async () => {
     const roots = () => {
       throw new RangeError('ENOENT /home/me/secret');
     };
@@ -118,7 +120,7 @@ describe('a server that asks', () => {
 
     const { content } = await call(mcp, 'ask', { method: 'roots/list' });
 
-    expect(content).toContain('the roots are not known now');
+    expect(content).toContain('the host could not provide its roots');
     expect(content).not.toContain('secret');
     expect(logger.lines.filter((line) => line.includes('ENOENT'))).toHaveLength(1);
   });

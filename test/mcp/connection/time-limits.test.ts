@@ -8,8 +8,8 @@ import { call, connected, lab, raw, stateOf, temporaryFolder } from '../../suppo
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 const elicit = () => ({ action: 'decline' as const });
 
-describe('a server that asks the user again and again, and gets an answer at once,', () => {
-  test('has no more time for a call', async () => {
+describe('a server that repeatedly asks the user and gets an answer at once', () => {
+  test('does not extend the time limit of a call', async () => {
     const { mcp } = await connected({
       servers: { nags: raw({ tools: [tool('nag')] }) },
       timeouts: { callMs: 300, totalMs: 300 },
@@ -21,7 +21,7 @@ describe('a server that asks the user again and again, and gets an answer at onc
     expect(content).toBe('The request tools/call to MCP server "nags" took longer than 300 ms.');
   });
 
-  test('has no more time for the handshake', async () => {
+  test('does not extend the time limit of the handshake', async () => {
     const { mcp } = lab({ servers: { nags: raw({ nag: true }) }, timeouts: { connectMs: 500 }, elicit });
 
     await within(mcp.connect(), 3_000);
@@ -34,10 +34,10 @@ describe('a server that asks the user again and again, and gets an answer at onc
 });
 
 describe.each([
-  ['where nobody can be asked', {}],
-  ['where somebody can be asked', { elicit }],
-])('the whole time of a call, %s,', (_title, more) => {
-  test('counts also where it is the shorter one', async () => {
+  ['without `elicit`', {}],
+  ['with `elicit`', { elicit }],
+])('the total time limit of a call, %s,', (_title, more) => {
+  test('applies the total time limit if it is shorter than the limit without progress', async () => {
     const { mcp } = await connected({ servers: { raw: raw() }, timeouts: { totalMs: 200 }, ...more });
 
     expect(await within(call(mcp, 'hang'), 3_000)).toMatchObject({
@@ -46,7 +46,7 @@ describe.each([
     });
   });
 
-  test('is up to the millisecond, not a whole wait after the last sign of progress', async () => {
+  test('ends a call at its total time limit, even if the call still reports progress', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({
       servers: { raw: raw({ log, tools: [tool('progress')] }) },
@@ -62,11 +62,11 @@ describe.each([
     await until(() => readFileSync(log, 'utf8').includes('notifications/cancelled'));
   });
 
-  test('leaves nothing on the signal of the caller, and an abort afterwards cancels nothing', async () => {
+  test('leaves no listener on the signal of the caller, and a later abort has no effect', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { raw: raw({ log }) }, ...more });
     const controller = new AbortController();
-    for (let at = 0; at < 12; at++) await call(mcp, { name: 'echo', signal: controller.signal });
+    for (let count = 0; count < 12; count++) await call(mcp, { name: 'echo', signal: controller.signal });
 
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     controller.abort();

@@ -12,7 +12,7 @@ import { connected, isGone, raw, readLog, temporaryFolder } from '../../support/
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tsx = import.meta.resolve('tsx');
 
-test('the servers are told the version of the package', async () => {
+test('sends the version of the package to servers', async () => {
   const log = join(temporaryFolder(), 'log');
   await connected({ servers: { raw: raw({ log }) } });
 
@@ -21,7 +21,7 @@ test('the servers are told the version of the package', async () => {
   expect(first?.params).toMatchObject({ clientInfo: { name: 'keelson', version } });
 });
 
-test('without the SDK a server is unavailable, and its error says what to install', async () => {
+test('without the SDK, a server is unavailable and its error names the package to install', async () => {
   const folder = temporaryFolder();
   const hook = join(folder, 'hook.mjs');
   writeFileSync(
@@ -51,7 +51,7 @@ test('without the SDK a server is unavailable, and its error says what to instal
   ]);
 });
 
-test('a logger that throws changes nothing about a server', async () => {
+test('a logger that throws does not affect a server', async () => {
   const write = () => {
     throw new Error('full disk');
   };
@@ -64,7 +64,7 @@ test('a logger that throws changes nothing about a server', async () => {
 });
 
 test.each(['exit', 'SIGTERM', 'SIGINT'] as const)(
-  'no server outlives its host: %s',
+  'ends all servers when the host process ends by %s',
   async (way) => {
     const folder = temporaryFolder();
     const log = join(folder, 'log');

@@ -9,8 +9,8 @@ const schema = { type: 'object' };
 const tool = (name: string, more: object = {}) => ({ name, inputSchema: schema, ...more });
 const PNG = 'iVBORw0KGgo=';
 
-describe('a call', () => {
-  test('S0-10.1: reaches the server as tools/call, with its own name for the tool and the arguments', async () => {
+describe('a tool call', () => {
+  test('S0-10.1: sends tools/call with the server’s own name of the tool and the arguments', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { 'a.b': raw({ log, tools: [tool('read file!')] }) } });
     const [{ name = '' } = {}] = mcp.tools.list();
@@ -29,7 +29,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('S0-10.2: reaches its own server only', async () => {
+  test('S0-10.2: sends a tool call only to the server of the tool', async () => {
     const folder = temporaryFolder();
     const [a, b] = [join(folder, 'a'), join(folder, 'b')];
     const { mcp } = await connected({ servers: { a: raw({ log: a, says: 'a' }), b: raw({ log: b, says: 'b' }) } });
@@ -41,13 +41,13 @@ describe('a call', () => {
   });
 });
 
-describe('S0-10.3: a result is translated:', () => {
+describe('S0-10.3: converts the result of a call:', () => {
   const results: readonly (readonly [title: string, answer: object, expected: object])[] = [
     ['text', { content: [{ type: 'text', text: 'a' }] }, { content: 'a' }],
-    ['nothing', { content: [] }, { content: '' }],
-    ['no content at all', {}, { content: '' }],
+    ['empty content', { content: [] }, { content: '' }],
+    ['no content field', {}, { content: '' }],
     [
-      'several texts',
+      'several text parts',
       {
         content: [
           { type: 'text', text: 'a' },
@@ -62,12 +62,12 @@ describe('S0-10.3: a result is translated:', () => {
       },
     ],
     [
-      'a picture',
+      'an image',
       { content: [{ type: 'image', data: PNG, mimeType: 'image/png' }] },
       { content: [{ type: 'image', image: PNG, mediaType: 'image/png' }] },
     ],
     [
-      'a sound',
+      'audio',
       { content: [{ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }] },
       { content: [{ type: 'file', data: 'AAAA', mediaType: 'audio/wav' }] },
     ],
@@ -86,34 +86,34 @@ describe('S0-10.3: a result is translated:', () => {
       { content: [{ type: 'file', data: 'AAAA', mediaType: 'application/pdf', filename: 'a.pdf' }] },
     ],
     [
-      'a resource that is a picture',
+      'a resource that is an image',
       { content: [{ type: 'resource', resource: { uri: 'x:a', mimeType: 'image/png', blob: PNG } }] },
       { content: [{ type: 'image', image: PNG, mediaType: 'image/png' }] },
     ],
     [
-      'a link',
+      'a resource link',
       { content: [{ type: 'resource_link', uri: 'x:a', name: 'A', description: 'what', mimeType: 'text/plain' }] },
       { content: '[resource link x:a: A, text/plain, what]' },
     ],
     [
-      'data beside text',
+      'structured content beside text',
       { content: [{ type: 'text', text: '12' }], structuredContent: { n: 12 } },
       { content: '12', structured: { n: 12 } },
     ],
-    ['data alone', { structuredContent: { n: 12 } }, { content: '{"n":12}', structured: { n: 12 } }],
-    ['data that is a list', { structuredContent: [1, 2] }, { content: '[1,2]', structured: [1, 2] }],
-    ['data that is null, as some write what is not there', { content: [], structuredContent: null }, { content: '' }],
-    ['one part in the place of a list', { content: { type: 'text', text: 'a' } }, { content: 'a' }],
-    ['a text in the place of a list', { content: 'a' }, { content: 'a' }],
-    ['null in the place of a list', { content: null }, { content: '' }],
-    ['a task, which nobody asked for', { task: { taskId: 't' }, _meta: {} }, { content: '{"task":{"taskId":"t"}}' }],
+    ['only structured content', { structuredContent: { n: 12 } }, { content: '{"n":12}', structured: { n: 12 } }],
+    ['structured content that is an array', { structuredContent: [1, 2] }, { content: '[1,2]', structured: [1, 2] }],
+    ['structured content that is null', { content: [], structuredContent: null }, { content: '' }],
+    ['a single part instead of an array', { content: { type: 'text', text: 'a' } }, { content: 'a' }],
+    ['a string instead of an array', { content: 'a' }, { content: 'a' }],
+    ['null instead of an array', { content: null }, { content: '' }],
+    ['an unrequested task', { task: { taskId: 't' }, _meta: {} }, { content: '{"task":{"taskId":"t"}}' }],
     ['an error', { content: [{ type: 'text', text: 'no' }], isError: true }, { content: 'no', isError: true }],
-    ['an error that says so by a text', { content: 'no', isError: 'true' }, { content: 'no', isError: true }],
-    ['what is no error, by a text', { content: 'yes', isError: 'false' }, { content: 'yes' }],
+    ['an error flag that is the string "true"', { content: 'no', isError: 'true' }, { content: 'no', isError: true }],
+    ['an error flag that is the string "false"', { content: 'yes', isError: 'false' }, { content: 'yes' }],
     ...['_-8', '_-8=', 'data:image/png;base64,/+8=', '/+\n8'].map(
       (data) =>
         [
-          `a picture written as ${JSON.stringify(data)}`,
+          `an image with the data ${JSON.stringify(data)}`,
           { content: [{ type: 'image', data, mimeType: 'image/png' }] },
           { content: [{ type: 'image', image: '/+8=', mediaType: 'image/png' }] },
         ] as const,
@@ -121,18 +121,18 @@ describe('S0-10.3: a result is translated:', () => {
     ...['', '=', 'abcde', 'no base64!', 5].map(
       (data) =>
         [
-          `a picture that is none: ${JSON.stringify(data)}`,
+          `an image with the invalid data ${JSON.stringify(data)}`,
           { content: [{ type: 'image', data, mimeType: 'image/png' }] },
-          { content: '[an image that is no base64]' },
+          { content: '[an image with invalid base64]' },
         ] as const,
     ),
     [
-      'a link that writes null where it says nothing',
+      'a resource link with null fields',
       { content: [{ type: 'resource_link', uri: 'x:a', name: 'A', title: null, description: null, mimeType: null }] },
       { content: '[resource link x:a: A]' },
     ],
     [
-      'a kind that is not known yet',
+      'content of an unknown type',
       { content: [{ type: 'hologram', x: 1 }, 'loose', null] },
       {
         content: [
@@ -143,14 +143,14 @@ describe('S0-10.3: a result is translated:', () => {
       },
     ],
     [
-      'a picture that is none',
+      'an image that is not base64',
       { content: [{ type: 'image', data: 'not base64!', mimeType: 'image/png' }] },
-      { content: '[an image that is no base64]' },
+      { content: '[an image with invalid base64]' },
     ],
     [
-      'a picture of no kind',
+      'an image without a type',
       { content: [{ type: 'image', data: PNG }] },
-      { content: '[an image of no known type, 12 characters of base64]' },
+      { content: '[an image of unknown type, 12 characters of base64]' },
     ],
   ];
 
@@ -161,7 +161,7 @@ describe('S0-10.3: a result is translated:', () => {
     expect({ content, ...(structured !== undefined && { structured }), ...(isError && { isError }) }).toEqual(expected);
   });
 
-  test('data that is not what the server promised is not passed on as data', async () => {
+  test('drops structured content that violates the output schema, with a warning', async () => {
     const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
     const text = [{ type: 'text', text: 'twelve' }];
     const results = {
@@ -174,11 +174,11 @@ describe('S0-10.3: a result is translated:', () => {
     expect(await call(mcp, 'bad')).not.toHaveProperty('structured');
     expect(await call(mcp, 'bad')).toMatchObject({ content: 'twelve' });
     expect(await call(mcp, 'good')).toMatchObject({ content: 'twelve', structured: { n: 1 } });
-    expect(logger.lines.filter((line) => line.includes('its own schema'))).toHaveLength(2);
+    expect(logger.lines.filter((line) => line.includes('does not match its output schema'))).toHaveLength(2);
   });
 });
 
-describe('S0-10.4: a call that fails gives an error result with the reason, and throws nothing:', () => {
+describe('S0-10.4: a failed call returns an error result with the reason, without a throw:', () => {
   test('the server answers with an error', async () => {
     const results = { t: { error: { code: -32_603, message: 'disk is full' } } };
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
@@ -186,7 +186,7 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
     expect(await call(mcp, 't')).toMatchObject({ isError: true, content: expect.stringContaining('disk is full') });
   });
 
-  test('the server says more than its message', async () => {
+  test('the server adds data to its error message', async () => {
     const data = { elicitations: [{ mode: 'url', url: 'https://example.com/grant' }], rest: 'x'.repeat(5_000) };
     const results = { t: { error: { code: -32_042, message: 'go there', data } } };
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
@@ -197,14 +197,14 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
     expect(content.length).toBeLessThan(1_200);
   });
 
-  test.each(['', null])('the server says %j beside its message, which is nothing', async (data) => {
+  test.each(['', null])('the server adds the empty data %j to its error message', async (data) => {
     const results = { t: { error: { code: -32_602, message: 'no such tool', data } } };
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('t')], results }) } });
 
     expect((await call(mcp, 't')).content).toMatch(/: no such tool$/);
   });
 
-  test('it takes too long', async () => {
+  test('the call exceeds its time limit', async () => {
     const log = join(temporaryFolder(), 'log');
     const { mcp } = await connected({ servers: { raw: raw({ log }) }, timeouts: { callMs: 100 } });
 
@@ -222,7 +222,7 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
     expect(await call(mcp, 'die')).toMatchObject({ isError: true, content: expect.stringContaining('code 3') });
   });
 
-  test('the server is not there when it is called, and does not come back', async () => {
+  test('the server was closed before the call', async () => {
     const { mcp } = await connected({ servers: { raw: raw() }, reconnect: false });
     const echo = mcp.tools.find('echo');
     await mcp.close();
@@ -235,25 +235,25 @@ describe('S0-10.4: a call that fails gives an error result with the reason, and 
   });
 });
 
-describe('S0-10.5: each code has its own plain words, with those of the server behind them:', () => {
+describe('S0-10.5: each error code has its own explanation, followed by the server’s message:', () => {
   const codes = [-32_700, -32_600, -32_601, -32_602, -32_603, -32_000, -32_001, -32_002, -32_042, -32_050, 1];
 
-  test('of JSON-RPC and of the protocol', async () => {
+  test('codes of JSON-RPC and of MCP', async () => {
     const tools = codes.map((code) => tool(`t${code}`));
     const results = Object.fromEntries(codes.map((code) => [`t${code}`, { error: { code, message: 'said so' } }]));
     const { mcp } = await connected({ servers: { raw: raw({ tools, results }) } });
 
     const texts = await Promise.all(codes.map(async (code) => String((await call(mcp, `t${code}`)).content)));
 
-    const words = texts.map((text) => text.replace(/ \(-?\d+\).*$/, ''));
-    expect(new Set(words).size).toBe(codes.length);
+    const explanations = texts.map((text) => text.replace(/ \(-?\d+\).*$/, ''));
+    expect(new Set(explanations).size).toBe(codes.length);
     expect(texts[2]).toBe('The MCP server "raw" does not know this tool or method (-32601): said so');
     for (const text of texts) expect(text).toMatch(/^The MCP server "raw" [a-z ]+ \(-?\d+\): said so$/);
   });
 });
 
 describe('progress', () => {
-  test('is passed on, and starts the time of the call anew', async () => {
+  test('passes progress on, and restarts the time limit of the call', async () => {
     const { mcp } = await connected({
       servers: { raw: raw({ tools: [tool('progress')] }) },
       timeouts: { callMs: 400 },
@@ -271,7 +271,7 @@ describe('progress', () => {
     expect(seen[0]).toEqual({ progress: 1, total: 6, message: 'step 1' });
   });
 
-  test('does not go on for ever', async () => {
+  test('does not extend the total time limit of a call that reports progress', async () => {
     const timeouts = { callMs: 400, totalMs: 500 };
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('progress')] }) }, timeouts });
 
@@ -282,7 +282,7 @@ describe('progress', () => {
   });
 });
 
-test('an abort rejects with its reason, and the server is told', async () => {
+test('an aborted call rejects with the reason of the signal, and the server is notified', async () => {
   const log = join(temporaryFolder(), 'log');
   const { mcp } = await connected({ servers: { raw: raw({ log }) } });
   const controller = new AbortController();
@@ -296,7 +296,7 @@ test('an abort rejects with its reason, and the server is told', async () => {
   expect(stateOf(mcp, 'raw')).toBe('connected');
 });
 
-test('what a server logs goes to the logger, by its level', async () => {
+test('log messages of a server go to the logger with their level', async () => {
   const { mcp, logger } = await connected({ servers: { raw: raw({ tools: [tool('say')] }) } });
   for (const level of ['debug', 'notice', 'warning', 'emergency']) {
     await call(mcp, 'say', { level, logger: 'db', data: { text: level } });
@@ -307,7 +307,7 @@ test('what a server logs goes to the logger, by its level', async () => {
   expect(lines[0]).toBe('debug: MCP server "raw": db: {"text":"debug"}');
 });
 
-test('an answer comes in a batch too, with what the server says beside it', async () => {
+test('reads a response and a log message from one batch', async () => {
   const { mcp, logger } = await connected({ servers: { a: raw({ tools: [tool('line')] }) } });
   const line =
     '[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"Soon."}}, 7, {"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"done"}]}}]';
@@ -317,7 +317,7 @@ test('an answer comes in a batch too, with what the server says beside it', asyn
   expect(logger.lines.filter((logged) => logged.includes('not a message of the protocol'))).toHaveLength(1);
 });
 
-test('resources and prompts can be read', async () => {
+test('the handle of a server reads resources and prompts', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'a.txt'), 'x');
   const { mcp } = await connected({ servers: { everything: realServer('everything') } });

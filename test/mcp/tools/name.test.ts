@@ -4,7 +4,7 @@ import { serverSegment, toolName } from '../../../src/mcp/tools/name.js';
 
 const LEGAL = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Names that are made to collide: few letters, separators, long ones, and ones that look like shortened ones. */
+/** Parts of names that are likely to collide: few letters, separators, and the ends of shortened names. */
 const piece = fc.constantFrom(
   'a',
   'b',
@@ -27,18 +27,18 @@ const name = fc.oneof(
   fc.tuple(fc.constantFrom('x'.repeat(30), 'y'.repeat(60)), fc.string()).map(([start, end]) => start + end),
 );
 
-test('F9: any two tools have two names, and each is one that every model provider takes', () => {
+test('F9: different tools have different names, which every model provider accepts', () => {
   fc.assert(
     fc.property(fc.tuple(name, name), fc.tuple(name, name), ([server, tool], [otherServer, otherTool]) => {
-      const [one, other] = [toolName(server, tool), toolName(otherServer, otherTool)];
-      expect(one).toMatch(LEGAL);
-      expect(one === other).toBe(server === otherServer && tool === otherTool);
+      const [first, second] = [toolName(server, tool), toolName(otherServer, otherTool)];
+      expect(first).toMatch(LEGAL);
+      expect(first === second).toBe(server === otherServer && tool === otherTool);
     }),
     { numRuns: 5_000 },
   );
 });
 
-test('F9: a name of a shortened one is shortened itself', () => {
+test('F9: a name that looks like a shortened name is shortened too', () => {
   fc.assert(
     fc.property(name, name, (server, tool) => {
       const shown = toolName(server, tool);
@@ -50,7 +50,7 @@ test('F9: a name of a shortened one is shortened itself', () => {
   );
 });
 
-test('two servers never share what their tools are named by', () => {
+test('different servers have different segments in tool names', () => {
   fc.assert(
     fc.property(name, name, (server, other) => {
       expect(serverSegment(server) === serverSegment(other)).toBe(server === other);
@@ -65,7 +65,7 @@ test.each([
   ['brave-search', 'web_search', 'mcp__brave-search__web_search'],
   ['a_b', '_c__d', 'mcp__a_b___c__d'],
   ['S1', 'a'.repeat(55), `mcp__S1__${'a'.repeat(55)}`],
-])('%s and %s are kept as they are', (server, tool, expected) => {
+])('keeps the server %s and the tool %s unchanged in a tool name', (server, tool, expected) => {
   expect(toolName(server, tool)).toBe(expected);
 });
 
@@ -74,7 +74,7 @@ test.each([
   ['a', 'read file', /^mcp__a__read_file-x[0-9a-z]{12}$/],
   ['a__b', 'c', /^mcp__a_b-x[0-9a-z]{12}__c$/],
   ['a', 'b'.repeat(200), /^mcp__a__b{42}-x[0-9a-z]{12}$/],
-])('%s and %s are shortened, the same way each time', (server, tool, expected) => {
+])('shortens the server %s and the tool %s, always to the same name', (server, tool, expected) => {
   expect(toolName(server, tool)).toMatch(expected);
   expect(toolName(server, tool)).toBe(toolName(server, tool));
 });

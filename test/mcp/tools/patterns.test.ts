@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toolFilter } from '../../../src/mcp/tools/patterns.js';
 
-describe('patterns of tools', () => {
+describe('patterns of tool names', () => {
   test.each([
     [undefined, [], 'a', true],
     [[], [], 'a', false],
@@ -12,11 +12,14 @@ describe('patterns of tools', () => {
     [['a.c'], [], 'abc', false],
     [['*'], ['ab*'], 'abc', false],
     [['a*b*c'], [], 'a-b-b-c', true],
-  ] as const)('%j without %j and %s', (...[include, exclude, name, expected]) => {
-    expect(toolFilter(include, exclude)(name)).toBe(expected);
-  });
+  ] as const)(
+    'with includeTools %j and excludeTools %j, the tool %s is offered: %s',
+    (...[include, exclude, name, expected]) => {
+      expect(toolFilter(include, exclude)(name)).toBe(expected);
+    },
+  );
 
-  test('of many stars keep nobody waiting', () => {
+  test('with many stars are matched quickly', () => {
     expect(toolFilter([`${'*a'.repeat(5_000)}b`], [])('a'.repeat(20_000))).toBe(false);
   });
 });

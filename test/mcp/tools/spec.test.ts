@@ -27,7 +27,7 @@ async function accepts(tool: Tool, input: unknown): Promise<boolean> {
 const { schemaLength } = defaultLimits;
 const object = (properties: Schema, more: Schema = {}): Schema => ({ type: 'object', properties, ...more });
 
-/** A schema, with inputs of which some fit. */
+/** Schemas by title, each with valid and invalid inputs. */
 const corpus: Readonly<Record<string, readonly [schema: Schema, inputs: readonly unknown[]]>> = {
   'nothing in particular': [{ type: 'object' }, [{}, { a: 1 }, [], 'x', null, 1]],
   string: [
@@ -125,11 +125,11 @@ describe('S0-9.1: a converted schema accepts exactly what a reference validator 
     const ours = await Promise.all(inputs.map((input) => accepts(tool, input)));
 
     expect(ours).toEqual(inputs.map((input) => original(input).valid));
-    // A conversion to anything, or to nothing, would show.
+    // Fails if the converted schema accepts every input, or no input.
     expect(new Set(ours).size).toBe(2);
   });
 
-  test('any object, against any schema of simple fields', async () => {
+  test('any object and any schema of simple fields', async () => {
     const field = fc.constantFrom<Schema>(
       ...[
         { type: 'string' },
@@ -140,7 +140,7 @@ describe('S0-9.1: a converted schema accepts exactly what a reference validator 
       ],
       ...[{ type: 'array', items: { type: 'number' } }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
     );
-    // What every object inherits is left out: the reference takes it for a property of the input.
+    // No names of Object.prototype: the reference validator counts inherited properties as part of the input.
     const name = fc.constantFrom('a', 'b', 'c', 'd e', '$ref');
     const schemas = fc.record({
       properties: fc.dictionary(name, field),
@@ -158,7 +158,7 @@ describe('S0-9.1: a converted schema accepts exactly what a reference validator 
   });
 });
 
-describe('S0-9.2: a parameter keeps its type', () => {
+describe('S0-9.2: a converted schema keeps the type of a parameter:', () => {
   const types: readonly (readonly [type: Schema, right: unknown, wrong: unknown])[] = [
     [{ type: 'string' }, 'x', 1],
     [{ type: 'number' }, 1.5, '1.5'],
@@ -179,7 +179,7 @@ describe('S0-9.2: a parameter keeps its type', () => {
   });
 });
 
-test('S0-9.3: what is required stays so, and what is optional too', async () => {
+test('S0-9.3: a converted schema keeps required and optional parameters', async () => {
   const names = fc.uniqueArray(fc.string({ minLength: 1 }), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(names, fc.func(fc.boolean()), async (all, pick) => {
@@ -198,7 +198,7 @@ test('S0-9.3: what is required stays so, and what is optional too', async () => 
   );
 });
 
-test('S0-9.4: a tool says whose it is', () => {
+test('S0-9.4: a converted tool names its server and keeps its annotations', () => {
   const annotations = {
     title: 'T',
     readOnlyHint: false,
@@ -218,7 +218,7 @@ test('S0-9.4: a tool says whose it is', () => {
   expect(convert(object({}), { title: null, annotations }).annotations).toMatchObject({ title: 'T' });
 });
 
-test('null in the place of what a tool does not say makes it no less a tool', () => {
+test('accepts null for optional fields of a tool', () => {
   const nothing = { description: null, title: null, annotations: null, outputSchema: null, icons: null, _meta: null };
 
   expect(convert(object({}), nothing)).toMatchObject({
@@ -227,8 +227,8 @@ test('null in the place of what a tool does not say makes it no less a tool', ()
   });
 });
 
-describe('S0-9.5: a tool whose schema is not valid', () => {
-  test('is skipped with one warning, and the others are there', async () => {
+describe('S0-9.5: the schema of a tool', () => {
+  test('skips only the tool with an invalid schema, and logs one warning', async () => {
     const tools = [
       { name: 'one', inputSchema: object({}) },
       { name: 'bad', inputSchema: { type: 'object', properties: { a: { type: 'strin' } } } },
@@ -270,16 +270,19 @@ describe('S0-9.5: a tool whose schema is not valid', () => {
     isPlain(schema) && !('type' in schema) && Object.keys(schema).length > 0 ? { type: 'object', ...schema } : schema,
   );
 
-  test.each(bad.map((schema, at) => [at, schema] as const))('number %i', (_at, schema) => {
-    expect(problemOfSchema(schema, schemaLength)).toMatch(/^its (input )?schema/);
-  });
+  test.each(bad.map((schema, index) => [index, schema] as const))(
+    'reports a problem for invalid schema number %i',
+    (_index, schema) => {
+      expect(problemOfSchema(schema, schemaLength)).toMatch(/^its (input )?schema/);
+    },
+  );
 
-  test.each(Object.entries(corpus))('and a sound one is not skipped: %s', (_title, [schema]) => {
+  test.each(Object.entries(corpus))('reports no problem for a valid schema: %s', (_title, [schema]) => {
     expect(problemOfSchema(schema, schemaLength)).toBe(undefined);
   });
 
-  test('neither size nor depth nor a loop keeps anybody waiting', () => {
-    const wide = object(Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`p${at}`, {}])));
+  test('quickly refuses a very large or deeply nested schema', () => {
+    const wide = object(Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`p${index}`, {}])));
     const started = Date.now();
 
     expect(problemOfSchema(wide, schemaLength)).toMatch(/^its schema has \d+ characters, more than/);
@@ -288,9 +291,9 @@ describe('S0-9.5: a tool whose schema is not valid', () => {
     expect(Date.now() - started).toBeLessThan(1_000);
   });
 
-  test('neither do references that double the work, in what it checks nor in what it gives', async () => {
+  test('checks a schema with exponentially many references in bounded time', async () => {
     const twice = ($ref: string) => ({ allOf: [{ $ref }, { $ref }] });
-    const levels = Array.from({ length: 60 }, (_, at) => [`n${at + 1}`, twice(`#/$defs/n${at}`)]);
+    const levels = Array.from({ length: 60 }, (_, level) => [`n${level + 1}`, twice(`#/$defs/n${level}`)]);
     const doubling = object({}, { ...twice('#/$defs/n60'), $defs: { n0: {}, ...Object.fromEntries(levels) } });
     const node = object({ a: { $ref: '#' } });
     const data = Array.from({ length: 60 }).reduce<object>((a) => ({ a }), {});
@@ -309,7 +312,7 @@ describe('S0-9.5: a tool whose schema is not valid', () => {
     expect(warnings).toEqual([expect.stringContaining('too long')]);
   }, 30_000);
 
-  test('whatever a server sends in the place of a tool, it is a tool or a problem', () => {
+  test('reads any value that a server lists as a tool or a problem, without a throw', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), (entry) => {
         const spec = readToolSpec(entry, defaultLimits);

@@ -5,7 +5,7 @@ import { answer, handServer, reply } from '../../support/mcp/http-server.js';
 import { call, connected } from '../../support/mcp/lab.js';
 
 describe('authorization', () => {
-  /** A provider that has nothing but what it is given. */
+  /** Creates an OAuth provider that stores tokens in memory and records the opened pages. */
   function provider(): OAuthClientProvider & { readonly opened: URL[]; granted: string | undefined } {
     const opened: URL[] = [];
     let verifier = '';
@@ -29,8 +29,8 @@ describe('authorization', () => {
     };
   }
 
-  /** A server that takes one token, and gives it for any code, or never. */
-  function guarded(takes: (token: string | undefined) => boolean, page?: string) {
+  /** Starts a server that issues one token, and accepts requests for which `accepts` returns true. */
+  function guarded(accepts: (token: string | undefined) => boolean, page?: string) {
     return handServer((request, response) => {
       const origin = `http://${request.headers.host}`;
       if (request.path.startsWith('/.well-known/oauth-protected-resource')) {
@@ -45,13 +45,13 @@ describe('authorization', () => {
           ...{ response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] },
         });
       } else if (request.path === '/token') reply(response, { access_token: 'good', token_type: 'Bearer' });
-      else if (takes(request.headers.authorization)) answer(request, response);
+      else if (accepts(request.headers.authorization)) answer(request, response);
       else response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('no');
       return true;
     });
   }
 
-  test('is tried three times at most', async () => {
+  test('attempts an authorization at most three times', async () => {
     const server = await guarded(() => false);
     const own = provider();
     const { mcp } = await connected({
@@ -66,7 +66,7 @@ describe('authorization', () => {
     ]);
   });
 
-  test('can be finished later, with the code', async () => {
+  test('completes an authorization later with the code', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
     const { mcp } = await connected({
@@ -74,7 +74,7 @@ describe('authorization', () => {
       oauth: () => ({ provider: own }),
     });
     expect(mcp.status()).toMatchObject([
-      { state: 'unavailable', lastError: expect.stringContaining('the user has to grant it') },
+      { state: 'unavailable', lastError: expect.stringContaining('the user must grant it') },
     ]);
     expect(own.opened).toHaveLength(1);
 
@@ -86,7 +86,7 @@ describe('authorization', () => {
     });
   });
 
-  test('goes through the provider; limits of time stand still while the user decides', async () => {
+  test('uses the OAuth provider, and pauses time limits while the user decides', async () => {
     const server = await guarded((token) => token === 'Bearer good');
     const own = provider();
     const code = () => new Promise<string>((resolve) => setTimeout(resolve, 2_100, 'the code'));
@@ -101,7 +101,7 @@ describe('authorization', () => {
   });
 
   test.each(['file:///Applications/Calculator.app', 'vscode://x', 'https://me:pw@example.com/'])(
-    'sends the user to no page such as %s',
+    'does not redirect the user to %s',
     async (page) => {
       const server = await guarded(() => false, page);
       const own = provider();
@@ -112,12 +112,15 @@ describe('authorization', () => {
 
       expect(own.opened).toEqual([]);
       expect(mcp.status()).toMatchObject([
-        { state: 'unavailable', lastError: expect.stringContaining('it names no page that can be opened') },
+        {
+          state: 'unavailable',
+          lastError: expect.stringContaining('the URL of its authorization page must begin with http: or https:'),
+        },
       ]);
     },
   );
 
-  test('shows no header that is meant for the server to anybody else', async () => {
+  test('does not send the configured headers to the authorization server', async () => {
     const elsewhere = await handServer((_request, response) => {
       response.writeHead(404).end();
       return true;
@@ -137,7 +140,7 @@ describe('authorization', () => {
     expect(elsewhere.seen.filter(({ headers }) => headers['x-key'])).toEqual([]);
   });
 
-  test('goes round once for calls that are refused at the same time', async () => {
+  test('authorizes once for calls that are refused at the same time', async () => {
     let takesNone = false;
     const server = await guarded((token) => token === 'Bearer good' && !takesNone);
     const own = provider();

@@ -22,7 +22,7 @@ const LINES = [
   ...['event: endpoint', 'data: /messages', '', 'data', '', 'data: never ended'],
 ];
 
-test('events are the same wherever chunks are cut, and with any end of a line', async () => {
+test('reads the same events for all splits into chunks and all line endings', async () => {
   const expected = [
     { name: 'message', data: '{"ä":\n"€"}', id: '1', retryMs: 250 },
     { name: 'endpoint', data: '/messages', id: undefined, retryMs: undefined },
@@ -38,7 +38,7 @@ test('events are the same wherever chunks are cut, and with any end of a line', 
   );
 });
 
-test('an event is bounded, whether it ends or not, and many short ones are not', async () => {
+test('limits the size of one event, complete or not, but not that of many short events', async () => {
   const long = `data: ${'x'.repeat(100)}`;
 
   await expect(eventsOf(`${long}\n\n`, [], 100)).rejects.toMatchObject({ code: 'ERR_MCP_ANSWER_TOO_LONG' });

@@ -4,7 +4,7 @@ import { call, connected, lab, raw } from '../../support/mcp/lab.js';
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } });
 
-/** The longest that a timer of 10 ms came late while the work went on. */
+/** Returns the longest delay of a 10 ms timer while `work` runs. */
 async function delayDuring(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let worst = 0;
@@ -16,14 +16,14 @@ async function delayDuring(work: () => Promise<unknown>): Promise<number> {
   return worst;
 }
 
-describe('a server that writes without end', () => {
+describe('a server that writes endlessly', () => {
   test.each([
-    ['lines of text', 'x'],
-    ['the lines of a logger', '{"level":30,"msg":"ready"}'],
-    ['what is nearly a message', '{"jsonrpc":"2.0"}'],
+    ['plain lines', 'x'],
+    ['lines of a JSON logger', '{"level":30,"msg":"ready"}'],
+    ['almost valid messages', '{"jsonrpc":"2.0"}'],
     ['notifications', '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'],
   ])(
-    '%s keeps nobody else waiting, and is gone on close',
+    'writes %s endlessly without blocking other servers, and ends on close',
     async (_title, line) => {
       const { mcp } = await connected({
         servers: { loud: raw({ tools: [tool('flood')] }), other: raw() },
@@ -32,7 +32,7 @@ describe('a server that writes without end', () => {
       const flood = call(mcp, 'flood', { lines: [line] });
 
       const delay = await delayDuring(async () => {
-        for (let at = 0; at < 5; at++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
+        for (let count = 0; count < 5; count++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'echo: {}' });
         await flood;
       });
       expect(delay).toBeLessThan(2_000);
@@ -42,37 +42,37 @@ describe('a server that writes without end', () => {
   );
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   test.each([
-    ['{"jsonrpc":"2.0","id":ID,"result":null}', 'it has neither a result nor an error'],
-    ['{"jsonrpc":"2.0","id":ID}', 'it has neither a result nor an error'],
-    ['{"jsonrpc":"2.0","id":ID,"error":"no"}', 'it has neither a result nor an error'],
-  ])('that is none fails its call at once: %s', async (line, problem) => {
+    ['{"jsonrpc":"2.0","id":ID,"result":null}', 'the response has neither a result nor an error'],
+    ['{"jsonrpc":"2.0","id":ID}', 'the response has neither a result nor an error'],
+    ['{"jsonrpc":"2.0","id":ID,"error":"no"}', 'the response has neither a result nor an error'],
+  ])('fails a call at once after an invalid response: %s', async (line, problem) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
     expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({
       isError: true,
-      content: `The MCP server "raw" gave an answer that is none (-32096): ${problem}`,
+      content: `The MCP server "raw" sent an invalid response (-32096): ${problem}`,
     });
   });
 
   test.each([
     '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"fine"}]},"error":null}',
     '{"result":{"content":[{"type":"text","text":"fine"}]},"id":"ID","jsonrpc":"2.0","extra":[1]}',
-  ])('with more in it than the protocol knows is one: %s', async (line) => {
+  ])('accepts a response with unknown fields: %s', async (line) => {
     const { mcp } = await connected({ servers: { raw: raw({ tools: [tool('line')] }) } });
 
     expect(await within(call(mcp, 'line', { line }), 2_000)).toMatchObject({ content: 'fine' });
   });
 });
 
-test('a server that ends the handshake in its own words is unavailable, with words that can be read', async () => {
+test('a server with an invalid response to the handshake is unavailable, with a readable error', async () => {
   const script = `process.stdin.once('data', () => console.log(JSON.stringify({
     jsonrpc: '2.0', id: 0, result: { protocolVersion: '2025-06-18' } })))`;
   const { mcp } = lab({ servers: { odd: { command: process.execPath, args: ['-e', script] } } });
   await mcp.connect();
 
   expect(mcp.status()[0]?.lastError).toMatch(
-    /^The MCP server "odd" gave an answer that is none: capabilities: .+; serverInfo: [^\n]+$/,
+    /^The MCP server "odd" sent an invalid response: capabilities: .+; serverInfo: [^\n]+$/,
   );
 });

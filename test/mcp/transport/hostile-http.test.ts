@@ -4,7 +4,7 @@ import { until, within } from '../../support/agent/settle.js';
 import { type HandServer, handServer } from '../../support/mcp/http-server.js';
 import { call, connected, stateOf } from '../../support/mcp/lab.js';
 
-/** Begins an answer, and writes on and on. */
+/** Starts a response and writes to it endlessly. */
 function drip(response: ServerResponse, type: string, first = ''): true {
   response.writeHead(200, { 'content-type': type });
   response.write(first);
@@ -16,7 +16,7 @@ function drip(response: ServerResponse, type: string, first = ''): true {
 const answerTo = (id: unknown) =>
   JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } });
 
-/** A server that treats calls in a way of its own, and how many of them it has not done with. */
+/** Starts a server with its own handling of calls. Returns it with the responses that are still open. */
 async function slowServer(
   onCall: (response: ServerResponse, id: unknown) => true,
 ): Promise<{ readonly server: HandServer; readonly open: Set<ServerResponse> }> {
@@ -30,20 +30,20 @@ async function slowServer(
   return { server, open };
 }
 
-describe('a call that nobody waits for any more holds no connection, where the server', () => {
+describe('a finished call', () => {
   test.each<[string, (response: ServerResponse) => true]>([
     ['does not answer', () => true],
     ['drips JSON', (response) => drip(response, 'application/json')],
-    ['drips a stream', (response) => drip(response, 'text/event-stream')],
+    ['drips an event stream', (response) => drip(response, 'text/event-stream')],
     [
-      'drips a stream that could be gone on with',
+      'drips an event stream that could be resumed',
       (response) => drip(response, 'text/event-stream', 'id: 1\ndata:\n\n'),
     ],
-  ])('%s', async (_title, onCall) => {
+  ])('keeps no HTTP connection open if the server %s', async (_title, onCall) => {
     const { server, open } = await slowServer(onCall);
     const { mcp, logger } = await connected({ servers: { hand: { url: server.url } }, timeouts: { callMs: 100 } });
 
-    for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ isError: true });
+    for (let count = 0; count < 3; count++) expect(await call(mcp, 'echo')).toMatchObject({ isError: true });
 
     await until(() => open.size === 0);
     await new Promise((resolve) => setTimeout(resolve, 1_200));
@@ -52,7 +52,7 @@ describe('a call that nobody waits for any more holds no connection, where the s
     expect(logger.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
   });
 
-  test('has answered, and writes on', async () => {
+  test('closes the HTTP connection if the server continues to write after its response', async () => {
     const { server, open } = await slowServer((response, id) =>
       drip(response, 'text/event-stream', `data: ${answerTo(id)}\n\n`),
     );
@@ -64,7 +64,7 @@ describe('a call that nobody waits for any more holds no connection, where the s
   });
 });
 
-test('a call that is given up as the connection is closed leaves no complaint behind', async () => {
+test('a pending call at close logs no warning', async () => {
   const server = await handServer(({ message }) =>
     ['tools/call', 'notifications/cancelled'].includes(message?.method ?? ''),
   );
@@ -77,7 +77,7 @@ test('a call that is given up as the connection is closed leaves no complaint be
   expect(logger.lines.filter((line) => !line.startsWith('info'))).toEqual([]);
 });
 
-test('a server that hangs up on whoever asks for a stream is connected to, and stays so', async () => {
+test('stays connected to a server that drops the request for an event stream', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
     response.destroy();
@@ -85,12 +85,12 @@ test('a server that hangs up on whoever asks for a stream is connected to, and s
   });
   const { mcp } = await connected({ servers: { hand: { url: server.url } } });
 
-  for (let at = 0; at < 3; at++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
+  for (let count = 0; count < 3; count++) expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
   expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
   expect(server.seen.filter(({ message }) => message?.method === 'initialize')).toHaveLength(1);
 });
 
-test('a call that is too slow for the fetch of Node fails alone', async () => {
+test('a call that exceeds the header timeout of `fetch` fails alone', async () => {
   const open: (() => void)[] = [];
   const server = await handServer(({ message }, response) => {
     if (message?.method !== 'tools/call') return false;
@@ -98,7 +98,7 @@ test('a call that is too slow for the fetch of Node fails alone', async () => {
     return true;
   });
   let calls = 0;
-  // As it rejects after five minutes without the head of an answer.
+  // Node's `fetch` rejects this way after five minutes without response headers.
   const impatient: typeof fetch = (input, init) => {
     const isFirst = String(init?.body).includes('tools/call') && calls++ === 0;
     const cause = Object.assign(new Error('Headers Timeout Error'), { code: 'UND_ERR_HEADERS_TIMEOUT' });
@@ -116,7 +116,7 @@ test('a call that is too slow for the fetch of Node fails alone', async () => {
   expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 0 }]);
 });
 
-test('a stream that ends at once is not asked for again and again, whatever the server wishes for', async () => {
+test('an event stream that ends at once is opened again only after a pause, even with `retry: 0`', async () => {
   const server = await handServer(({ method }, response) => {
     if (method !== 'GET') return false;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end('retry: 0\n\n');
@@ -130,7 +130,7 @@ test('a stream that ends at once is not asked for again and again, whatever the 
 });
 
 test.each(['text/html', 'application/json', undefined])(
-  'a page of %s in the place of a stream is asked for once',
+  'a response of the type %s instead of an event stream is requested once',
   async (type) => {
     const server = await handServer(({ method }, response) => {
       if (method !== 'GET') return false;
@@ -146,9 +146,9 @@ test.each(['text/html', 'application/json', undefined])(
 );
 
 test.each([
-  ['with a way to authorize', () => ({ provider: { tokens: () => undefined } as never })],
-  ['without one', undefined],
-])('a server that does not allow a call says why, however often it is asked: %s', async (_way, oauth) => {
+  ['with `oauth`', () => ({ provider: { tokens: () => undefined } as never })],
+  ['without `oauth`', undefined],
+])('repeated calls that a server forbids always report its reason: %s', async (_way, oauth) => {
   const server = await handServer(({ message }, response) => {
     if (message?.method !== 'tools/call') return false;
     response.writeHead(403).end('The token is for reading.');
@@ -157,7 +157,7 @@ test.each([
   const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url } }, oauth });
 
   const answers = [];
-  for (let at = 0; at < 5; at++) answers.push((await call(mcp, 'echo')).content);
+  for (let count = 0; count < 5; count++) answers.push((await call(mcp, 'echo')).content);
 
   expect(new Set(answers)).toEqual(
     new Set(['The MCP server "a" does not allow this (403): The token is for reading.']),

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { idAtEnds, LineReader } from '../../../src/mcp/transport/line-reader.js';
 
-describe('lines', () => {
-  test('come out as they went in, however they are cut', () => {
+describe('the line reader', () => {
+  test('returns the same lines for all splits into chunks', () => {
     const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]/g, ' '));
     fc.assert(
       fc.property(fc.array(line), fc.integer({ min: 1, max: 50 }), (lines, size) => {
@@ -20,7 +20,7 @@ describe('lines', () => {
     );
   });
 
-  test('that are too long leave their two ends, and the next one is whole', () => {
+  test('reduces a line above the limit to its two ends, and returns the next line completely', () => {
     fc.assert(
       fc.property(fc.integer({ min: 101, max: 5_000 }), fc.integer({ min: 1, max: 700 }), (length, size) => {
         const seen: string[] = [];
@@ -42,7 +42,7 @@ describe('lines', () => {
     ['{"result":{', '"x":{"id":12}}', undefined],
     ['{"result":{"id":3,', '"text"}]}}', undefined],
     ['{"jsonrpc":"2.0","method":"x"', '"id":"a"}', undefined],
-  ])('the id of %s … %s', (head, tail, id) => {
+  ])('finds the id in the ends of a message: %s … %s', (head, tail, id) => {
     expect(idAtEnds(head + tail)).toBe(id);
   });
 });

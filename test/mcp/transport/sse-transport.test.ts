@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type HandServer, handServer, RESULTS, type SeenRequest } from '../../support/mcp/http-server.js';
 import { call, connected } from '../../support/mcp/lab.js';
 
-/** A server over SSE, written by hand, which answers the first calls with HTTP codes. */
+/** Starts an SSE server that answers the first calls with the given HTTP status codes. */
 async function sseServer(codes: number[], results: object = RESULTS): Promise<HandServer> {
   let stream: ServerResponse | undefined;
   return handServer(({ method, message }: SeenRequest, response) => {
@@ -21,8 +21,8 @@ async function sseServer(codes: number[], results: object = RESULTS): Promise<Ha
   });
 }
 
-describe('over SSE', () => {
-  test('a session that the server has forgotten is begun anew, and the call is made again', async () => {
+describe('the SSE transport', () => {
+  test('opens a new session and repeats the call if the server lost the session', async () => {
     const server = await sseServer([404]);
     const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
 
@@ -31,18 +31,18 @@ describe('over SSE', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', transport: 'sse', reconnects: 1 }]);
   });
 
-  test('a refusal tells its status in words', async () => {
+  test('explains the status code of a refused call', async () => {
     const server = await sseServer([503]);
     const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
 
     expect(await call(mcp, 'echo')).toMatchObject({
       isError: true,
-      content: 'The MCP server "a" is not available now: try again later (503): said',
+      content: 'The MCP server "a" is not available now; try again later (503): said',
     });
     expect(await call(mcp, 'echo')).toMatchObject({ content: 'answered' });
   });
 
-  test('an answer that is too long ends the stream that it comes in, and is told to be the reason', async () => {
+  test('closes the stream after a response above the size limit, and reports the limit', async () => {
     const server = await sseServer([], { ...RESULTS, 'tools/call': { content: 'x'.repeat(3_100) } });
     const limits = { messageBytes: 3_100 };
     const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } }, limits, reconnect: false });
@@ -51,11 +51,14 @@ describe('over SSE', () => {
     expect(mcp.status()[0]).toMatchObject({ state: 'unavailable', lastError: expect.stringContaining('3100 bytes') });
   });
 
-  test('a server that forgets it at each call is asked twice', async () => {
+  test('sends a call twice at most if the server loses every session', async () => {
     const server = await sseServer([404, 404, 404]);
     const { mcp } = await connected({ servers: { a: { type: 'sse', url: server.url } } });
 
-    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('forgotten') });
+    expect(await call(mcp, 'echo')).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('no longer knows the session'),
+    });
     expect(server.seen.filter(({ message }) => message?.method === 'tools/call')).toHaveLength(2);
   });
 });
@@ -64,19 +67,16 @@ test.each([
   [405, 'nope'],
   [404, 'nope'],
   [200, '<html>'],
-])(
-  'a server that refuses a request for a reason, and SSE with %i, is unavailable for that reason',
-  async (code, said) => {
-    const server = await handServer(({ method }, response) => {
-      if (method === 'POST') response.writeHead(400).end('The header X-Key is missing.');
-      else response.writeHead(code, { 'content-type': 'text/html' }).end(said);
-      return true;
-    });
-    const { mcp } = await connected({ servers: { a: { url: server.url } } });
+])('reports the first refusal if the server also refuses SSE, with status %i', async (code, said) => {
+  const server = await handServer(({ method }, response) => {
+    if (method === 'POST') response.writeHead(400).end('The header X-Key is missing.');
+    else response.writeHead(code, { 'content-type': 'text/html' }).end(said);
+    return true;
+  });
+  const { mcp } = await connected({ servers: { a: { url: server.url } } });
 
-    expect(mcp.status()[0]?.lastError).toBe(
-      'The MCP server "a" did not understand the request (400): The header X-Key is missing.',
-    );
-    expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
-  },
-);
+  expect(mcp.status()[0]?.lastError).toBe(
+    'The MCP server "a" did not understand the request (400): The header X-Key is missing.',
+  );
+  expect(server.seen.map(({ method }) => method)).toEqual(['POST', 'GET']);
+});

@@ -7,8 +7,8 @@ import { call, connected, raw, stateOf } from '../../support/mcp/lab.js';
 const isCall = ({ message }: SeenRequest) => message?.method === 'tools/call';
 const methods = ({ seen }: HandServer) => seen.map(({ method, message }) => message?.method ?? method);
 
-describe('over Streamable HTTP', () => {
-  test('headers go along, the protocol version and the session too, and the session is ended on close', async () => {
+describe('the Streamable HTTP transport', () => {
+  test('sends headers, the protocol version and the session id, and ends the session on close', async () => {
     const server = await handServer();
     const { mcp } = await connected({ servers: { a: { url: server.url, headers: { 'X-Key': 'k' } } } });
     await call(mcp, 'echo');
@@ -28,7 +28,7 @@ describe('over Streamable HTTP', () => {
     expect(last).toMatchObject({ 'mcp-session-id': expect.any(String), 'mcp-protocol-version': '2025-06-18' });
   });
 
-  test('a session that the server has forgotten is begun anew, and the call is made again, once', async () => {
+  test('opens a new session and repeats each call once if the server lost the session', async () => {
     let forgotten = false;
     const server = await handServer((request, response) => {
       if (!isCall(request) || forgotten) return false;
@@ -45,18 +45,21 @@ describe('over Streamable HTTP', () => {
     expect(mcp.status()).toMatchObject([{ state: 'connected', reconnects: 1 }]);
   });
 
-  test('a server that forgets the session at each call is asked twice, and not on and on', async () => {
+  test('sends a call twice at most if the server loses every session', async () => {
     const server = await handServer((request, response) => {
       if (isCall(request)) response.writeHead(404).end('Session not found');
       return isCall(request);
     });
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
 
-    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('forgotten') });
+    expect(await call(mcp, 'echo')).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('no longer knows the session'),
+    });
     expect(server.seen.filter(isCall)).toHaveLength(2);
   });
 
-  test('a refusal for want of an authorization says what to give, and is not tried again by itself', async () => {
+  test('reports what to configure after status 401, and makes no automatic attempt', async () => {
     let refuses = false;
     const server = await handServer((_request, response) => {
       if (refuses) response.writeHead(401).end('no token');
@@ -67,7 +70,7 @@ describe('over Streamable HTTP', () => {
     refuses = true;
     const code = 'ERR_MCP_UNAUTHORIZED';
     const message =
-      'MCP server "a" wants an authorization: it answered with 401 and said: no token; give `headers` or `oauth`.';
+      'MCP server "a" requires an authorization: it answered with status 401 and said: no token; set `headers` or `oauth`.';
 
     expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: message });
     await expect(mcp.server('a').readResource('x:y')).rejects.toMatchObject({ code, message });
@@ -78,7 +81,7 @@ describe('over Streamable HTTP', () => {
     expect(mcp.status()[0]?.lastError).toBe(message);
   });
 
-  test('an answer under the number as a text is one, and nothing else comes of it', async () => {
+  test('accepts a response whose id is a string with the number', async () => {
     const server = await handServer((request, response) => {
       if (isCall(request))
         reply(response, { jsonrpc: '2.0', id: String(request.message?.id), result: { content: 'yes' } });
@@ -91,7 +94,7 @@ describe('over Streamable HTTP', () => {
     expect(logger.lines).toEqual(['info: MCP server "a": connected']);
   });
 
-  test('an answer that is to go on in a stream that the server does not have fails at once', async () => {
+  test('fails a call at once if the server does not open the stream that should continue its response', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 10\ndata: \n\n');
@@ -100,12 +103,15 @@ describe('over Streamable HTTP', () => {
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
     const started = Date.now();
 
-    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('broke off') });
+    expect(await call(mcp, 'echo')).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('disconnected before it answered'),
+    });
     expect(Date.now() - started).toBeLessThan(5_000);
     expect(stateOf(mcp, 'a')).toBe('connected');
   });
 
-  test('an answer that breaks off is an error result, long before the time is up', async () => {
+  test('fails a call at once if the connection ends before the response', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': on my way\n\n');
@@ -115,12 +121,15 @@ describe('over Streamable HTTP', () => {
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
     const started = Date.now();
 
-    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: expect.stringContaining('broke off') });
+    expect(await call(mcp, 'echo')).toMatchObject({
+      isError: true,
+      content: expect.stringContaining('disconnected before it answered'),
+    });
     expect(Date.now() - started).toBeLessThan(2_000);
     expect(stateOf(mcp, 'a')).toBe('connected');
   });
 
-  test.each(['application/json', 'text/event-stream'])('an answer of 30 MB as %s is bounded', async (type) => {
+  test.each(['application/json', 'text/event-stream'])('refuses a response of 30 MB as %s', async (type) => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
       response.writeHead(200, { 'content-type': type });
@@ -139,7 +148,7 @@ describe('over Streamable HTTP', () => {
     expect(stateOf(mcp, 'a')).toBe('connected');
   });
 
-  test('many events of a stream may together be longer than one may be', async () => {
+  test('applies the size limit to each event of a stream, not to all together', async () => {
     const server = await handServer((request, response) => {
       if (!isCall(request)) return false;
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -148,7 +157,7 @@ describe('over Streamable HTTP', () => {
         method: 'notifications/message',
         params: { level: 'debug', data: 'x'.repeat(800) },
       });
-      for (let at = 0; at < 100; at++) response.write(`data: ${note}\r\n\r\n`);
+      for (let count = 0; count < 100; count++) response.write(`data: ${note}\r\n\r\n`);
       response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: request.message?.id, result: { content: [] } })}\n\n`);
       return true;
     });
@@ -158,22 +167,22 @@ describe('over Streamable HTTP', () => {
   });
 
   test.each([
-    [500, 'failed inside (500): down'],
-    [503, 'is not available now: try again later (503): down'],
-    [429, 'has had too many requests: try again later (429): down'],
+    [500, 'had an internal error (500): down'],
+    [503, 'is not available now; try again later (503): down'],
+    [429, 'received too many requests; try again later (429): down'],
     [403, 'does not allow this (403): down'],
     [418, 'refused the request (418): down'],
-  ])('HTTP %i is said in plain words', async (status, words) => {
+  ])('explains the HTTP status %i', async (status, explanation) => {
     const server = await handServer((request, response) => {
       if (isCall(request)) response.writeHead(status).end('down');
       return isCall(request);
     });
     const { mcp } = await connected({ servers: { a: { url: server.url } } });
 
-    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: `The MCP server "a" ${words}` });
+    expect(await call(mcp, 'echo')).toMatchObject({ isError: true, content: `The MCP server "a" ${explanation}` });
   });
 
-  test('a server that goes away is noticed at the next call, and comes back', async () => {
+  test('detects at the next call that the server is gone, and reconnects', async () => {
     const server = await handServer();
     const { mcp } = await connected({
       servers: { a: { url: server.url }, b: raw() },
@@ -194,7 +203,7 @@ describe('over Streamable HTTP', () => {
     expect(await call(mcp, 'mcp__a__echo')).toMatchObject({ content: 'answered' });
   });
 
-  test('a redirect to another host is not followed, and takes no header along', async () => {
+  test('does not follow a redirect to another host', async () => {
     const other = await handServer();
     const server = await handServer((_request, response) => {
       response.writeHead(307, { location: other.url }).end();
@@ -206,12 +215,12 @@ describe('over Streamable HTTP', () => {
 
     expect(stateOf(mcp, 'a')).toBe('unavailable');
     expect(mcp.status()[0]?.lastError).toBe(
-      `The MCP server "a" has another address, which has to be given as its \`url\` (307): Redirect to ${other.url} not followed`,
+      `The MCP server "a" redirects to another URL; set that as its \`url\` (307): Redirect to ${other.url} not followed`,
     );
     expect(other.seen).toEqual([]);
   });
 
-  test('a redirect within the origin is followed, with the method and the headers', async () => {
+  test('follows a redirect within the origin, with the method and the headers', async () => {
     const server = await handServer(({ path }, response) => {
       if (path !== '/mcp') return false;
       response.writeHead(308, { location: '/mcp/' }).end();
@@ -224,7 +233,7 @@ describe('over Streamable HTTP', () => {
     expect(followed.filter(isCall).map(({ headers }) => headers['x-key'])).toEqual(['k']);
   });
 
-  test('an answer goes on in another stream after the pause that the server names, from the last event on', async () => {
+  test('continues a response in a new stream after the last event and the delay that the server sets', async () => {
     let id: unknown;
     const stream = { 'content-type': 'text/event-stream' };
     const server = await handServer((request, response) => {
@@ -245,7 +254,7 @@ describe('over Streamable HTTP', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(149);
   });
 
-  test('an address where there is a page is told so', async () => {
+  test('reports a web page at the URL as an unexpected content type', async () => {
     const server = await handServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
       return true;
@@ -253,13 +262,13 @@ describe('over Streamable HTTP', () => {
     const { mcp } = await connected({ servers: { a: { type: 'http', url: server.url } } });
 
     expect(mcp.status()[0]?.lastError).toBe(
-      'The MCP server "a" could not be asked: Unexpected content type: text/html',
+      'The MCP server "a" gave no usable response: unexpected content type: text/html',
     );
   });
 });
 
 test.each(['sse', 'streamableHttp'] as const)(
-  'a real server over %s that is killed in a call gives an error result, and is found again',
+  'reconnects to a real server over %s that was killed during a call',
   async (mode) => {
     const port = await freePort();
     const first = await everythingOverHttp(mode, port);

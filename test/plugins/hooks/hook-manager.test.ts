@@ -1,10 +1,16 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { createHookManager, type Plugin, type PluginContext, type PluginHooks } from '../../../src/plugins/plugins.js';
+import {
+  createHookManager,
+  createToolRegistry,
+  type Plugin,
+  type PluginContext,
+  type PluginHooks,
+} from '../../../src/plugins/plugins.js';
 import { unhandledDuring } from '../../support/agent/settle.js';
 import { keptLog } from '../../support/concepts/augmented-run.js';
 
-const context: PluginContext = { config: { plugins: [] }, toolRegistry: { list: () => ['a'], get: () => undefined } };
+const context: PluginContext = { config: { plugins: [] }, toolRegistry: createToolRegistry() };
 const never = () => new Promise<never>(() => {});
 
 function managerOf(plugins: Readonly<Record<string, PluginHooks>>, timeoutMs = 30) {

@@ -367,9 +367,9 @@ describe('G14: a plugin that fails before a call', () => {
       ': no port open',
     ],
     ['hangs', (): unknown => never, ': The beforeToolExecute of plugin "bad" took longer than 400 ms.'],
-    ['gives nothing', (): unknown => undefined, ': It gave undefined;'],
-    ['gives no input', (): unknown => ({ name: 'work' }), ': It gave an object'],
-    ['gives a list', (): unknown => ({ name: 'work', input: [] }), ': It gave an object'],
+    ['gives nothing', (): unknown => undefined, ': .+; got undefined'],
+    ['gives no input', (): unknown => ({ name: 'work' }), ': .+; got an object'],
+    ['gives a list', (): unknown => ({ name: 'work', input: [] }), ': .+; got an object'],
   ])('%s: the call is blocked, and the run goes on', async (_title, fault, reason) => {
     const hooks: PluginHooks = { beforeToolExecute: fault as never };
     const { agent, model } = agentWith(filesOf({ name: 'bad', hooks }), { tools: [work], options: { timeoutMs: 400 } });
@@ -377,7 +377,10 @@ describe('G14: a plugin that fails before a call', () => {
 
     expect(text).toBe('end');
     expect(lastResult(model)).toEqual([
-      { content: expect.stringContaining(`Tool "work" was blocked by plugin "bad"${reason}`), isError: true },
+      {
+        content: expect.stringMatching(new RegExp(`Tool "work" was blocked by plugin "bad"${reason}`)),
+        isError: true,
+      },
     ]);
   });
 });

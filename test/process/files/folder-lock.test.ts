@@ -17,7 +17,7 @@ const lockFolder = (folder: string, request: LockRequest) =>
 
 const quick = { create: true, timeoutMs: 200 };
 
-/** A folder that `owner` holds. */
+/** Creates a directory that `owner` has locked. */
 async function heldFolder(owner: string): Promise<string> {
   const folder = join(await temporaryFolder(), 'held');
   await mkdir(folder);
@@ -25,7 +25,7 @@ async function heldFolder(owner: string): Promise<string> {
   return folder;
 }
 
-/** The name of a holder, with one of its parts put differently: place, pid, start, nonce. */
+/** Returns an owner name with one part replaced: machine, pid, start time or nonce. */
 function ownerWith(part: 1 | 2 | 3 | 4, value: string): string {
   return newOwner().split('.').with(part, value).join('.');
 }
@@ -36,7 +36,7 @@ async function expectLock(lock: Promise<locks.FolderLock | undefined>): Promise<
   return held;
 }
 
-test('one of many holds the lock at a time', async () => {
+test('only one of 30 processes holds the lock at a time', async () => {
   const folder = join(await temporaryFolder(), 'a');
   let holders = 0;
   let turns = 0;
@@ -57,7 +57,7 @@ test('one of many holds the lock at a time', async () => {
   expect(await readdir(folder)).toEqual(['free']);
 });
 
-test('a folder that is not there is made only where that is asked for', async () => {
+test('a missing directory is created only with `create`', async () => {
   const folder = join(await temporaryFolder(), 'a');
 
   expect(await lockFolder(folder, { create: false, timeoutMs: 0 })).toBe(undefined);
@@ -66,7 +66,7 @@ test('a folder that is not there is made only where that is asked for', async ()
   expect(await lockFolder(folder, { create: false, timeoutMs: 0 })).toBe(undefined);
 });
 
-test('a folder whose lock is gone gets another one, which one of many holds', async () => {
+test('a directory that lost its lock file gets a new one, which one of several processes holds', async () => {
   const folder = join(await temporaryFolder(), 'a');
   await (await expectLock(lockFolder(folder, quick))).release();
   await rm(join(folder, 'free'));
@@ -87,7 +87,7 @@ test('a folder whose lock is gone gets another one, which one of many holds', as
   expect(await readdir(folder)).toEqual(['free']);
 });
 
-test('who waits too long for a process that lives gets a typed error', async () => {
+test('waiting too long for a live holder gives a typed error', async () => {
   const folder = join(await temporaryFolder(), 'a');
   const holder = startStoreProcess({ folder, task: 'hold', name: '', count: 0 });
   await holder.said(1);
@@ -95,14 +95,14 @@ test('who waits too long for a process that lives gets a typed error', async () 
   const error = await rejectionOf(lockFolder(folder, { ...quick, silentMs: 50 }));
   expect(error).toMatchObject({ code: 'ERR_STORE_BUSY', retryable: true, folder, lost: false });
 
-  // The same holder, killed: nobody waits for it.
+  // After the holder is killed, its lock is taken over.
   holder.child.kill('SIGKILL');
   await holder.ended;
   await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 1_000 }))).release();
 });
 
 test.runIf(process.platform === 'linux')(
-  'a process that got the number of a dead holder is not taken for it',
+  'a live process with the pid of a dead holder does not count as the holder',
   async () => {
     const folder = await heldFolder(ownerWith(3, '1').replace(`.${process.pid}.`, `.${process.ppid}.`));
     await writeFile(join(folder, 'log.draft'), 'half of a');
@@ -112,7 +112,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('of many that wait for a dead holder one takes over, and then each in turn', async () => {
+test('one of several waiting processes takes over from a dead holder', async () => {
   const folder = await heldFolder(ownerWith(2, '2147483646'));
   let holders = 0;
 
@@ -130,7 +130,7 @@ test('of many that wait for a dead holder one takes over, and then each in turn'
   expect(await readdir(folder)).toEqual(['free']);
 });
 
-test('a holder elsewhere is waited for while it shows that it lives, and no longer', async () => {
+test('a holder on another machine keeps the lock until its heartbeat stops', async () => {
   const owner = ownerWith(1, '0123456789abcdef');
   const folder = await heldFolder(owner);
   let beats = 0;
@@ -148,7 +148,7 @@ test('a holder elsewhere is waited for while it shows that it lives, and no long
   expect(performance.now() - start).toBeGreaterThan(290);
 });
 
-test('a holder shows that it lives as long as it holds the lock', async () => {
+test('a holder updates its heartbeat while it holds the lock', async () => {
   const folder = join(await temporaryFolder(), 'a');
   const lock = await expectLock(lockFolder(folder, quick));
   const [name = ''] = await readdir(folder);
@@ -159,7 +159,7 @@ test('a holder shows that it lives as long as it holds the lock', async () => {
   await lock.release();
 });
 
-test('who lost the lock while it slept learns it before it writes, and does not free it for a third', async () => {
+test("a holder that lost its lock while it slept gets an error, and does not release the new holder's lock", async () => {
   const folder = join(await temporaryFolder(), 'a');
   const lock = await expectLock(lockFolder(folder, quick));
   const [mine = ''] = await readdir(folder);
@@ -172,7 +172,7 @@ test('who lost the lock while it slept learns it before it writes, and does not 
   expect(await readdir(folder)).toEqual([other]);
 });
 
-test('a thread that was ended while it held the lock does not hold it for ever', async () => {
+test('the lock of an ended worker thread expires', async () => {
   const folder = await heldFolder(newOwner());
 
   const error = await rejectionOf(lockFolder(folder, { create: true, timeoutMs: 100 }));
@@ -180,7 +180,7 @@ test('a thread that was ended while it held the lock does not hold it for ever',
   await (await expectLock(lockFolder(folder, { create: true, timeoutMs: 5_000, silentMs: 300 }))).release();
 });
 
-test('an extension is cleared in other sessions while somebody holds one', async () => {
+test('clearExtension deletes the state of other sessions while one session is locked', async () => {
   const folder = await temporaryFolder();
   const store = new FileStateStore({ folder });
   for (const session of ['a', 'b', 'c']) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { writeAtomic } from '../../../src/process/files/write-atomic.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
-test('a file is replaced whole, for the user alone, also after a crash left a draft behind', async () => {
+test('a file is replaced completely and only the user can read it, even if a crash left a draft behind', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'state.json');
   await writeFile(path, 'old');
@@ -17,7 +17,7 @@ test('a file is replaced whole, for the user alone, also after a crash left a dr
   expect(await readdir(folder)).toEqual(['state.json']);
 });
 
-test('a write that fails leaves nothing behind', async () => {
+test('a failed write leaves no file behind', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'taken', 'inner'), { recursive: true });
 

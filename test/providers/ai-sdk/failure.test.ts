@@ -9,7 +9,7 @@ import { type Reply, startOpenAIServer } from '../../support/providers/openai-se
 
 const hello = { messages: [{ role: 'user', content: 'Hello' } as const], tools: [] };
 
-/** What a call of a real provider rejects with. */
+/** Returns the error with which a call of a real provider rejects. */
 async function failure(reply: Reply): Promise<unknown> {
   await using server = await startOpenAIServer([reply]);
   const model = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' }).chat('m');
@@ -18,30 +18,30 @@ async function failure(reply: Reply): Promise<unknown> {
     .catch((thrown: unknown) => thrown);
 }
 
-describe('a status that is an error', () => {
+describe('an error status', () => {
   test.each<[Reply, string]>([
     [{ status: 500, body: 'Bad gateway' }, '500 Bad gateway'],
     [{ status: 500, json: { detail: 'Told so' } }, '500 Told so'],
     [{ status: 500, body: '' }, '500 Internal Server Error'],
     [{ status: 500, json: { type: 'response.failed', response: { error: { message: 'Told so' } } } }, '500 Told so'],
-  ])('tells what the server said in its own way: %j', async (reply, message) => {
+  ])('has the message of the body %j', async (reply, message) => {
     expect(await failure(reply)).toMatchObject({ message });
   });
 });
 
-describe('an answer that is none', () => {
+describe('an invalid response', () => {
   test.each<[string, Reply, boolean]>([
-    ['another JSON', { json: { hello: 'world' } }, false],
-    ['an error in a list', { json: [{ error: { message: 'Full', code: 503 } }] }, true],
-    ['an error for what was asked', { json: { error: { message: 'Too long', code: 400 } } }, false],
-  ])('%s may be asked for again: %s', async (_title, reply, retryable) => {
+    ['unexpected JSON', { json: { hello: 'world' } }, false],
+    ['an error in an array', { json: [{ error: { message: 'Full', code: 503 } }] }, true],
+    ['an error about the request', { json: { error: { message: 'Too long', code: 400 } } }, false],
+  ])('%s is retryable: %s', async (_title, reply, retryable) => {
     const error = await failure(reply);
 
     expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject({ retryable });
   });
 
-  test('an error in place of one is told, with its own status', async () => {
+  test('reports an error body with its own status', async () => {
     const error = { message: 'Overloaded', type: 'server_error', code: 503 };
 
     expect(await failure({ json: { error } })).toMatchObject({ message: 'Overloaded', status: 503, retryable: true });
@@ -49,18 +49,22 @@ describe('an answer that is none', () => {
 
   test.each<[string, object, object]>([
     [
-      'an error that stands in a chunk',
+      'an error inside a chunk',
       { name: 'AI_TypeValidationError', value: { error: { message: 'Busy', code: 503 } } },
       { message: 'Busy', status: 503, retryable: true },
     ],
     ['a chunk of another form', { name: 'AI_TypeValidationError', value: {} }, { retryable: false }],
-    ['half a chunk', { name: 'AI_JSONParseError', cause: new SyntaxError('Unexpected end') }, { retryable: true }],
-    ['half a setting', { message: 'Incomplete settings: there is no region.' }, { retryable: false }],
-    ['half a frame', { message: 'Incomplete Amazon Bedrock event-stream frame' }, { retryable: true }],
-    ['an answer without a choice', { name: 'AI_InvalidResponseDataError' }, { retryable: true }],
-    ['no body', { name: 'AI_APICallError', isRetryable: false, responseBody: '' }, { retryable: true }],
     [
-      'a limit of the AI gateway',
+      'an incomplete chunk',
+      { name: 'AI_JSONParseError', cause: new SyntaxError('Unexpected end') },
+      { retryable: true },
+    ],
+    ['an incomplete setting', { message: 'Incomplete settings: there is no region.' }, { retryable: false }],
+    ['an incomplete frame', { message: 'Incomplete Amazon Bedrock event-stream frame' }, { retryable: true }],
+    ['a response without a choice', { name: 'AI_InvalidResponseDataError' }, { retryable: true }],
+    ['an empty body', { name: 'AI_APICallError', isRetryable: false, responseBody: '' }, { retryable: true }],
+    [
+      'a rate limit of the AI gateway',
       {
         statusCode: 429,
         cause: Object.assign(new Error(), { responseHeaders: { 'retry-after': '7', 'x-request-id': 'req_1' } }),
@@ -77,7 +81,7 @@ describe('an answer that is none', () => {
       { isRetryable: false, statusCode: 500, responseBody: '{"type":"invalid_request_error","message":"Oh"}' },
       { status: 500, retryable: false },
     ],
-  ])('%s is told in the words of the server, and whether it may pass', async (_title, fields, expected) => {
+  ])('%s keeps the message of the server and is retryable or not', async (_title, fields, expected) => {
     const thrown = Object.assign(new Error('Not by the schema'), fields);
     const streamed = await call(
       scriptedModel('v3', [[{ type: 'error', error: thrown }]]),
@@ -93,13 +97,13 @@ describe('an answer that is none', () => {
   test.each<[object, object]>([
     [{}, { retryable: true }],
     [{ response: { body: { error: { message: 'Busy', code: 503 } } } }, { message: 'Busy', status: 503 }],
-  ])('nothing at all, as Google gives where a server says %j, is none', async (fields, expected) => {
+  ])('an empty response of Google with the body %j is an error', async (fields, expected) => {
     const empty = { content: [], finishReason: { unified: 'other', raw: undefined }, usage: {}, ...fields };
 
     expect((await call(scriptedModel('v3', [empty]), {}, { maxRetries: 0 })).error).toMatchObject(expected);
   });
 
-  test('a header that none can have is told to nobody, whoever wrapped the error', async () => {
+  test('does not reveal an invalid header value, even inside a wrapped error', async () => {
     const cause = new TypeError('Headers.append: "sk-secret\n" is an invalid header value.');
     const thrown = Object.assign(new Error(`Failed: ${cause.message}`), { statusCode: 500, cause });
 
@@ -109,7 +113,7 @@ describe('an answer that is none', () => {
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('sk-secret');
   });
 
-  test('an error that is its own cause is told once', async () => {
+  test('shows an error that is its own cause only once', async () => {
     const thrown = Object.assign(new Error('Round'), { isRetryable: false });
     thrown.cause = thrown;
 
@@ -118,7 +122,7 @@ describe('an answer that is none', () => {
     });
   });
 
-  test('an error that is of no call is told as it is, and not tried again', async () => {
+  test('keeps the message of an error without a request, and does not retry it', async () => {
     const model = scriptedModel('v3', [new Error("'topK' functionality not supported.")]);
 
     const { error } = await call(model, {}, { maxRetries: 2 });
@@ -137,7 +141,7 @@ describe('an option', () => {
     [createOpenAI({ apiKey: 'k' }).embedding('m'), /`model\.doGenerate` must be a function, got undefined/],
     [{ ...model, specificationVersion: 'v1' }, /`model\.specificationVersion` must be 'v2', 'v3' or 'v4', got "v1"/],
     [{ ...model, specificationVersion: 'v9' }, /"v9"/],
-  ])('`model` that is none is refused: %#', (given, message) => {
+  ])('`model` with an invalid value is refused: %#', (given, message) => {
     expect(() => aiSdk(given as AiSdkModel)).toThrow(OptionInvalidError);
     expect(() => aiSdk(given as AiSdkModel)).toThrow(message);
   });
@@ -149,12 +153,12 @@ describe('an option', () => {
     [{ maxRetries: 0.5 }, /maxRetries/],
     [{ download: true }, /download/],
     [{ providerTools: { f: { execute() {} } } }, /`providerTools\.f\.id` must be a string, got undefined/],
-  ])('that is wrong is refused: %j', (options, message) => {
+  ])('with an invalid value is refused: %j', (options, message) => {
     expect(() => aiSdk(model, options as never)).toThrow(OptionInvalidError);
     expect(() => aiSdk(model, options as never)).toThrow(message);
   });
 
-  test('`model` is any that a provider makes', () => {
+  test('`model` accepts the models of all providers', () => {
     const models: readonly AiSdkModel[] = [
       createOpenAIv2({ apiKey: 'k' })('gpt-5'),
       createOpenAIv2({ apiKey: 'k' }).completion('m'),

@@ -23,13 +23,17 @@ async function sentPart(part: ImagePart | FilePart, options: AiSdkOptions = {}, 
   return (prompt as { content: unknown[] }[])[0]?.content[0];
 }
 
-describe('a picture or a file', () => {
+describe('an image or a file', () => {
   test.each<[string, ImagePart | FilePart, object]>([
-    ['base64 text', { type: 'image', image: 'AQID', mediaType: 'image/png' }, { data: 'AQID', mediaType: 'image/png' }],
+    [
+      'a base64 string',
+      { type: 'image', image: 'AQID', mediaType: 'image/png' },
+      { data: 'AQID', mediaType: 'image/png' },
+    ],
     ['bytes', { type: 'image', image: bytes, mediaType: 'image/png' }, { data: bytes, mediaType: 'image/png' }],
     ['a data URL', { type: 'image', image: 'data:image/gif;base64,AQID' }, { data: 'AQID', mediaType: 'image/gif' }],
     [
-      'a data URL of text',
+      'a data URL without base64',
       { type: 'file', data: 'data:,a%20b', mediaType: 'text/plain' },
       { data: new TextEncoder().encode('a b'), mediaType: 'text/plain' },
     ],
@@ -39,11 +43,11 @@ describe('a picture or a file', () => {
       { type: 'file', data: 'JVBE', mediaType: 'application/pdf', filename: 'a.pdf' },
       { data: 'JVBE', mediaType: 'application/pdf', filename: 'a.pdf' },
     ],
-  ])('that is %s', async (_title, part, expected) => {
+  ])('is sent if given as %s', async (_title, part, expected) => {
     expect(await sentPart(part)).toEqual({ type: 'file', ...expected });
   });
 
-  test('says since v4 which kind of data it has', async () => {
+  test('has a type for its data since v4', async () => {
     const v4 = { specificationVersion: 'v4' } as const;
 
     expect(await sentPart({ type: 'image', image: url }, {}, v4)).toMatchObject({
@@ -58,8 +62,8 @@ describe('a picture or a file', () => {
     [{ type: 'image', image: 'AQID' }, /mediaType/],
     [{ type: 'image', image: bytes }, /mediaType/],
     [{ type: 'file', data: 'data:text/plain,%', mediaType: 'text/plain' }, /%/],
-    [{ type: 'image', image: 'https://' }, /no URL/],
-  ])('that cannot be sent is no valid message: %j', async (part, message) => {
+    [{ type: 'image', image: 'https://' }, /must be a valid URL, got "https:/],
+  ])('is refused if its data is invalid: %j', async (part, message) => {
     const { error, model } = await exchangeOf(part);
 
     expect(error).toMatchObject({ code: 'ERR_MESSAGE_INVALID', message: expect.stringMatching(message) });
@@ -67,10 +71,10 @@ describe('a picture or a file', () => {
   });
 });
 
-describe('an address that the model does not read', () => {
+describe('a URL that the model does not read', () => {
   const pdf: FilePart = { type: 'file', data: 'https://a.test/a.pdf', mediaType: 'application/pdf' };
 
-  test('is fetched by nobody, and the message says what to do', async () => {
+  test('is not fetched, and the error says what to do', async () => {
     const { error, model } = await exchangeOf(pdf);
 
     expect(error).toMatchObject({
@@ -80,7 +84,7 @@ describe('an address that the model does not read', () => {
     expect(model.calls).toEqual([]);
   });
 
-  test('is given to `download`, once a call and with the signal', async () => {
+  test('is passed to `download` once per call, with the abort signal', async () => {
     const asked: unknown[] = [];
     const { signal } = new AbortController();
     const download: AiSdkOptions['download'] = async (address, given) => {
@@ -101,7 +105,7 @@ describe('an address that the model does not read', () => {
     expect(model.calls[0]?.prompt).toEqual([{ role: 'user', content }]);
   });
 
-  test('is told as it is where a tool gave it', async () => {
+  test('is sent as a string in a tool result', async () => {
     const model = scriptedModel('v3', [answer]);
     const toolCall = { type: 'tool-call', id: 'c1', name: 'f', input: {} } as const;
     const result = { type: 'tool-result', id: 'c1', name: 'f', content: [pdf] } as const;
@@ -123,7 +127,7 @@ describe('an address that the model does not read', () => {
   });
 });
 
-describe('a file from a tool for which the provider has no place', () => {
+describe('a file in a tool result that the provider does not support', () => {
   const archive = {
     type: 'file',
     data: new Uint8Array([80]),
@@ -138,7 +142,7 @@ describe('a file from a tool for which the provider has no place', () => {
     { role: 'tool', content: [{ type: 'tool-result', id: 'c1', name: 'look', content }] },
   ];
 
-  test.each([false, true])('is told in words, and pictures stay (streamed: %s)', async (streamed) => {
+  test.each([false, true])('becomes a note, and images stay (streamed: %s)', async (streamed) => {
     await using server = await startOpenAIServer((body) => replyWith({ text: 'I see.' }, body));
     const model = createOpenAI({ baseURL: server.baseURL, apiKey: 'k' }).chat('m');
 
@@ -165,7 +169,7 @@ describe('a file from a tool for which the provider has no place', () => {
     ]);
   });
 
-  test('is all of them where it takes no picture either, and its error is told where that does not help', async () => {
+  test('becomes a note with all images if needed, and the original error is thrown if that fails too', async () => {
     const unsupported = Object.assign(new Error('No files.'), { name: 'AI_UnsupportedFunctionalityError' });
     const blind = scriptedModel('v3', [unsupported, unsupported, answer]);
     const broken = scriptedModel('v3', [unsupported]);

@@ -16,7 +16,7 @@ async function prompt(messages: readonly Message[], fields: Partial<ScriptedMode
   return model.calls[0]?.prompt as readonly { readonly role: string; readonly content: readonly SentPart[] }[];
 }
 
-/** A turn that another provider's model called a tool in. */
+/** A turn with a tool call from another provider's model. */
 function turn(id: string, name = 'look'): readonly Message[] {
   return [
     { role: 'assistant', content: [{ type: 'tool-call', id, name, input: {} }] },
@@ -32,7 +32,7 @@ describe('calls of another provider', () => {
     [{ provider: 'amazon-bedrock' }, /^[\w-]+$/],
     [{ provider: 'mistral.chat' }, /^[a-z0-9]{9}$/],
     [{ provider: 'openrouter.chat', modelId: 'mistralai/devstral-medium' }, /^[a-z0-9]{9}$/],
-  ])('have ids and names that %j takes, each id its own', async (fields, taken) => {
+  ])('get unique ids and names that %j accepts', async (fields, taken) => {
     const sent = await prompt(messages, fields);
 
     const calls = sent.filter(({ role }) => role === 'assistant').flatMap(({ content }) => content);
@@ -43,13 +43,13 @@ describe('calls of another provider', () => {
     expect([calls[0]?.toolName, results[0]?.toolName]).toEqual(['a_b', 'a_b']);
   });
 
-  test('stay as they are for a server of chat completions, whose own they may be', async () => {
+  test('keep their ids for a chat completions server, which may have made them', async () => {
     const sent = await prompt(messages, { provider: 'moonshotai.chat' });
 
     expect(sent[1]?.content[0]).toMatchObject({ toolCallId: 'functions.look:0', toolName: 'a.b' });
   });
 
-  test('have ids and names that OpenAI takes by chat completions, too', async () => {
+  test('get ids and names that OpenAI accepts in chat completions', async () => {
     const longest = 'x'.repeat(40);
     const [, known, , long, result] = await prompt([user, ...turn(longest), ...turn(`${longest}y`)], {
       provider: 'openai.chat',
@@ -60,14 +60,14 @@ describe('calls of another provider', () => {
     expect(result?.content[0]).toMatchObject({ toolCallId: 'call_made_short_2' });
   });
 
-  test('are answered before a user speaks to a model of Mistral', async () => {
+  test('are followed by an assistant message before a user message for Mistral', async () => {
     const sent = await prompt([user, ...turn('call_0'), user], { provider: 'mistral.chat' });
 
     expect(sent.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
   });
 });
 
-test('what says nothing is left out, and told of where it is the user', async () => {
+test('drops empty messages, and replaces an empty user message with a placeholder', async () => {
   const messages: Message[] = [{ role: 'system', content: ' ' }, { role: 'user', content: '' }, ...turn('c1')];
 
   expect((await prompt(messages)).slice(0, 2)).toMatchObject([
@@ -76,7 +76,7 @@ test('what says nothing is left out, and told of where it is the user', async ()
   ]);
 });
 
-test('a text without a word beside a picture that a tool gives is left out', async () => {
+test('drops blank text beside an image in a tool result', async () => {
   const png = { type: 'image', image: 'iVBO', mediaType: 'image/png' } as const;
   const [call = user] = turn('c1');
   const content = [{ type: 'text' as const, text: '' }, png];
@@ -89,7 +89,7 @@ test('a text without a word beside a picture that a tool gives is left out', asy
   expect(sent[2]?.content).toMatchObject([{ output: { type: 'content', value: [{ type: 'image-data' }] } }]);
 });
 
-test('a stream that comes after the abort is let go', async () => {
+test('cancels a stream that arrives after the abort', async () => {
   const controller = new AbortController();
   const reason = new DOMException('The user left.', 'AbortError');
   let cancelled = false;

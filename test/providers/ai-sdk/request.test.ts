@@ -8,7 +8,7 @@ type Version = AiSdkModel['specificationVersion'];
 
 const answer = { content: [{ type: 'text', text: 'Hi' }] };
 
-/** What the model was called with. */
+/** Returns the options with which the model was called. */
 async function sent(
   request: Partial<ModelRequest>,
   options: AiSdkOptions = {},
@@ -27,7 +27,7 @@ function assistant(...content: AssistantPart[]): Message[] {
 }
 
 describe('a prompt', () => {
-  test('has the instructions, what was said, and what came back with each part', async () => {
+  test('contains the instructions, the messages, and the metadata of each part', async () => {
     const signed = { anthropic: { signature: 's' } };
     const messages: Message[] = [
       { role: 'system', content: 'Be brief.' },
@@ -69,7 +69,7 @@ describe('a prompt', () => {
     ]);
   });
 
-  test('has nothing of another provider but what anybody understands', async () => {
+  test('contains only portable parts of another provider', async () => {
     const theirs = {
       providerMetadata: { google: { thoughtSignature: 's' }, aiSdk: { provider: 'google.generative-ai' } },
     };
@@ -95,7 +95,7 @@ describe('a prompt', () => {
       { structured: undefined, isError: true },
       { type: 'error-text', value: '…' },
     ],
-  ])('has the calls that the provider ran itself, and their results as they came: %j', async (fields, output) => {
+  ])('contains calls that the provider executed, with their original results: %j', async (fields, output) => {
     const providerMetadata = { anthropic: { itemId: 'i' }, aiSdk: mark };
     const result: ToolResultPart = {
       type: 'tool-result',
@@ -125,7 +125,7 @@ describe('a prompt', () => {
     ['mistral.chat', { role: 'system', content: 'Late.' }],
     ['anthropic.messages', { role: 'user', content: [{ type: 'text', text: '<system>\nLate.\n</system>' }] }],
     ['google.vertex.chat', { role: 'user', content: [{ type: 'text', text: '<system>\nLate.\n</system>' }] }],
-  ])('has what the system says late as %s takes it', async (provider, late) => {
+  ])('has a later system message in a form that %s accepts', async (provider, late) => {
     const system = (content: string) => ({ role: 'system', content }) as const;
     const messages: Message[] = [system('One.'), system('Two.'), user, system('Late.')];
 
@@ -135,7 +135,7 @@ describe('a prompt', () => {
   });
 });
 
-describe('the result of a tool', () => {
+describe('a tool result', () => {
   const png = { type: 'image', image: 'iVBO', mediaType: 'image/png' } as const;
   const pdf = { type: 'file', data: new Uint8Array([1]), mediaType: 'application/pdf', filename: 'a.pdf' } as const;
   const link = { type: 'image', image: 'https://a.test/b.png' } as const;
@@ -154,12 +154,12 @@ describe('the result of a tool', () => {
   }
 
   test.each<[string, Partial<ToolResultPart>, object]>([
-    ['text', {}, { type: 'text', value: 'ok' }],
+    ['a string', {}, { type: 'text', value: 'ok' }],
     ['data', { content: '{"a":1}', structured: { a: 1 } }, { type: 'text', value: '{"a":1}' }],
     ['an error', { isError: true }, { type: 'error-text', value: 'ok' }],
-    ['nothing', { content: '' }, { type: 'text', value: '(no output)' }],
-    ['texts', { content: [{ type: 'text', text: 'a' }] }, { type: 'text', value: 'a' }],
-  ])('is %s', async (_title, result, expected) => {
+    ['an empty string', { content: '' }, { type: 'text', value: '(no output)' }],
+    ['text parts', { content: [{ type: 'text', text: 'a' }] }, { type: 'text', value: 'a' }],
+  ])('may be %s', async (_title, result, expected) => {
     const [message] = await output(result);
 
     expect(message?.content).toEqual([
@@ -199,7 +199,7 @@ describe('the result of a tool', () => {
         { type: 'file', data: { type: 'url', url: new URL('https://a.test/b.png') }, mediaType: 'image/*' },
       ],
     ],
-  ])('has its pictures and files in the form of %s', async (version, value) => {
+  ])('contains images and files in the form of %s', async (version, value) => {
     const content = [{ type: 'text' as const, text: 'See' }, png, pdf, link];
 
     const [message] = await output({ content }, version);
@@ -212,7 +212,7 @@ describe('the result of a tool', () => {
   });
 
   test.each(['groq.chat', 'google.generative-ai', 'amazon-bedrock'])(
-    'says that it is an error where %s has no mark for that',
+    'marks an error in the text for %s, which has no error flag',
     async (provider) => {
       const [unmarked] = await output({ isError: true }, 'v3', provider);
       const [said] = await output({ isError: true, content: 'Error 7' }, 'v3', provider);
@@ -222,7 +222,7 @@ describe('the result of a tool', () => {
     },
   );
 
-  test('has its pictures after it where the provider takes text alone', async () => {
+  test('is followed by its images if the provider accepts only text', async () => {
     const [message, attached] = await output({ content: [{ type: 'text', text: 'See' }, png] }, 'v3', 'groq.chat');
 
     expect(message?.content).toMatchObject([{ output: { type: 'text', value: 'See\n(1 attachment follows.)' } }]);
@@ -246,20 +246,17 @@ describe('a call', () => {
     ['v2', 'provider-defined'],
     ['v3', 'provider'],
     ['v4', 'provider'],
-  ] as const)(
-    'has tools of its provider in the form of %s, in the place of those of their names',
-    async (version, type) => {
-      const bash = { type, id: 'anthropic.bash_20250124', args: { a: 1 }, execute: undefined };
-      const local = { name: 'bash', description: 'Runs.', inputSchema: {} };
+  ] as const)('has provider tools in the form of %s instead of agent tools of the same name', async (version, type) => {
+    const bash = { type, id: 'anthropic.bash_20250124', args: { a: 1 }, execute: undefined };
+    const local = { name: 'bash', description: 'Runs.', inputSchema: {} };
 
-      const options = await sent({ tools: [...tools, local] }, { providerTools: { bash } }, { version });
+    const options = await sent({ tools: [...tools, local] }, { providerTools: { bash } }, { version });
 
-      expect(options.tools).toEqual([
-        functionTool,
-        { type, id: 'anthropic.bash_20250124', name: 'bash', args: { a: 1 } },
-      ]);
-    },
-  );
+    expect(options.tools).toEqual([
+      functionTool,
+      { type, id: 'anthropic.bash_20250124', name: 'bash', args: { a: 1 } },
+    ]);
+  });
 
   const settings = {
     temperature: 0,
@@ -272,7 +269,7 @@ describe('a call', () => {
   };
   const effort = { ...settings, reasoningEffort: 'low' } as const;
 
-  test('has every setting, and where the specification has no place for it as an option of the provider', async () => {
+  test('has every setting, some as provider options', async () => {
     const given = { ...effort, providerOptions: { xai: { searchParameters: {} }, other: { a: 1 } } };
     const options = { xai: { reasoningEffort: 'low', searchParameters: {} }, other: { a: 1 } };
     const at = { provider: 'xai.chat' };
@@ -294,14 +291,14 @@ describe('a call', () => {
     ['xai.responses', 'v3', ['none', 'low', 'low', 'medium']],
     ['deepseek.chat', 'v3', [undefined, 'low', 'low', 'medium']],
     ['mistral.chat', 'v3', ['none', 'high', 'high', 'high']],
-  ])('tells %s by %s an effort that it knows, since it would refuse another', async (provider, version, told) => {
+  ])('sends %s by %s the nearest accepted reasoning effort', async (provider, version, told) => {
     for (const [at, reasoningEffort] of (['none', 'minimal', 'low', 'medium'] as const).entries()) {
       const { providerOptions } = await sent({ settings: { reasoningEffort } }, {}, { provider, version });
       expect(Object.values(providerOptions ?? {})).toEqual(told[at] ? [{ reasoningEffort: told[at] }] : []);
     }
   });
 
-  test('asks for JSON by the schema, and OpenAI for no more than it takes', async () => {
+  test('requests JSON with the schema, and turns off strict mode if OpenAI would refuse the schema', async () => {
     const output = { schema: { ...schema, required: ['a'], additionalProperties: false } };
     const responseFormat = { type: 'json', name: 'output', schema: { ...inputSchema, ...output.schema } };
     Reflect.deleteProperty(responseFormat.schema, '$schema');

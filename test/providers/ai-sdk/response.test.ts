@@ -6,15 +6,15 @@ import { call, reasonIn, scriptedModel } from '../../support/providers/ai-sdk-mo
 const origin = { aiSdk: { provider: 'anthropic.messages' } };
 const signed = { anthropic: { signature: 's' } };
 
-/** The response to a whole answer. */
+/** Returns the response for a result that was not streamed. */
 async function read(result: object, version: 'v2' | 'v3' | 'v4' = 'v3') {
   const { response, error } = await call(scriptedModel(version, [result]));
   if (error) throw error;
   return response;
 }
 
-describe('an answer', () => {
-  test('has its parts in order, each with what its provider attached to it', async () => {
+describe('a response', () => {
+  test('has its parts in order, each with the metadata of its provider', async () => {
     const content = [
       { type: 'reasoning', text: 'Hm.', providerMetadata: signed },
       { type: 'reasoning', text: 'So.' },
@@ -53,7 +53,7 @@ describe('an answer', () => {
     expect(response?.finishReason).toBe('tool-calls');
   });
 
-  test('gives calls ids of their own where theirs are missing, or are there twice', async () => {
+  test('gives calls unique ids if ids are missing or repeated', async () => {
     const calls = ['c1', 'c1', ''].map((toolCallId) => ({ type: 'tool-call', toolCallId, toolName: 'f', input: '' }));
 
     const ids = (await read({ content: calls }))?.content.map((part) => part.type === 'tool-call' && part.id);
@@ -61,7 +61,7 @@ describe('an answer', () => {
     expect(ids).toEqual(['c1', expect.stringMatching(/^call_/), expect.stringMatching(/^call_/)]);
   });
 
-  test('keeps the calls that the provider ran itself, with their last results', async () => {
+  test('keeps calls that the provider executed, with their final results', async () => {
     const at = { toolCallId: 's1', toolName: 'search' };
     const content = [
       { type: 'tool-call', ...at, input: '{}', providerExecuted: true },
@@ -81,7 +81,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('of v4 has its files by their kind of data', async () => {
+  test('of v4 has files from typed data', async () => {
     const file = { type: 'file', mediaType: 'image/png' };
     const content = [
       { ...file, data: { type: 'data', data: 'iVBO' } },
@@ -93,7 +93,7 @@ describe('an answer', () => {
     expect(response?.content).toMatchObject([{ data: 'iVBO' }, { data: 'https://a.test/b.png' }]);
   });
 
-  test('of v4 may hold what only its provider understands: it goes back as it came, and to no other', async () => {
+  test('of v4 keeps parts that only its provider understands, and sends them back only to this provider', async () => {
     const custom = { type: 'custom', kind: 'openai.compaction' };
     const sketch = { type: 'reasoning-file', mediaType: 'image/png' };
     const content = [
@@ -126,7 +126,7 @@ describe('an answer', () => {
     ['other', 'other'],
     ['unknown', 'other'],
     ['new', 'other'],
-  ])('ends for the reason %s', async (reason, expected) => {
+  ])('accepts the finish reason %s', async (reason, expected) => {
     const content = [{ type: 'text', text: 'Hi' }];
 
     const flat = await read({ content, finishReason: reason }, 'v2');
@@ -136,13 +136,13 @@ describe('an answer', () => {
     expect(nested?.providerMetadata).toEqual({ aiSdk: { finishReason: 'end_turn' } });
   });
 
-  test('that is said to call tools, and calls none, is no answer', async () => {
+  test('with finish reason tool-calls but without a call is rejected', async () => {
     const result = { content: [{ type: 'reasoning', text: 'Hm.' }], finishReason: reasonIn('v3', 'tool-calls') };
 
     await expect(read(result)).rejects.toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
   });
 
-  test('that the provider broke off is no answer', async () => {
+  test('with the finish reason error is rejected', async () => {
     const finishReason = { unified: 'error', raw: 'MALFORMED_FUNCTION_CALL' };
 
     await expect(read({ content: [], finishReason })).rejects.toMatchObject({
@@ -151,16 +151,16 @@ describe('an answer', () => {
     });
   });
 
-  test('that waits for an approval says so, since none can be given', async () => {
+  test('with an approval request is rejected with an instruction', async () => {
     const content = [{ type: 'tool-approval-request', approvalId: 'a', toolCallId: 'm1' }];
 
     await expect(read({ content })).rejects.toMatchObject({
       retryable: false,
-      message: expect.stringMatching(/approval.*"m1"/),
+      message: expect.stringMatching(/approve tool call "m1"/),
     });
   });
 
-  test('that is none is told', async () => {
+  test('that is not an object is rejected', async () => {
     const model = { ...scriptedModel('v3', []), doGenerate: async () => undefined as never };
 
     const error = await aiSdk(model)
@@ -171,7 +171,7 @@ describe('an answer', () => {
   });
 });
 
-test('a turn that Anthropic pauses goes on with what was said, and is one answer', async () => {
+test('continues a turn that Anthropic paused, as one response', async () => {
   const search = { type: 'tool-call', toolCallId: 's1', toolName: 'web_search', input: '{}', providerExecuted: true };
   const found = { type: 'tool-result', toolCallId: 's1', toolName: 'web_search', result: [] };
   const sources = [1, 2].map((at) => ({ type: 'source', sourceType: 'url', url: `https://example.org/${at}` }));
@@ -199,7 +199,7 @@ test('a turn that Anthropic pauses goes on with what was said, and is one answer
   ]);
 });
 
-describe('what stands beside an answer', () => {
+describe('response metadata', () => {
   test.each([
     [
       'v2',
@@ -214,11 +214,11 @@ describe('what stands beside an answer', () => {
     ],
     ['v4', { inputTokens: {}, outputTokens: { total: 5 } }, { inputTokens: 0, outputTokens: 5, totalTokens: 5 }],
     ['v4', undefined, { inputTokens: 0, outputTokens: 0, totalTokens: 0 }],
-  ] as const)('is its usage by %s: %j', async (version, usage, expected) => {
+  ] as const)('contains the usage of %s: %j', async (version, usage, expected) => {
     expect((await read({ content: [], usage }, version))?.usage).toEqual(expected);
   });
 
-  test('are the warnings, the id and the model, and what the provider says', async () => {
+  test('contains the warnings, the id, the model and the metadata of the provider', async () => {
     const warnings = [{ type: 'unsupported', feature: 'seed' }];
     const response = { id: 'r1', modelId: 'm-2026', timestamp: new Date(0), headers: {}, body: {} };
 
@@ -231,6 +231,6 @@ describe('what stands beside an answer', () => {
   });
 });
 
-test('a model has the id of the language model and the name of its provider', () => {
+test('gives the model the id of the language model and the name of its provider', () => {
   expect(aiSdk(scriptedModel('v3', []))).toMatchObject({ id: 'scripted', provider: 'anthropic' });
 });

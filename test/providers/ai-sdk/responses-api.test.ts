@@ -39,7 +39,7 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
   const make = (baseURL: string) =>
     aiSdk(createOpenAI({ baseURL, apiKey: 'k' }).responses('gpt-5-mini'), { maxRetries: 0 });
 
-  test.each(['whole', 'streamed'])('%s, gets its reasoning back with the calls that followed it', async (how) => {
+  test.each(['whole', 'streamed'])('%s, gets its reasoning back with its calls', async (how) => {
     const reply = how === 'whole' ? whole : streamed;
     await using server = await startOpenAIServer([reply(reasoning, called), reply(message('New Year.'))]);
     const agent = new Agent({ model: make(server.baseURL), tools: [date], settings });
@@ -62,7 +62,7 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
     ]);
   });
 
-  test('runs nothing here that the provider ran itself, and is reminded of it', async () => {
+  test('does not execute calls that the provider executed, and gets a reference to them', async () => {
     await using server = await startOpenAIServer([
       whole(reasoning, search, message('Monday.')),
       whole(message('Again.')),
@@ -87,7 +87,7 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
     expect(input.filter(({ id }) => id !== undefined).map(({ id }) => id)).toEqual(['rs_1', 'ws_1', 'msg_1']);
   });
 
-  test('that is refused in its stream rejects with what the server says', async () => {
+  test('that fails in its stream rejects with the message of the server', async () => {
     const error = { type: 'server_error', code: 'server_error', message: 'Try later.', param: null };
     await using server = await startOpenAIServer([
       { chunks: [{ type: 'error', sequence_number: 0, error }], end: 'silent' },
@@ -100,7 +100,7 @@ describe.each(providers)('a responses model of specification %s', (_version, cre
   });
 });
 
-test('a conversation goes on at another provider without what only the first one understands', async () => {
+test('a conversation continues at another provider without the parts that only the first provider understands', async () => {
   await using server = await startOpenAIServer((body, index) =>
     index === 0 ? whole(reasoning, message('Monday.')) : replyWith({ text: 'Tuesday.' }, body),
   );

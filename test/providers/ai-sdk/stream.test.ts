@@ -10,14 +10,14 @@ const text = (id: string, ...deltas: string[]) => [
   { type: 'text-end', id },
 ];
 
-/** Reads a stream of these parts. */
+/** Calls a model that streams these parts. */
 function read(parts: readonly unknown[], version: 'v2' | 'v3' | 'v4' = 'v3', maxRetries = 0) {
   return call(scriptedModel(version, [parts]), {}, { streamed: true, maxRetries });
 }
 
 describe('a stream', () => {
   test.each(['v2', 'v3', 'v4'] as const)(
-    'of %s is pushed as it comes, and is the whole answer at its end',
+    'of %s pushes its parts and resolves with the complete response',
     async (version) => {
       const { response, parts } = await read(
         [
@@ -74,7 +74,7 @@ describe('a stream', () => {
     },
   );
 
-  test('puts parts together that come interleaved, in the order in which they began', async () => {
+  test('assembles interleaved parts in the order of their starts', async () => {
     const { response } = await read([
       { type: 'text-start', id: 'a' },
       { type: 'text-start', id: 'b', providerMetadata: { openai: { itemId: 'i' } } },
@@ -93,7 +93,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('keeps a thought without words that must go back, and a signature on a call', async () => {
+  test('keeps empty reasoning with metadata, and a signature on a call', async () => {
     const google = { google: { thoughtSignature: 's' } };
     const { response } = await read([
       { type: 'reasoning-start', id: '0', providerMetadata: { anthropic: { redactedData: 'x' } } },
@@ -111,14 +111,17 @@ describe('a stream', () => {
   });
 
   test.each([
-    ['no end', text('0', 'Once')],
-    ['nothing', []],
-    ['an end without reason or usage', [...text('0', 'Once'), { type: 'finish', finishReason: 'unknown', usage: {} }]],
+    ['no finish part', text('0', 'Once')],
+    ['no parts', []],
     [
-      'an end without reason or usage, since v3',
+      'a finish without reason or usage',
+      [...text('0', 'Once'), { type: 'finish', finishReason: 'unknown', usage: {} }],
+    ],
+    [
+      'a finish without reason or usage, since v3',
       [...text('0', 'Once'), { type: 'finish', finishReason: { unified: 'other', raw: undefined }, usage: {} }],
     ],
-  ])('that has %s is no answer', async (_title, parts) => {
+  ])('with %s is rejected', async (_title, parts) => {
     expect((await read(parts)).error).toMatchObject({
       code: 'ERR_PROVIDER_FAILED',
       retryable: true,
@@ -127,14 +130,14 @@ describe('a stream', () => {
     });
   });
 
-  test('whose provider never says why it ends is an answer where it tells its usage', async () => {
+  test('without a finish reason is accepted if it has usage', async () => {
     const { response } = await read([...text('0', 'Hi'), finish('v2', 'unknown')], 'v2');
 
     expect(response).toMatchObject({ finishReason: 'other', content: [{ text: 'Hi' }] });
   });
 
   test.each(['google.generative-ai', 'google.vertex.chat', 'xai.chat', 'perplexity'])(
-    'of %s, which counts as it goes and says at its end why, is none where it does not',
+    'of %s with a running usage is rejected without a finish reason',
     async (provider) => {
       const model = scriptedModel('v2', [[...text('0', 'Hi'), finish('v2', 'unknown')]], { provider });
 
@@ -146,14 +149,18 @@ describe('a stream', () => {
     ['an error', new TypeError('terminated'), { retryable: true }],
     ['an error of a call', Object.assign(new Error('No'), { isRetryable: false, statusCode: 400 }), { status: 400 }],
     [
-      'the JSON of one',
+      'the JSON of an error',
       { type: 'overloaded_error', message: 'Busy' },
       { status: 529, retryable: true, message: 'Busy' },
     ],
-    ['JSON in JSON', { type: 'error', error: { type: 'api_error', message: 'Oh' } }, { status: 500, message: 'Oh' }],
-    ['a text', 'Busy', { retryable: true, message: 'Busy' }],
-    ['nothing', undefined, { message: expect.stringMatching(/broke off/) }],
-  ])('with a part that is %s rejects, and is let go', async (_title, error, expected) => {
+    [
+      'nested error JSON',
+      { type: 'error', error: { type: 'api_error', message: 'Oh' } },
+      { status: 500, message: 'Oh' },
+    ],
+    ['a string', 'Busy', { retryable: true, message: 'Busy' }],
+    ['undefined', undefined, { message: expect.stringMatching(/stopped its answer without a reason/) }],
+  ])('with %s as an error part rejects and is cancelled', async (_title, error, expected) => {
     const { error: thrown, model } = await read([...text('0', 'Once'), { type: 'error', error }, 'hang']);
 
     expect(thrown).toMatchObject({ code: 'ERR_PROVIDER_FAILED', ...expected });
@@ -161,7 +168,7 @@ describe('a stream', () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  test('that does not hear of an abort is let go all the same, and no listener stays', async () => {
+  test('that ignores an abort is cancelled, and leaves no listener', async () => {
     const model = scriptedModel('v3', [[...text('0', 'Once'), 'hang']]);
     const controller = new AbortController();
     const reason = new DOMException('The user left.', 'AbortError');
@@ -176,7 +183,7 @@ describe('a stream', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('that is none is told', async () => {
+  test('that is not a ReadableStream is rejected', async () => {
     const model = { ...scriptedModel('v3', []), doStream: async () => ({ stream: [] }) };
 
     const generate = aiSdk(model).generate({ messages: [], tools: [], onPart: () => {} });

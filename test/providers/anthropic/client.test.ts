@@ -39,7 +39,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     await rm(folder, { recursive: true });
   });
 
-  /** Runs a call in a process of its own, in a folder that has no packages but what was put there. */
+  /** Runs a call in a child process, in a directory that contains only the given packages. */
   async function callOutside(): Promise<unknown> {
     const script = `${load}.then(({ anthropic }) => anthropic('m', { baseURL: '${server.baseURL}' })
       .generate(${JSON.stringify(hello)}))
@@ -49,7 +49,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     return JSON.parse(stdout);
   }
 
-  test('it loads without the package, and says what is missing at the first call', async () => {
+  test('loads without the package, and the first call names the missing package', async () => {
     expect(await callOutside()).toEqual({
       name: 'PackageMissingError',
       code: 'ERR_PACKAGE_MISSING',
@@ -57,7 +57,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     });
   });
 
-  test('it finds the package that is installed beside it', async () => {
+  test('finds the package installed beside it', async () => {
     await mkdir(join(folder, 'node_modules/@anthropic-ai'), { recursive: true });
     await symlink(`${root}node_modules/@anthropic-ai/sdk`, join(folder, 'node_modules/@anthropic-ai/sdk'));
 
@@ -65,7 +65,7 @@ describe.each(formats)('as %s', (format, file, load) => {
   });
 });
 
-describe('the key', () => {
+describe('the API key', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   async function headersSent(options: object): Promise<string> {
@@ -74,13 +74,13 @@ describe('the key', () => {
     return JSON.stringify(server.requests[0]?.headers);
   }
 
-  test('may be a text or a function that fetches it', async () => {
+  test('may be a string or a function that fetches it', async () => {
     expect(await headersSent({ apiKey: 'sk-1' })).toContain('sk-1');
     expect(await headersSent({ apiKey: async () => 'sk-2' })).toContain('sk-2');
   });
 
   test.each([{}, { apiKey: 'sk-mine' }, { headers: { 'x-mine': 'yes' } }])(
-    'of the environment is not shown to another server, nor is anything else of it (%j)',
+    'of the environment is not sent to another server, and neither is any other credential (%j)',
     async (options) => {
       vi.stubEnv('ANTHROPIC_API_KEY', 'sk-secret');
       vi.stubEnv('ANTHROPIC_AUTH_TOKEN', 'token-secret');
@@ -94,7 +94,7 @@ describe('the key', () => {
     },
   );
 
-  test('of the environment is shown to the server that the environment names', async () => {
+  test('of the environment is sent to the base URL of the environment', async () => {
     await using server = await startAnthropicServer(hi);
     vi.stubEnv('ANTHROPIC_API_KEY', 'sk-3');
     vi.stubEnv('ANTHROPIC_BASE_URL', server.baseURL);
@@ -105,8 +105,8 @@ describe('the key', () => {
   });
 });
 
-describe('a client', () => {
-  test('that was given is used, wrapped or not, with its own server and headers of the model', async () => {
+describe('an existing client', () => {
+  test('is used, wrapped or not, with its own server and the headers of the model', async () => {
     await using server = await startAnthropicServer(hi);
     const client = new Anthropic({ apiKey: 'sk-own', baseURL: server.baseURL });
     const seen: object[] = [];
@@ -128,7 +128,7 @@ describe('a client', () => {
     expect(server.requests[0]?.headers).toMatchObject({ 'anthropic-beta': 'context-1m-2025-08-07' });
   });
 
-  test('that gives its events by itself is read too', async () => {
+  test('is read if it returns events without an HTTP response', async () => {
     const events = [
       { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 0 } } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
@@ -142,7 +142,7 @@ describe('a client', () => {
     });
   });
 
-  test('that reads a form of stream of its own, as one of Bedrock does, is left to read it', async () => {
+  test('reads its own stream format itself, like the Bedrock client', async () => {
     const events = [
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
@@ -159,7 +159,7 @@ describe('a client', () => {
     ['ThrottlingException', 429, true],
     ['ModelStreamErrorException', 500, true],
     ['ValidationException', undefined, false],
-  ])('of Bedrock says by a name alone why its stream broke off: %s', async (name, status, retryable) => {
+  ])('of Bedrock reports a stream error only by its class name: %s', async (name, status, retryable) => {
     const type = name.replace(/^./, (first) => first.toLowerCase());
     const event = { type: 'error', error: { type, message: 'No' } };
     async function* thrown(): AsyncGenerator<object> {
@@ -182,6 +182,6 @@ test.each([
   [() => anthropic('m', { baseURL: 'localhost' }), 'baseURL'],
   [() => anthropic('m', { temperature: 1 } as never), 'temperature'],
   [() => anthropic('m', { client: {} as never, apiKey: 'sk' }), 'client'],
-])('an option that it cannot have is refused (%#)', (make, option) => {
+])('refuses an invalid option (%#)', (make, option) => {
   expect(make).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
 });

@@ -18,8 +18,8 @@ async function sent(...messages: readonly Message[]): Promise<readonly { role: s
 
 const content = async (parts: readonly ContentPart[]) => (await sent(user(parts)))[0]?.content;
 
-describe('what the system says', () => {
-  test('first is the system prompt, and later stands where it was said', async () => {
+describe('system messages', () => {
+  test('become the system prompt at the start, and stay in place later', async () => {
     const messages: Message[] = [
       { role: 'system', content: 'Be brief.' },
       { role: 'system', content: 'Be kind.' },
@@ -41,7 +41,7 @@ describe('what the system says', () => {
 });
 
 describe('turns', () => {
-  test('of one role are put together, and what says nothing is left out', async () => {
+  test('of one role are merged, and empty messages are dropped', async () => {
     const messages = [
       user('One'),
       user([text(' '), text('two')]),
@@ -58,14 +58,14 @@ describe('turns', () => {
     ]);
   });
 
-  test('begin with the user, and end without spaces', async () => {
+  test('begin with a user turn, and end without trailing spaces', async () => {
     expect(await sent(assistant(text('The answer is: \n')))).toEqual([
       { role: 'user', content: [text('(no message)')] },
       { role: 'assistant', content: [text('The answer is:')] },
     ]);
   });
 
-  test('have results before anything else, also where an error came with a picture', async () => {
+  test('have tool results first, even if an error result contains an image', async () => {
     const picture = { type: 'image', image: 'https://example.org/a.png' } as const;
 
     expect(
@@ -102,10 +102,10 @@ describe('files', () => {
   const base64 = Buffer.from(png).toString('base64');
 
   test.each([
-    ['an address', { image: 'https://example.org/a.png' }, { type: 'url', url: 'https://example.org/a.png' }],
+    ['a URL', { image: 'https://example.org/a.png' }, { type: 'url', url: 'https://example.org/a.png' }],
     ['bytes', { image: png }, { type: 'base64', media_type: 'image/png', data: base64 }],
     [
-      'base64 of another kind than is said',
+      'base64 with a wrong media type',
       { image: base64, mediaType: 'image/jpeg' },
       { type: 'base64', media_type: 'image/png', data: base64 },
     ],
@@ -114,13 +114,13 @@ describe('files', () => {
       { image: 'data:image/webp;base64,AAAA' },
       { type: 'base64', media_type: 'image/webp', data: 'AAAA' },
     ],
-  ])('a picture as %s', async (_title, image, source) => {
+  ])('send an image given as %s', async (_title, image, source) => {
     expect(await content([{ type: 'image', ...image }])).toEqual([{ type: 'image', source }]);
   });
 
   test.each([
     [
-      'a picture',
+      'an image',
       { data: png, mediaType: 'image/png' },
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } },
     ],
@@ -130,30 +130,30 @@ describe('files', () => {
       { type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } },
     ],
     [
-      'a PDF elsewhere',
+      'a PDF at a URL',
       { data: 'https://example.org/a.pdf', mediaType: 'application/pdf' },
       { type: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } },
     ],
     [
-      'a text',
+      'a text file',
       { data: new TextEncoder().encode('Grüße'), mediaType: 'text/markdown' },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße' } },
     ],
     [
-      'a text in a data URL',
+      'a text file in a data URL',
       { data: 'data:text/plain,Gr%C3%BC%C3%9Fe', mediaType: 'text/plain' },
       { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Grüße' } },
     ],
     [
-      'a sound',
+      'an audio file',
       { data: 'AAAA', mediaType: 'audio/wav', filename: 'a.wav' },
       text('(A file "a.wav" of type audio/wav cannot be shown here.)'),
     ],
-  ])('%s in a file', async (_title, file, block) => {
+  ])('send %s in a file part', async (_title, file, block) => {
     expect(await content([{ type: 'file', ...file }])).toEqual([block]);
   });
 
-  test('a picture and a PDF stand in the result that they came in', async () => {
+  test('stay inside their tool result if they are images or PDF', async () => {
     const parts: ContentPart[] = [
       { type: 'image', image: png },
       { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf' },
@@ -164,7 +164,7 @@ describe('files', () => {
     expect(last?.content).toMatchObject([{ type: 'tool_result', content: [{ type: 'image' }, { type: 'document' }] }]);
   });
 
-  test('what the API keeps in its cache, and citations, are said on a part', async () => {
+  test('keep cache_control and citations of a part', async () => {
     const cache_control = { type: 'ephemeral' };
 
     expect(await content([{ ...text('Much'), providerMetadata: { anthropic: { cache_control } } }])).toEqual([
@@ -174,7 +174,7 @@ describe('files', () => {
 });
 
 describe('calls of another provider', () => {
-  test('have ids and names that the API takes, each id its own', async () => {
+  test('get unique ids and names that the API accepts', async () => {
     const ids = ['functions.look:0', 'functions look:0', 'toolu_made_1', 'ok-1'];
     const calls = ids.map((id) => toolCall(id, 'a.b'));
     const results = ids.map((id) => ({ type: 'tool-result' as const, id, name: 'a.b', content: id }));
@@ -189,7 +189,7 @@ describe('calls of another provider', () => {
     );
   });
 
-  test('that have one id in two turns have two', async () => {
+  test('with one id in two turns get two ids', async () => {
     const messages = [
       user('Look'),
       assistant(toolCall('call_0')),
@@ -205,7 +205,7 @@ describe('calls of another provider', () => {
     expect(turns[0]?.id).not.toBe(turns[2]?.id);
   });
 
-  test('that it ran itself are left out, and so are its thoughts', async () => {
+  test('are dropped with its reasoning if that provider executed them', async () => {
     const foreign = { openai: { model: 'gpt-5', field: 'reasoning' } };
     const parts: AssistantPart[] = [
       { type: 'reasoning', text: 'Hm', providerMetadata: foreign },
@@ -224,7 +224,7 @@ describe('calls of another provider', () => {
   });
 });
 
-test('a thought that was cut does not go back, nor one that nothing follows', async () => {
+test('drops thinking that was cut off or is last in its turn', async () => {
   const unsigned = {
     type: 'reasoning',
     text: 'Hm',

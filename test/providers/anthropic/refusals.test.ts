@@ -13,8 +13,8 @@ async function sent(...messages: readonly Message[]): Promise<readonly { role: s
   return (await sentBody({ messages }, MODEL)).messages as never;
 }
 
-describe('what the API refuses', () => {
-  test('an answer that the conversation ends with, since the user said nothing', async () => {
+describe('a request never contains', () => {
+  test('an assistant turn at the end because of an empty user message', async () => {
     expect((await sent(user('Hi'), assistant(said('Hello.')), user(' '))).at(-1)).toEqual({
       role: 'user',
       content: [text('(no message)')],
@@ -26,20 +26,20 @@ describe('what the API refuses', () => {
     [{ type: 'file', data: 'Qk0=', mediaType: 'image/svg+xml' }, 'cannot be shown here'],
     [{ type: 'image', image: new Uint8Array(), mediaType: 'image/png' }, 'is empty'],
     [{ type: 'file', data: '', mediaType: 'application/pdf' }, 'is empty'],
-  ])('a picture or a file that it does not know, or without a byte: %j', async (part, why) => {
+  ])('an unsupported or empty image or file: %j', async (part, why) => {
     const mediaType = part.type === 'text' ? '' : part.mediaType;
 
     expect((await sent(user([part])))[0]?.content).toEqual([text(`(A file of type ${mediaType} ${why}.)`)]);
   });
 
-  test('what a model of the AI SDK attached to a part', async () => {
+  test('metadata that an AI SDK model attached to a part', async () => {
     const theirs = { anthropic: { type: 'compaction', toolId: 't', cacheControl: {} }, aiSdk: { provider: 'a.b' } };
     const messages = [user('Hi'), assistant(said('Hello.', theirs)), user('?')];
 
     expect((await sent(...messages))[1]?.content).toEqual([text('Hello.')]);
   });
 
-  test('the file that a citation of an answer names', async () => {
+  test('the file_id of a citation', async () => {
     const citation = { type: 'char_location', cited_text: 'x', document_index: 0 };
     const metadata = { anthropic: { model: MODEL, citations: [{ ...citation, file_id: null }] } };
     const messages = [user('Hi'), assistant(said('x', metadata)), user('?')];
@@ -47,7 +47,7 @@ describe('what the API refuses', () => {
     expect((await sent(...messages))[1]?.content).toEqual([{ ...text('x'), citations: [citation] }]);
   });
 
-  test('a call that it ran itself and did not end, once the user spoke', async () => {
+  test('an unfinished server tool call before a user message', async () => {
     const providerMetadata = { anthropic: { model: MODEL, type: 'server_tool_use' } };
     const open = { type: 'tool-call', id: 's', name: 'web_search', input: {}, providerExecuted: true } as const;
     const history = [user('Hi'), assistant(said('Wait.'), { ...open, providerMetadata })];
@@ -56,7 +56,7 @@ describe('what the API refuses', () => {
     expect((await sent(...history, user('Go on')))[1]?.content).toEqual([text('Wait.')]);
   });
 
-  test('sampling beside thinking that was asked for in its own words, and a stop at spaces', async () => {
+  test('temperature beside thinking from provider options, or a blank stop sequence', async () => {
     const body = await sentBody(
       {
         settings: {
@@ -74,14 +74,14 @@ describe('what the API refuses', () => {
 });
 
 describe('a stream of another server', () => {
-  test('may leave out the names of its events', async () => {
+  test('may omit event names', async () => {
     const chunks = eventsOf({ content: [text('Hi'), toolUse('t1', 'f', { a: 1 })] });
     const { response } = await call({ chunks: chunks.map((each) => each.replace(/^event: .*\n/, '')), end: 'silent' });
 
     expect(response?.content).toMatchObject([text('Hi'), { name: 'f', input: { a: 1 } }]);
   });
 
-  test('may say an index twice, and the whole input at the beginning', async () => {
+  test('may repeat an index, and send the complete input in the start event', async () => {
     const { response } = await call({
       chunks: [
         event({ type: 'message_start', message: { usage: {} } }),
@@ -97,7 +97,7 @@ describe('a stream of another server', () => {
     expect(response?.content).toMatchObject([text('Hi'), { name: 'f', input: { a: 1 } }]);
   });
 
-  test('may count at its end the answer alone, and nothing for what it was asked', async () => {
+  test('may report only output tokens at its end', async () => {
     const { response } = await call({
       chunks: [
         event({ type: 'message_start', message: { usage: { input_tokens: 12, output_tokens: 0 } } }),

@@ -12,13 +12,13 @@ const add = {
   },
 };
 
-/** What is sent of settings, without what every request has. */
+/** Returns the request fields for these settings, without the fields of every request. */
 async function settingsSent(settings: ModelSettings, modelId: string, request: Partial<ModelRequest> = {}) {
   const { model, messages, stream, system, tools, ...sent } = await sentBody({ ...request, settings }, modelId);
   return sent;
 }
 
-test('a request has the least that the API wants', async () => {
+test('sends only the required fields without settings', async () => {
   expect(await sentBody({}, 'claude-opus-5')).toEqual({
     model: 'claude-opus-5',
     max_tokens: 32_000,
@@ -34,13 +34,13 @@ test.each([
   ['claude-opus-4-20250514', 32_000],
   ['claude-mythos-preview', 32_000],
   ['MiniMax-M2', 8192],
-])('%s answers in %i tokens at most, unless it is told another number', async (modelId, tokens) => {
+])('sends %s a default of %i for max_tokens', async (modelId, tokens) => {
   expect(await settingsSent({}, modelId)).toEqual({ max_tokens: tokens });
   expect(await settingsSent({ maxOutputTokens: 99 }, modelId)).toEqual({ max_tokens: 99 });
 });
 
 describe('tools', () => {
-  test('of the provider stand beside them', async () => {
+  test('of the provider are sent beside the tools of the agent', async () => {
     const search = { type: 'web_search_20250305', name: 'web_search' };
 
     const { tools } = await sentBody({
@@ -59,11 +59,11 @@ describe('sampling', () => {
     ['claude-opus-4-20250514', { temperature: 0.5, top_p: 0.9 }],
     ['claude-sonnet-4-5', { temperature: 0.5 }],
     ['claude-opus-4-7', {}],
-  ])('is told to %s as far as it takes it', async (modelId, sent) => {
+  ])('is sent to %s only in the fields that the model accepts', async (modelId, sent) => {
     expect(await settingsSent(both, modelId)).toEqual({ max_tokens: 32_000, stop_sequences: ['END'], ...sent });
   });
 
-  test('is told to nobody who thinks', async () => {
+  test('is not sent together with thinking', async () => {
     const sent = await settingsSent({ ...both, reasoningEffort: 'low' }, 'claude-sonnet-4-6');
 
     expect(Object.keys(sent).sort()).toEqual(['max_tokens', 'output_config', 'stop_sequences', 'thinking']);
@@ -80,7 +80,7 @@ describe('reasoning effort', () => {
     ['claude-haiku-4-5', 'medium', { thinking: { type: 'enabled', budget_tokens: 10_000 } }],
     ['claude-haiku-4-5', 'none', {}],
     ['claude-3-5-haiku-latest', 'high', {}],
-  ] as const)('of %s that is %s', async (modelId, reasoningEffort, sent) => {
+  ] as const)('for %s with the value %s', async (modelId, reasoningEffort, sent) => {
     const { max_tokens, ...rest } = await settingsSent({ reasoningEffort }, modelId);
 
     expect(rest).toEqual(sent);
@@ -89,13 +89,13 @@ describe('reasoning effort', () => {
   test.each([
     [4000, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
     [1500, {}],
-  ])('leaves room for an answer within %i tokens', async (maxOutputTokens, sent) => {
+  ])('uses at most half of %i tokens for thinking', async (maxOutputTokens, sent) => {
     const settings = { reasoningEffort: 'high', maxOutputTokens } as const;
 
     expect(await settingsSent(settings, 'claude-sonnet-4-5')).toEqual({ max_tokens: maxOutputTokens, ...sent });
   });
 
-  test('gives way where a tool has to be called, and where thinking would begin amid a turn', async () => {
+  test('is dropped if a tool call is required or thinking would begin in the middle of a turn', async () => {
     const settings = { reasoningEffort: 'high' } as const;
     const messages: ModelRequest['messages'] = [
       { role: 'user', content: 'One and two?' },
@@ -115,7 +115,7 @@ describe('reasoning effort', () => {
 describe('an output schema', () => {
   const sum = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] };
 
-  test('is closed, and its limits are told in words', async () => {
+  test('is sent with closed objects and with restrictions as descriptions', async () => {
     const list = { type: 'array', items: { $ref: '#/$defs/name' }, minItems: 2 };
     const schema = {
       ...sum,
@@ -155,23 +155,23 @@ describe('an output schema', () => {
         $defs: { a: { type: 'object', properties: { a: { $ref: '#/$defs/a' } } } },
       },
     ],
-    ['a list', { type: 'array', items: { type: 'number' } }],
-    ['anything', { type: 'object', properties: { a: {} } }],
+    ['an array', { type: 'array', items: { type: 'number' } }],
+    ['a property without a type', { type: 'object', properties: { a: {} } }],
     [
-      'much that may be left out',
+      'too many optional properties',
       {
         type: 'object',
         properties: Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`p${at}`, { type: 'string' }])),
       },
     ],
-  ])('that is %s is told in words', async (_title, schema) => {
+  ])('with %s becomes a prompt', async (_title, schema) => {
     const { system, output_config } = await sentBody({ output: { schema } }, 'claude-opus-5');
 
     expect(output_config).toBeUndefined();
     expect(system).toContain(JSON.stringify(schema));
   });
 
-  test('is told in words to a model that cannot be held to it, after what it is told besides', async () => {
+  test('becomes a prompt after the system prompt for a model without output formats', async () => {
     const messages: ModelRequest['messages'] = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'One and two?' },
@@ -183,7 +183,7 @@ describe('an output schema', () => {
   });
 });
 
-test('what only this provider knows goes along as it is', async () => {
+test('sends provider options unchanged', async () => {
   const anthropic = { top_k: 5, cache_control: { type: 'ephemeral' }, max_tokens: 7, output_config: { effort: 'max' } };
   const output = { schema: { type: 'object', properties: {}, additionalProperties: false } };
 

@@ -22,12 +22,12 @@ const add = defineTool({
 
 const twoCalls = [toolUse('toolu_1', 'add', { a: 1, b: 2 }), toolUse('toolu_2', 'add', { a: 3, b: 4 })];
 
-/** Gives these answers in order. */
+/** Replies with these messages in order. */
 function inOrder(...answers: readonly ScriptedMessage[]): Script {
   return (_body, index) => stream(answers[index] ?? { content: [text('No answer is left.')] });
 }
 
-test('a thought goes back with its signature, and one that is hidden as it came', async () => {
+test('sends thinking back with its signature, and redacted thinking unchanged', async () => {
   const thoughts = [
     { type: 'thinking', thinking: 'One and two.', signature: 'EqQBCg==' },
     { type: 'redacted_thinking', data: 'EmwKAh==' },
@@ -47,7 +47,7 @@ test('a thought goes back with its signature, and one that is hidden as it came'
   });
 });
 
-test('what the provider ran itself is not run again, and goes back unchanged', async () => {
+test('does not execute server tool calls, and sends them back unchanged', async () => {
   const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'weather' } };
   const found = {
     type: 'web_search_tool_result',
@@ -73,7 +73,7 @@ test('what the provider ran itself is not run again, and goes back unchanged', a
   expect(server.requests[1]?.body.messages[1]).toEqual({ role: 'assistant', content: said });
 });
 
-test('a last answer without tools tells the API of those that the conversation called', async () => {
+test('sends stubs of the called tools with a final request without tools', async () => {
   await using server = await startAnthropicServer(inOrder({ content: twoCalls }, { content: [text('Enough.')] }));
   const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
 
@@ -90,7 +90,7 @@ describe('a turn that the API pauses', () => {
   const found = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] };
   const paused = { content: [text('Let me look.'), search], stopReason: 'pause_turn' };
 
-  test('goes on with what was said, and is one answer', async () => {
+  test('is continued and becomes one response', async () => {
     await using server = await startAnthropicServer(inOrder(paused, { content: [found, text('Sunny.')] }));
     const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
 
@@ -108,7 +108,7 @@ describe('a turn that the API pauses', () => {
     expect(usage).toMatchObject({ inputTokens: 24, outputTokens: 10, totalTokens: 34 });
   });
 
-  test('goes on in the container in which it ran', async () => {
+  test('is continued in its container', async () => {
     const [start = '', ...rest] = eventsOf({ content: [search, found] });
     const delta = { stop_reason: 'pause_turn', container: { id: 'container_1' } };
     const first = [start, ...rest.slice(0, -2), event({ type: 'message_delta', delta })];
@@ -124,7 +124,7 @@ describe('a turn that the API pauses', () => {
     expect(server.requests[1]?.body.messages[1]).toEqual({ role: 'assistant', content: [search, found] });
   });
 
-  test('again and again is given as it is in the end', async () => {
+  test('too many times is returned incomplete', async () => {
     await using server = await startAnthropicServer([stream(paused)]);
     const model = anthropic('claude-sonnet-5', { baseURL: server.baseURL });
 
@@ -133,7 +133,7 @@ describe('a turn that the API pauses', () => {
   });
 });
 
-test('a tool that the API defines takes the place of the one that runs it, and code of the model that calls it goes on where it ran', async () => {
+test('replaces the tool of the agent with the provider tool of the same name, and continues code execution in its container', async () => {
   const code = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'add(1, 2)' } };
   const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' };
   const called = { ...toolUse('toolu_1', 'add', { a: 1, b: 2 }), caller };
@@ -167,7 +167,7 @@ test('a tool that the API defines takes the place of the one that runs it, and c
   expect(bodies[2]?.messages.at(-2)?.content).toEqual([ended, text('Three.')]);
 });
 
-test('what is said to the API alone goes back to it as it came, in its place', async () => {
+test('sends blocks that only the API understands back unchanged and in place', async () => {
   const summary = { type: 'compaction', content: 'They met.', encrypted_content: 'Eo8=' };
   const handover = { type: 'fallback', from: { model: 'claude-sonnet-5' }, to: { model: 'claude-opus-5' } };
   const begun = event({ type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } });

@@ -10,7 +10,7 @@ const answer = {
 };
 
 describe('a stream', () => {
-  test('gives its parts in order, and then the whole', async () => {
+  test('pushes its parts in order, and then resolves with the response', async () => {
     const { parts, response } = await call(stream(answer));
 
     expect(parts).toEqual([
@@ -33,7 +33,7 @@ describe('a stream', () => {
     });
   });
 
-  test('is the same where nobody listens, and where the server sends it whole', async () => {
+  test('gives the same response without a listener, and if the server sends a complete message', async () => {
     const heard = await call(stream(answer));
     const unheard = await call(stream(answer), { onPart: undefined });
     const whole = await call({ json: messageOf(answer) });
@@ -42,7 +42,7 @@ describe('a stream', () => {
     expect(whole.response).toEqual(heard.response);
   });
 
-  test('may have all of its answer in its beginning', async () => {
+  test('may contain the complete answer in message_start', async () => {
     const message = messageOf({ content: [toolUse('toolu_1', 'add', { a: 1 })] });
     const chunks = [event({ type: 'message_start', message }), event({ type: 'message_stop' })];
 
@@ -51,7 +51,7 @@ describe('a stream', () => {
     expect(response).toMatchObject({ content: [{ id: 'toolu_1', input: { a: 1 } }], finishReason: 'tool-calls' });
   });
 
-  test('may have events, deltas and blocks of unknown kinds', async () => {
+  test('may contain unknown events, deltas and blocks', async () => {
     const [start, ping, ...rest] = eventsOf({ content: [text('Hi'), { type: 'hologram', data: 'x' }] });
     const strange = [
       event({ type: 'mood', mood: 'good' }),
@@ -77,7 +77,7 @@ describe('a stream', () => {
     ['api_error', 500, true],
     ['rate_limit_error', 429, true],
     ['invalid_request_error', undefined, false],
-  ])('that bears an %s rejects with it', async (type, status, retryable) => {
+  ])('with an %s event rejects with this error', async (type, status, retryable) => {
     const failure = event({ type: 'error', error: { type, message: 'Not now' } });
     const chunks = [...eventsOf({ content: [text('Hi')] }).slice(0, 4), failure];
 
@@ -100,17 +100,17 @@ test.each([
   ['refusal', 'content-filter'],
   ['pause_turn', 'other'],
   ['boredom', 'other'],
-])('an answer that stops for %s stops for %s', async (stopReason, finishReason) => {
+])('maps the stop reason %s to %s', async (stopReason, finishReason) => {
   expect((await call(stream({ content: [text('Hi')], stopReason }))).response?.finishReason).toBe(finishReason);
 });
 
-test('an answer that is said to call tools, and calls none, may be asked for again', async () => {
+test('rejects a response with stop reason tool_use but without a call as retryable', async () => {
   const { error } = await call(stream({ content: [text('Hi')], stopReason: 'tool_use' }));
 
   expect(error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
 });
 
-test('what was read from the cache, and written to it, is counted with the input', async () => {
+test('adds tokens read from and written to the cache to the input tokens', async () => {
   const usage = {
     input_tokens: 10,
     cache_creation_input_tokens: 200,

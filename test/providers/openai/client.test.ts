@@ -40,7 +40,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     await rm(folder, { recursive: true });
   });
 
-  /** Runs a call in a process of its own, in a folder that has no packages but what was put there. */
+  /** Runs a call in a child process, in a directory that contains only the given packages. */
   async function callOutside(): Promise<unknown> {
     const script = `${load}.then(({ openai }) => openai('m', { baseURL: '${server.baseURL}' })
       .generate(${JSON.stringify(hello)}))
@@ -50,7 +50,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     return JSON.parse(stdout);
   }
 
-  test('it loads without the package, and says what is missing at the first call', async () => {
+  test('loads without the package, and the first call names the missing package', async () => {
     expect(await callOutside()).toEqual({
       name: 'PackageMissingError',
       code: 'ERR_PACKAGE_MISSING',
@@ -58,7 +58,7 @@ describe.each(formats)('as %s', (format, file, load) => {
     });
   });
 
-  test('it finds the package that is installed beside it', async () => {
+  test('finds the package installed beside it', async () => {
     await mkdir(join(folder, 'node_modules'));
     await symlink(`${root}node_modules/openai`, join(folder, 'node_modules/openai'));
 
@@ -66,7 +66,7 @@ describe.each(formats)('as %s', (format, file, load) => {
   });
 });
 
-describe('the key', () => {
+describe('the API key', () => {
   afterEach(() => vi.unstubAllEnvs());
 
   async function keySent(options: { readonly apiKey?: string | (() => Promise<string>) }): Promise<string | undefined> {
@@ -75,18 +75,18 @@ describe('the key', () => {
     return server.requests[0]?.headers.authorization;
   }
 
-  test('may be a text or a function that fetches it', async () => {
+  test('may be a string or a function that fetches it', async () => {
     expect(await keySent({ apiKey: 'sk-1' })).toBe('Bearer sk-1');
     expect(await keySent({ apiKey: async () => 'sk-2' })).toBe('Bearer sk-2');
   });
 
-  test('of the environment is not shown to another server', async () => {
+  test('of the environment is replaced with a placeholder for another server', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-secret');
 
     expect(await keySent({})).toBe('Bearer none');
   });
 
-  test('of the environment stays here, and so do the organisation and the project', async () => {
+  test('of the environment is not sent to another server, and neither are organization and project', async () => {
     await using server = await startOpenAIServer((body) => replyWith({ text: 'Hi' }, body));
     vi.stubEnv('OPENAI_ORG_ID', 'org-secret');
     vi.stubEnv('OPENAI_PROJECT_ID', 'proj-secret');
@@ -96,7 +96,7 @@ describe('the key', () => {
     expect(JSON.stringify(server.requests[0]?.headers)).not.toContain('secret');
   });
 
-  test('of the environment is shown to the server that the environment names', async () => {
+  test('of the environment is sent to the base URL of the environment', async () => {
     await using server = await startOpenAIServer((body) => replyWith({ text: 'Hi' }, body));
     vi.stubEnv('OPENAI_API_KEY', 'sk-3');
     vi.stubEnv('OPENAI_BASE_URL', server.baseURL);
@@ -106,7 +106,7 @@ describe('the key', () => {
     expect(server.requests[0]).toMatchObject({ headers: { authorization: 'Bearer sk-3' }, body: { max_tokens: 9 } });
   });
 
-  test('that is missing for OpenAI itself rejects the call with what to do', async () => {
+  test('that is missing for OpenAI rejects the call with an instruction', async () => {
     vi.stubEnv('OPENAI_API_KEY', undefined);
     vi.stubEnv('OPENAI_ADMIN_KEY', undefined);
 

@@ -9,7 +9,7 @@ const picture = (url: string) => ({ type: 'image_url', image_url: { url } });
 const end = chunk({}, 'stop');
 const hello = { role: 'user' as const, content: 'Hello' };
 
-/** The response to an answer that came whole, and to the same in deltas. */
+/** Reads a message received whole and the same message in deltas, and returns the response. */
 async function bothWays(
   message: object,
   ...chunks: readonly object[]
@@ -24,8 +24,8 @@ async function sentContent(...content: Exclude<UserMessage['content'], string>):
   return messages[0].content;
 }
 
-describe('an answer', () => {
-  test('has the pictures that the model made after its text, as files', async () => {
+describe('a response', () => {
+  test('contains generated images as file parts after its text', async () => {
     const [png, remote] = [picture('data:image/png;base64,iVBORw0KGgo='), picture('https://example.com/a')];
 
     const responses = await bothWays(
@@ -44,7 +44,7 @@ describe('an answer', () => {
     expect(responses.map((response) => response?.content)).toEqual([content, content]);
   });
 
-  test('of a picture alone goes back to the model that made it, and to no other', async () => {
+  test('with only an image is sent back only to the model that generated it', async () => {
     const image = picture('data:image/png;base64,iVBORw0KGgo=');
     const [response] = await bothWays({ content: null, images: [image] });
     const messages = [{ role: 'assistant' as const, content: response?.content ?? [] }, hello];
@@ -55,7 +55,7 @@ describe('an answer', () => {
     expect(await sentBody({ messages }, { modelId: 'another' })).toMatchObject({ messages: [hello] });
   });
 
-  test('that is spoken has its transcript for a text', async () => {
+  test('that is audio has its transcript as text', async () => {
     const responses = await bothWays(
       { content: null, audio: { id: 'audio_1', data: 'UklGRg==', transcript: 'Good day.', expires_at: 1 } },
       chunk({ audio: { id: 'audio_1', transcript: 'Good ' } }),
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(responses.map((response) => response?.content)).toEqual([content, content]);
   });
 
-  test('tells beside its parts where it comes from and how likely each token was', async () => {
+  test('has the citations and the logprobs as provider metadata', async () => {
     const token = (text: string) => ({ token: text, logprob: -0.5, top_logprobs: [] });
     const citation = (url: string) => ({ type: 'url_citation', url_citation: { url, title: 'A' } });
     const sources = { citations: ['https://a.example'], search_results: [{ url: 'https://a.example' }] };
@@ -88,7 +88,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('a request', () => {
   test.each<[string, FilePart, string]>([
     ['bytes', { type: 'file', data: Buffer.from('Grüße'), mediaType: 'text/plain' }, 'Grüße'],
     ['base64', { type: 'file', data: btoa('{"a":1}'), mediaType: 'application/ld+json' }, '{"a":1}'],
@@ -98,7 +98,7 @@ describe('what is sent', () => {
       { type: 'file', data: btoa('a: 1'), mediaType: 'application/x-yaml', filename: 'a.yaml' },
       'a.yaml:\na: 1',
     ],
-  ])('a file of text, given as %s, goes as a text, which every server takes', async (_title, file, text) => {
+  ])('sends a text file given as %s as a text part', async (_title, file, text) => {
     expect(await sentContent({ type: 'text', text: 'Read:' }, file)).toEqual([
       { type: 'text', text: 'Read:' },
       { type: 'text', text },
@@ -106,10 +106,10 @@ describe('what is sent', () => {
   });
 
   test.each<[string, FilePart]>([
-    ['an address', { type: 'file', data: 'https://example.com/a.txt', mediaType: 'text/plain' }],
-    ['bytes that are no text', { type: 'file', data: new Uint8Array([0xff, 0xfe]), mediaType: 'text/plain' }],
-    ['a text that is no base64', { type: 'file', data: 'Grüße', mediaType: 'text/plain' }],
-  ])('a file of text that is %s goes as a file', async (_title, file) => {
+    ['a URL', { type: 'file', data: 'https://example.com/a.txt', mediaType: 'text/plain' }],
+    ['bytes in invalid UTF-8', { type: 'file', data: new Uint8Array([0xff, 0xfe]), mediaType: 'text/plain' }],
+    ['invalid base64', { type: 'file', data: 'Grüße', mediaType: 'text/plain' }],
+  ])('sends a text file given as %s as a file part', async (_title, file) => {
     expect(await sentContent(file)).toMatchObject([{ type: 'file' }]);
   });
 
@@ -122,7 +122,7 @@ describe('what is sent', () => {
     ['audio/mp4', 'm4a'],
     ['audio/ogg; codecs=opus', 'ogg'],
     ['audio/flac', 'flac'],
-  ])('a sound of type %s is named %s', async (mediaType, format) => {
+  ])('sends audio of type %s with the format %s', async (mediaType, format) => {
     const data = 'UklGRg==';
 
     expect(await sentContent({ type: 'file', data, mediaType })).toEqual([
@@ -130,7 +130,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('an empty text is not sent beside other parts, since some servers refuse it', async () => {
+  test('drops an empty text part beside other parts, since some servers refuse it', async () => {
     const image = { type: 'image' as const, image: 'https://example.com/a.png' };
 
     expect(await sentContent({ type: 'text', text: '' }, image)).toEqual([picture('https://example.com/a.png')]);
@@ -139,7 +139,7 @@ describe('what is sent', () => {
   });
 });
 
-test('a text of many megabytes keeps nobody waiting', () => {
+test('converts a text file of many megabytes quickly', () => {
   const data = btoa('x'.repeat(24_000_000));
   const started = performance.now();
 

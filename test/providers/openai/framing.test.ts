@@ -4,13 +4,13 @@ import { exchange, streamedExchange } from '../../support/providers/openai-excha
 import { chunk, completionOf } from '../../support/providers/openai-reply.js';
 import { startOpenAIServer } from '../../support/providers/openai-server.js';
 
-/** As servers send it that never say why an answer ends. */
+/** A chunk without a finish reason field, as some servers send it. */
 const bare = (delta: object, rest: object = {}) => ({ choices: [{ delta, index: 0 }], ...rest });
 const called = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } };
 const usage = { prompt_tokens: 6, completion_tokens: 2, total_tokens: 8 };
 
-describe('a stream in which nothing says why it ends', () => {
-  test('is whole where the server says that it is done', async () => {
+describe('a stream without finish reasons', () => {
+  test('is complete after [DONE]', async () => {
     const status = { code: 0, message: 'Success' };
     const chunks = [bare({ role: 'assistant', content: 'Hi' }, status), bare({ content: '!' }, { ...status, usage })];
 
@@ -24,30 +24,30 @@ describe('a stream in which nothing says why it ends', () => {
     expect(parts).toHaveLength(2);
   });
 
-  test('calls the tools that it names', async () => {
+  test('can contain tool calls', async () => {
     const { response } = await streamedExchange({ chunks: [bare({ tool_calls: [called] })] });
 
     expect(response).toMatchObject({ content: [{ name: 'look', input: {} }], finishReason: 'tool-calls' });
   });
 
   test.each([
-    ['has no end at all', { chunks: [bare({ content: 'Hi' })], end: 'silent' as const }],
-    ['says elsewhere that it goes on', { chunks: [chunk({ content: 'Hi' }), bare({ content: '!' })] }],
-    ['says nothing but that', { chunks: [] }],
-  ])('is cut where it %s', async (_title, reply) => {
+    ['has no [DONE]', { chunks: [bare({ content: 'Hi' })], end: 'silent' as const }],
+    ['has an empty finish reason in another chunk', { chunks: [chunk({ content: 'Hi' }), bare({ content: '!' })] }],
+    ['has only [DONE]', { chunks: [] }],
+  ])('is rejected as cut off if it %s', async (_title, reply) => {
     expect((await streamedExchange(reply)).error).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
   });
 });
 
-describe('a server that streams what was not asked to be streamed', () => {
+describe('a server that streams without being asked', () => {
   const chunks = [chunk({ content: 'Hi' }), chunk({ tool_calls: [called] }), chunk({}, 'tool_calls')];
   const answer = { content: [{ text: 'Hi' }, { name: 'look' }], finishReason: 'tool-calls' };
 
-  test('is understood', async () => {
+  test('is read as a stream', async () => {
     expect((await exchange({ chunks })).response).toMatchObject(answer);
   });
 
-  test('is understood by a client that was given', async () => {
+  test('is read as a stream with an existing client', async () => {
     await using server = await startOpenAIServer([{ chunks }]);
     const client = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
 
@@ -56,16 +56,19 @@ describe('a server that streams what was not asked to be streamed', () => {
     expect(response).toMatchObject(answer);
   });
 
-  test('rejects where the stream is cut or bears an error', async () => {
+  test('rejects if the stream is cut off or contains an error', async () => {
     const cut = await exchange({ chunks: [chunk({ content: 'Hi' })] });
     const failed = await exchange({ chunks: [{ error: { message: 'No credits', code: 402 } }] });
 
-    expect(cut.error).toMatchObject({ message: expect.stringContaining('ended before the answer'), retryable: true });
+    expect(cut.error).toMatchObject({
+      message: expect.stringContaining('ended before the response was complete'),
+      retryable: true,
+    });
     expect(failed.error).toMatchObject({ message: 'No credits', status: 402, retryable: false });
   });
 });
 
-test('a whole answer may be followed by [DONE], asked to stream or not', async () => {
+test('reads a complete response followed by [DONE], streamed or not', async () => {
   const body = `${JSON.stringify(completionOf({ text: 'Hi' }), null, 2)}\n\ndata: [DONE]\n\n`;
   const headers = { 'content-type': 'text/event-stream' };
 
@@ -75,14 +78,14 @@ test('a whole answer may be followed by [DONE], asked to stream or not', async (
   }
 });
 
-describe('an error at the beginning of a stream, by a name alone,', () => {
+describe('an error at the start of a stream, identified only by name,', () => {
   const good = { chunks: [chunk({ content: 'Hi' }), chunk({}, 'stop')] };
 
   test.each([
     ['overloaded_error', 529],
     ['rate_limit_error', 429],
     ['server_error', 500],
-  ])('is tried again where it is %s', async (type, status) => {
+  ])('is retried if it is %s', async (type, status) => {
     const bad = { chunks: [{ type: 'error', error: { type, message: 'Busy' } }] };
 
     const given = await streamedExchange(bad);
@@ -97,14 +100,14 @@ describe('an error at the beginning of a stream, by a name alone,', () => {
     { type: 'insufficient_quota', code: 'insufficient_quota' },
     { type: 'server_error', code: 'invalid_api_key' },
     { code: 'CONTEXT_LENGTH_EXCEEDED' },
-  ])('is not to be tried again where it is %j', async (error) => {
+  ])('is not retryable if it is %j', async (error) => {
     const { error: failure } = await streamedExchange({ chunks: [{ error: { message: 'No', ...error } }] });
 
     expect(failure).toMatchObject({ message: 'No', status: undefined, retryable: false });
   });
 });
 
-test.each([exchange, streamedExchange])('an answer without a body may be asked for again', async (ask) => {
+test.each([exchange, streamedExchange])('rejects a response without a body as retryable', async (ask) => {
   const { error } = await ask({ status: 204, body: '' });
 
   expect(error).toMatchObject({ message: expect.stringContaining('is empty'), retryable: true });

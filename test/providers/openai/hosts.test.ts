@@ -101,7 +101,7 @@ const samples: Record<string, Sample> = {
 };
 
 describe.each(Object.entries(samples))('the stream in %s', (file, sample) => {
-  test.each([undefined, 1, 7])('is read the same in writes of %s bytes', async (splitBytes) => {
+  test.each([undefined, 1, 7])('gives the same response in chunks of %s bytes', async (splitBytes) => {
     const reply: Reply = { chunks: [wire(file)], end: 'silent', ...(splitBytes !== undefined && { splitBytes }) };
 
     const { response, error, parts } = await streamedExchange(reply);
@@ -113,7 +113,7 @@ describe.each(Object.entries(samples))('the stream in %s', (file, sample) => {
     expect(shown('reasoning-delta')).toBe(sample.reasoning ?? '');
   });
 
-  test('is read the same by a client that was given', async () => {
+  test('gives the same response with an existing client', async () => {
     await using server = await startOpenAIServer([{ chunks: [wire(file)], end: 'silent' }]);
     const client = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
 
@@ -123,7 +123,7 @@ describe.each(Object.entries(samples))('the stream in %s', (file, sample) => {
   });
 });
 
-test('the signature beside a text of Gemini is kept with it', async () => {
+test('keeps the signature beside a text part of Gemini', async () => {
   const { response } = await streamedExchange({ chunks: [wire('gemini-text.sse')], end: 'silent' });
 
   const fields = { extra_content: { google: { thought_signature: 'EpAB' } } };

@@ -4,13 +4,13 @@ import { exchange, sentBody } from '../../support/providers/openai-exchange.js';
 
 const PIXEL = 'iVBORw0KGgo=';
 
-/** The messages as they went over the wire. */
+/** Returns the messages of the request body. */
 async function sent(messages: readonly Message[], modelId = 'gpt-5-mini'): Promise<unknown> {
   const body = (await sentBody({ messages }, { modelId })) as { messages: unknown };
   return body.messages;
 }
 
-/** The wire parts of one user message. */
+/** Returns the wire parts of one user message. */
 async function sentParts(...content: Exclude<UserMessage['content'], string>): Promise<unknown> {
   const [message] = (await sent([{ role: 'user', content }])) as [{ content: unknown }];
   return message.content;
@@ -26,7 +26,7 @@ function result(content: string | readonly ContentPart[], rest: Partial<ToolResu
 }
 
 describe('system and user messages', () => {
-  test('text stays a plain string', async () => {
+  test('send text as a plain string', async () => {
     const messages: Message[] = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hello' },
@@ -40,7 +40,7 @@ describe('system and user messages', () => {
     ]);
   });
 
-  test('a picture goes as a URL, whatever it was given as', async () => {
+  test('send an image as a URL for every kind of data', async () => {
     const parts = await sentParts(
       { type: 'text', text: 'Look:' },
       { type: 'image', image: 'https://example.com/a.png' },
@@ -60,7 +60,7 @@ describe('system and user messages', () => {
     ]);
   });
 
-  test('bytes larger than one call can take as arguments arrive whole', async () => {
+  test('send bytes completely, even more than one function call accepts as arguments', async () => {
     const image = new Uint8Array(300_000).map((_, index) => index % 251);
 
     const [part] = (await sentParts({ type: 'image', image, mediaType: 'image/png' })) as [
@@ -70,7 +70,7 @@ describe('system and user messages', () => {
     expect(Buffer.from(part.image_url.url.split(',')[1] ?? '', 'base64').equals(image)).toBe(true);
   });
 
-  test('a file goes as a file part, a sound and a picture as theirs', async () => {
+  test('send a file, audio and an image as their own kinds of part', async () => {
     const parts = await sentParts(
       { type: 'file', data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'report.pdf' },
       { type: 'file', data: new Uint8Array([37, 80]), mediaType: 'application/pdf' },
@@ -90,7 +90,7 @@ describe('system and user messages', () => {
     ]);
   });
 
-  test('fields that a part carries for this provider go beside it, and unknown parts are left out', async () => {
+  test('send the metadata fields of a part, and drop unknown parts', async () => {
     const fields = { cache_control: { type: 'ephemeral' } };
     const unknown = { type: 'hologram' } as unknown as ContentPart;
 
@@ -101,7 +101,7 @@ describe('system and user messages', () => {
 });
 
 describe('assistant messages', () => {
-  test('text and calls go side by side, and a message of calls alone has null content', async () => {
+  test('send text and calls in one message, with null content if there are only calls', async () => {
     const call = { type: 'tool-call' as const, id: 'call_1', name: 'look', input: { at: 'é' } };
     const wire = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"é"}' } };
 
@@ -114,17 +114,17 @@ describe('assistant messages', () => {
   });
 
   test.each([
-    ['no arguments', { input: undefined }, '{}'],
-    ['null for arguments', { input: null }, '{}'],
-    ['arguments that are no object', { input: [1] }, '{"invalid_json":"[1]"}'],
-    ['arguments that were no JSON', { input: {}, invalidInput: '{"a":' }, '{"invalid_json":"{\\"a\\":"}'],
-  ])('%s go back as JSON', async (_title, input, text) => {
+    ['undefined arguments', { input: undefined }, '{}'],
+    ['null as arguments', { input: null }, '{}'],
+    ['arguments that are not an object', { input: [1] }, '{"invalid_json":"[1]"}'],
+    ['arguments that were invalid JSON', { input: {}, invalidInput: '{"a":' }, '{"invalid_json":"{\\"a\\":"}'],
+  ])('send %s as a JSON object', async (_title, input, text) => {
     const message = await sentAssistant({ type: 'tool-call', id: 'call_1', name: 'look', ...input });
 
     expect(message).toMatchObject({ tool_calls: [{ function: { arguments: text } }] });
   });
 
-  test('reasoning that did not come from this provider stays here, and so do calls that a provider ran itself', async () => {
+  test('drop reasoning of other providers and calls that a provider executed', async () => {
     const message = await sentAssistant(
       { type: 'reasoning', text: 'Hm.', providerMetadata: { anthropic: { signature: 'x' } } },
       { type: 'tool-call', id: 'srv_1', name: 'web_search', input: {}, providerExecuted: true },
@@ -137,7 +137,7 @@ describe('assistant messages', () => {
   });
 });
 
-describe('what came with a part', () => {
+describe('metadata of a part', () => {
   const details = [{ type: 'reasoning.encrypted', data: 'abc', index: 0 }];
   const signature = { google: { thought_signature: 'sig' } };
   const thoughts = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
@@ -145,7 +145,7 @@ describe('what came with a part', () => {
 
   test.each([
     ['reasoning_content', { reasoning_content: 'Hm.' }],
-    ['reasoning_content that is empty beside a call', { reasoning_content: '', tool_calls: [called] }],
+    ['empty reasoning_content beside a call', { reasoning_content: '', tool_calls: [called] }],
     ['reasoning', { reasoning: 'Hm.' }],
     ['reasoning_details', { reasoning_details: details }],
     ['a refusal', { content: null, refusal: 'No.' }],
@@ -153,7 +153,7 @@ describe('what came with a part', () => {
     ['thoughts among the content', { content: [thoughts, { type: 'text', text: 'Hi' }] }],
     ['thoughts before a call', { content: [thoughts], tool_calls: [called] }],
     ['a signature beside a call', { content: null, tool_calls: [{ ...called, extra_content: signature }] }],
-  ])('goes back to the model that sent it: %s', async (_title, fields) => {
+  ])('is sent back to its own model: %s', async (_title, fields) => {
     const message = {
       role: 'assistant',
       content: 'refusal' in fields || 'tool_calls' in fields ? null : 'Hi',
@@ -166,7 +166,7 @@ describe('what came with a part', () => {
     expect(sentBack).toEqual([message]);
   });
 
-  test('reasoning that came as details goes back as details alone', async () => {
+  test('sends reasoning_details back without the plain reasoning text', async () => {
     const message = { content: 'Hi', reasoning: 'Hm.', reasoning_details: details };
     const { response } = await exchange({ json: { choices: [{ message, finish_reason: 'stop' }] } });
 
@@ -176,7 +176,7 @@ describe('what came with a part', () => {
     ]);
   });
 
-  test('does not go to another model, which would refuse fields that it does not know', async () => {
+  test('is not sent to another model, which would refuse unknown fields', async () => {
     const message = { content: 'Hi', reasoning_content: 'Hm.', tool_calls: [{ ...called, extra_content: signature }] };
     const { response } = await exchange({ json: { choices: [{ message, finish_reason: 'tool_calls' }] } });
 
@@ -187,7 +187,7 @@ describe('what came with a part', () => {
 });
 
 describe('tool messages', () => {
-  test('an error says so in its text, once', async () => {
+  test('mark an error once in the text', async () => {
     const content = [result('Not found.', { isError: true }), result('Error: gone', { id: 'call_2', isError: true })];
 
     expect(await sent([{ role: 'tool', content }])).toMatchObject([
@@ -208,7 +208,7 @@ describe('tool messages', () => {
     [{ type: 'image', image: 'data:image/svg+xml,%3Csvg/%3E' }, 'of type image/svg+xml'],
     [{ type: 'image', image: new Uint8Array([60]), mediaType: 'image/svg+xml' }, 'of type image/svg+xml'],
   ])(
-    'a file that nobody takes is told in words, since each further request would be refused (%#)',
+    'replace an unsupported file with a note, since each further request would be refused (%#)',
     async (part, what) => {
       const messages = (await sent([{ role: 'tool', content: [result([part])] }])) as readonly object[];
 
@@ -222,7 +222,7 @@ describe('tool messages', () => {
     },
   );
 
-  test('pictures and files follow in one user message after the last result', async () => {
+  test('are followed by one user message with all images and files', async () => {
     const image = { type: 'image' as const, image: PIXEL, mediaType: 'image/png' };
     const pdf = { type: 'file' as const, data: 'JVBERi0=', mediaType: 'application/pdf', filename: 'a.pdf' };
     const content = [

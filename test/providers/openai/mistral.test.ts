@@ -7,7 +7,7 @@ import { type Reply, type RequestBody, startOpenAIServer } from '../../support/p
 
 const modelId = 'mistralai/devstral-small-2507';
 
-/** Refuses what Mistral's models refuse, in its words; answers else. */
+/** Starts a server that refuses the same messages as Mistral's models, with the same errors. */
 function strict(body: RequestBody, index: number): Reply {
   const refused = (message: string): Reply => ({ status: 400, json: { object: 'error', message, code: '3230' } });
   for (const [at, { role, tool_call_id: id, tool_calls: calls = [] }] of body.messages.entries()) {
@@ -28,14 +28,14 @@ const look = defineTool({
   execute: () => toolResult({ content: [{ type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' }] }),
 });
 
-test('a picture from a tool reaches a model of Mistral', async () => {
+test('sends an image from a tool to a model of Mistral', async () => {
   await using server = await startOpenAIServer(strict);
   const agent = new Agent({ model: openai(modelId, { baseURL: server.baseURL, maxRetries: 0 }), tools: [look] });
 
   expect((await agent.run('What is there?')).text).toBe('A red square.');
 });
 
-describe('a conversation that another model began', () => {
+describe('a conversation with messages of another model', () => {
   const call = (id: string, name = 'look') => ({ type: 'tool-call' as const, id, name, input: {} });
   const result = (id: string) => ({ type: 'tool-result' as const, id, name: 'look', content: id });
   const ids = ['call_1', 'a1B2c3D4e', 'call00001', 'toolu_02'];
@@ -46,7 +46,7 @@ describe('a conversation that another model began', () => {
     { role: 'user', content: 'Stop. What was there?' },
   ];
 
-  test('is not refused by a model of Mistral, and every call keeps its own result', async () => {
+  test('is accepted by a model of Mistral, and every call keeps its own result', async () => {
     const { response, error, requests } = await exchange(strict, { messages }, { modelId });
 
     expect(error).toBeUndefined();
@@ -62,13 +62,13 @@ describe('a conversation that another model began', () => {
   });
 
   test.each(['open-mixtral-8x22b', 'ministral-8b', 'magistral-medium', 'codestral-latest', 'pixtral-12b', 'voxtral'])(
-    'is sent so to %s',
+    'is sent with Mistral ids to %s',
     async (name) => {
       expect((await exchange(strict, { messages }, { modelId: name })).error).toBeUndefined();
     },
   );
 
-  test('is sent as it is to others', async () => {
+  test('is sent unchanged to other models', async () => {
     const body = await sentBody({ messages }, { modelId: 'qwen3-coder' });
 
     expect((body as RequestBody).messages).toMatchObject([{}, {}, ...ids.map((id) => ({ tool_call_id: id })), {}, {}]);
@@ -79,7 +79,7 @@ describe('a conversation that another model began', () => {
 test.each([
   ['https://api.mistral.ai/v1', { random_seed: 7 }],
   ['https://mistral.ai.example.com/v1', { seed: 7, stream_options: { include_usage: true } }],
-])('a request to %s has the fields that are known there', async (baseURL, fields) => {
+])('a request to %s has the fields that the server accepts', async (baseURL, fields) => {
   const bodies: object[] = [];
   const create = (body: object) => {
     bodies.push(body);

@@ -15,7 +15,7 @@ const end = (reason = 'stop') => chunk({}, reason);
 const thought = (thinking: string, signature: string | null = null) => ({ type: 'thinking', thinking, signature });
 const thinks = (text: string, ...thinking_blocks: object[]) => chunk({ reasoning_content: text, thinking_blocks });
 
-/** The reasoning of an answer that came whole, and of the same in deltas. */
+/** Reads a message received whole and the same message in deltas, and returns the reasoning part. */
 async function bothWays(message: object, ...deltas: readonly object[]) {
   const json = { choices: [{ message: { ...message, content: 'Hi' }, finish_reason: 'stop' }] };
   const whole = await exchange({ json });
@@ -26,7 +26,7 @@ async function bothWays(message: object, ...deltas: readonly object[]) {
 }
 
 describe('reasoning in blocks', () => {
-  test('is read where no field beside them says it', async () => {
+  test('is read if no other field contains the text', async () => {
     const detail = (text: string) => ({ type: 'reasoning.text', id: 'reasoning-text-1', index: 0, text });
 
     const { parts, shown } = await bothWays(
@@ -40,7 +40,7 @@ describe('reasoning in blocks', () => {
     expect(parts[1]?.providerMetadata).toEqual(parts[0]?.providerMetadata);
   });
 
-  test('of a gateway is kept with its signatures, and with the text beside it', async () => {
+  test('of a gateway is kept with its signatures and its text', async () => {
     const hidden = { type: 'redacted_thinking', data: 'Eo8' };
 
     const { parts, shown } = await bothWays(
@@ -64,7 +64,7 @@ describe('reasoning in blocks', () => {
   });
 });
 
-test('reasoning that Databricks puts among the content is read, and does not go back', async () => {
+test('reads reasoning that Databricks puts into the content, and does not send it back', async () => {
   const summary = (text: string) => ({ type: 'reasoning', summary: [{ type: 'summary_text', text }] });
   const text = { type: 'text', text: 'Hi' };
   const content = [summary('Look first.'), text];
@@ -77,13 +77,13 @@ test('reasoning that Databricks puts among the content is read, and does not go 
   }
 });
 
-describe('a thought that Gemini puts before the text', () => {
+describe('a thought of Gemini before the text', () => {
   const google = { thought: true, thought_signature: 'EqcB' };
   const whole = (content: string, extra: object = google) => ({
     json: { choices: [{ message: { content, extra_content: { google: extra } }, finish_reason: 'stop' }] },
   });
 
-  test('is reasoning that does not go back, while the signature beside it does', async () => {
+  test('is not sent back, but its signature is', async () => {
     const { response } = await exchange(whole('<thought>Two each.</thought>Six. <thought>'));
 
     const fields = { extra_content: { google: { thought_signature: 'EqcB' } } };
@@ -94,7 +94,7 @@ describe('a thought that Gemini puts before the text', () => {
     ]);
   });
 
-  test('is told by its mark alone', async () => {
+  test('is recognized only by its flag', async () => {
     const [marked, cut, unmarked] = await Promise.all([
       exchange(whole('Two each.', { thought: true })),
       exchange(whole('<thought>Two', { thought: true })),
@@ -107,25 +107,25 @@ describe('a thought that Gemini puts before the text', () => {
   });
 });
 
-describe('wherever a stream is cut,', () => {
+describe('for any split of a stream,', () => {
   const words = fc.string({ minLength: 1 }).filter((text) => !text.includes('<'));
   const signed = fc.record({ text: words, signature: fc.option(words) });
 
-  /** The reasoning and the text of an answer in these deltas. */
+  /** Returns the reasoning and the text of a stream of these deltas. */
   async function contentOf(deltas: readonly object[]) {
     const whole = await readStream([...deltas.map((delta) => chunk(delta)), end()], () => {});
     return readCompletion(whole, 'm').content;
   }
 
-  /** A text in pieces, none of them empty. */
+  /** A string split into non-empty pieces. */
   function pieces(text: string, cuts: readonly number[]): readonly string[] {
     const ends = [...cuts.map((cut) => 1 + (cut % text.length)), text.length].sort((a, b) => a - b);
     return ends.map((at, order) => text.slice(ends[order - 1] ?? 0, at)).filter((piece) => piece !== '');
   }
 
-  test('blocks come out as they went in', async () => {
+  test('reasoning blocks are reassembled', async () => {
     const property = fc.asyncProperty(fc.array(signed, { minLength: 1 }), fc.array(fc.nat()), async (given, cuts) => {
-      // Two blocks without a signature between them are one.
+      // Two adjacent blocks without a signature are merged into one.
       const blocks = given.map(({ text, signature }, at) =>
         thought(text, signature ?? (at < given.length - 1 ? 's' : null)),
       );
@@ -143,7 +143,7 @@ describe('wherever a stream is cut,', () => {
     await fc.assert(property);
   });
 
-  test('a thought of Gemini is told from the text', async () => {
+  test('a thought of Gemini is separated from the text', async () => {
     const property = fc.asyncProperty(words, words, fc.array(fc.nat()), async (thinks, says, cuts) => {
       const marked = pieces(thinks, cuts).map((content, at) => ({
         content: at === 0 ? `<thought>${content}` : content,
@@ -160,7 +160,7 @@ describe('wherever a stream is cut,', () => {
   });
 });
 
-test('a run that was suspended between its turns sends all that came with them when it is resumed', async () => {
+test('a resumed run sends all metadata of the turns before its suspension', async () => {
   const look = { index: 0, id: 'call_0', type: 'function', function: { name: 'look', arguments: '{}' } };
   const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
   const turns = [
@@ -199,7 +199,7 @@ test('a run that was suspended between its turns sends all that came with them w
   ]);
 });
 
-test('reasoning that came before a tool call goes back with it', async () => {
+test('sends reasoning before a tool call back with the call', async () => {
   const sample = readFileSync(new URL('../../fixtures/openai/deepseek-tool-call.sse', import.meta.url), 'utf8');
   await using server = await startOpenAIServer((body, index) =>
     index === 0 ? { chunks: [sample], end: 'silent' } : replyWith({ text: 'Today.' }, body),

@@ -16,7 +16,7 @@ interface SentTools {
   readonly tools: readonly { readonly function: { readonly parameters: unknown } }[];
 }
 
-/** A client that is not of the official package, and keeps what it is asked. */
+/** A client that does not come from the official package, and records its requests. */
 function fakeClient(): OpenAIClient & { readonly asked: { body: object; options: object | undefined }[] } {
   const asked: { body: object; options: object | undefined }[] = [];
   const create = (body: object, options?: object) => {
@@ -33,13 +33,13 @@ async function askedOfOpenAI(request: Partial<ModelRequest>): Promise<object | u
 }
 
 describe('settings', () => {
-  test('a request without settings has no field that says nothing', async () => {
+  test('sends no settings fields without settings', async () => {
     const body = await sentBody({ settings: { temperature: undefined }, toolChoice: 'required' });
 
     expect(body).toEqual({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] });
   });
 
-  test('every setting has its field', async () => {
+  test('sends every setting in its field', async () => {
     const body = await askedOfOpenAI({
       settings: {
         temperature: 0,
@@ -67,7 +67,7 @@ describe('settings', () => {
     });
   });
 
-  test('other servers get max_tokens, unless the option says otherwise', async () => {
+  test('sends max_tokens to other servers, unless the option names the field', async () => {
     const settings = { maxOutputTokens: 100 };
 
     expect(await sentBody({ settings })).toHaveProperty('max_tokens', 100);
@@ -83,7 +83,7 @@ describe('settings', () => {
     ['https://x.services.ai.azure.com/models', 'max_tokens'],
     ['https://x.example.com/y.openai.azure.com/openai/v1', 'max_tokens'],
     ['nowhere', 'max_tokens'],
-  ])('Azure is known by its addresses: %s takes %s', async (baseURL, field) => {
+  ])('recognizes Azure by its URLs: %s gets %s', async (baseURL, field) => {
     const client = { ...fakeClient(), baseURL };
 
     await openai('gpt-5-mini', { client }).generate({ ...hello, settings: { maxOutputTokens: 100 } });
@@ -91,7 +91,7 @@ describe('settings', () => {
     expect(client.asked[0]?.body).toHaveProperty(field, 100);
   });
 
-  test('provider options are merged last, and undefined takes a field away', async () => {
+  test('lets provider options override fields, and removes a field set to undefined', async () => {
     const providerOptions = { openai: { temperature: 1, seed: undefined, top_k: 20, stream: true }, other: { a: 1 } };
 
     const body = await sentBody({ settings: { temperature: 0, seed: 1, providerOptions } });
@@ -99,7 +99,7 @@ describe('settings', () => {
     expect(body).toEqual({ model: 'gpt-5-mini', messages: expect.anything(), temperature: 1, top_k: 20 });
   });
 
-  test('a stream is asked for, with its usage, only where somebody listens', async () => {
+  test('requests a stream with its usage only if there is a listener', async () => {
     const streamed = await streamedExchange((body) => replyWith({ text: 'Hi' }, body));
 
     expect(streamed.requests[0]?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
@@ -108,7 +108,7 @@ describe('settings', () => {
 });
 
 describe('tools', () => {
-  test('a tool without arguments names its properties, which OpenAI insists on', async () => {
+  test('sends empty properties for a tool without arguments, which OpenAI requires', async () => {
     const inputSchema = { type: 'object', additionalProperties: false };
 
     const body = await sentBody({ tools: [{ ...add, inputSchema }] });
@@ -117,7 +117,7 @@ describe('tools', () => {
     expect(body).toMatchObject({ tools: [{ function: { name: 'add', parameters } }] });
   });
 
-  test('Moonshot is sent no type beside alternatives, and no list of items, wherever they stand', async () => {
+  test('sends Moonshot no type beside anyOf and no items array, at any depth', async () => {
     const kind = { anyOf: [{ enum: ['a'] }, { type: 'null' }, { $ref: '#/$defs/b' }], description: 'Which.' };
     const inputSchema = {
       type: 'object',
@@ -145,7 +145,7 @@ describe('tools', () => {
   });
 });
 
-describe('a conversation that came from another server', () => {
+describe('a conversation with messages of another server', () => {
   const long = `call_${'x'.repeat(60)}`;
   const made = 'call_made_short_1';
   const called = (id: string, name: string) => ({ type: 'tool-call' as const, id, name, input: {} });
@@ -164,13 +164,13 @@ describe('a conversation that came from another server', () => {
     ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: '3' })),
   ];
 
-  test('has ids and names that OpenAI takes, each result with the id of its call', async () => {
+  test('has ids and names that OpenAI accepts, each result with the id of its call', async () => {
     const ids = [made, 'call_made_short_2', 'c'];
 
     expect(await askedOfOpenAI({ messages })).toMatchObject({ messages: sent(ids, 'ns_add__x__') });
   });
 
-  test('pairs no call with the result of another, whatever ids came', async () => {
+  test('never pairs a call with the result of another call, for any ids', async () => {
     const last = { role: 'assistant' as const, content: [called(made, 'add')] };
     const results = { role: 'tool' as const, content: [result(made)] };
     const body = await askedOfOpenAI({ messages: [...messages, last, results] });
@@ -187,7 +187,7 @@ describe('a conversation that came from another server', () => {
     ['https://api.moonshot.ai/v1', 'kimi-k2.5', '(none)'],
     ['https://api.moonshot.ai/v1', 'moonshot-v1-8k', undefined],
     ['https://openrouter.ai/api/v1', 'deepseek/deepseek-v4-pro', undefined],
-  ])('has a thought before each call at %s for %s: %s', async (baseURL, modelId, thought) => {
+  ])('has reasoning beside each call at %s for %s: %s', async (baseURL, modelId, thought) => {
     const client = { ...fakeClient(), baseURL };
     const openaiPart = { model: modelId, field: 'reasoning_content' };
     const own = { type: 'reasoning' as const, text: 'Add.', providerMetadata: { openai: openaiPart } };
@@ -206,7 +206,7 @@ describe('a conversation that came from another server', () => {
     ]);
   });
 
-  test('goes to another server as it came, since an id may say something there', async () => {
+  test('is sent unchanged to other servers, whose ids may have a meaning', async () => {
     expect(await sentBody({ messages })).toMatchObject({
       messages: sent([`${long}1`, `${long}2`, 'c'], 'ns.add<|x|>'),
     });
@@ -226,7 +226,7 @@ describe('output', () => {
     json_schema: { name: 'output', schema, ...rest },
   });
 
-  test('a schema that OpenAI can hold the model to is sent as strict', async () => {
+  test('sends a schema in strict mode if OpenAI supports all of it', async () => {
     expect(await askedOfOpenAI({ output: { schema: closed } })).toMatchObject({
       response_format: format(closed, { strict: true }),
     });
@@ -235,19 +235,16 @@ describe('output', () => {
   test.each([
     ['an open object', { ...closed, additionalProperties: undefined }],
     ['an optional property', { ...closed, required: ['a'] }],
-    [
-      'a keyword that strict mode may not know',
-      { ...closed, properties: { ...closed.properties, a: { format: 'uri' } } },
-    ],
-    ['an open object inside', { ...closed, properties: { ...closed.properties, a: { type: 'object' } } }],
-    ['no object at the root', number],
-  ])('a schema with %s is not', async (_title, schema) => {
+    ['a keyword unknown to strict mode', { ...closed, properties: { ...closed.properties, a: { format: 'uri' } } }],
+    ['a nested open object', { ...closed, properties: { ...closed.properties, a: { type: 'object' } } }],
+    ['a root that is not an object', number],
+  ])('does not use strict mode for a schema with %s', async (_title, schema) => {
     const body = (await askedOfOpenAI({ output: { schema } })) as { response_format: unknown };
 
     expect(body.response_format).toEqual(format(schema));
   });
 
-  test('the dialect of a schema is not sent, and neither is that of a tool, since Gemini refuses it', async () => {
+  test('removes $schema from output and tool schemas, since Gemini refuses it', async () => {
     const $schema = 'https://json-schema.org/draft/2020-12/schema';
     const tools = [{ ...add, inputSchema: { $schema, ...closed } }];
 
@@ -259,13 +256,13 @@ describe('output', () => {
     expect(body).not.toContain('$schema');
   });
 
-  test('other servers are not told of strictness', async () => {
+  test('does not send strict to other servers', async () => {
     expect(await sentBody({ output: { schema: closed } })).toMatchObject({ response_format: format(closed) });
   });
 });
 
 describe('options', () => {
-  test('the model has its id and its provider', () => {
+  test('give the model its id and its provider', () => {
     expect(openai('gpt-5-mini')).toMatchObject({ id: 'gpt-5-mini', provider: 'openai' });
   });
 
@@ -279,11 +276,11 @@ describe('options', () => {
     ['baseUrl', () => openai('m', { baseUrl: 'http://localhost:11434/v1' } as object)],
     ['client', () => openai('m', { client: fakeClient(), apiKey: 'k' })],
     ['client', () => openai('m', { client: fakeClient(), baseURL: 'http://localhost/v1' })],
-  ])('a wrong %s is refused at once', (option, make) => {
+  ])('are refused at once with an invalid %s', (option, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }));
   });
 
-  test('a client of any make is used, and its own retries are not', async () => {
+  test('accept any client with the right methods, and turn off its own retries', async () => {
     const client = fakeClient();
 
     await openai('m', { client, headers: { 'x-team': 'blue' } }).generate(hello);
@@ -291,7 +288,7 @@ describe('options', () => {
     expect(client.asked.map(({ options }) => options)).toEqual([{ maxRetries: 0, headers: { 'x-team': 'blue' } }]);
   });
 
-  test('the streams of a client that was given are read through it, so that what watches it sees them', async () => {
+  test('read the streams of an existing client through the client, so that its instrumentation sees them', async () => {
     await using server = await startOpenAIServer((body) => replyWith({ text: 'One two' }, body));
     const { chat, baseURL } = new OpenAI({ baseURL: server.baseURL, apiKey: 'k' });
     const seen: unknown[] = [];
@@ -317,7 +314,7 @@ describe('options', () => {
     expect(seen).toHaveLength(5);
   });
 
-  test('a client that answers whole where a stream was asked for is read too', async () => {
+  test('accept a client that returns a complete response instead of a stream', async () => {
     const parts: ModelPart[] = [];
 
     const response = await openai('m', { client: fakeClient() }).generate({
@@ -329,7 +326,7 @@ describe('options', () => {
     expect(parts).toEqual([{ type: 'text-delta', text: 'Hi' }]);
   });
 
-  test('a client that streams without an HTTP response is read too', async () => {
+  test('accept a client that streams without an HTTP response', async () => {
     async function* chunks() {
       yield* [chunk({ content: 'Hi' }), { error: { message: 'Gone', code: 503 } }];
     }

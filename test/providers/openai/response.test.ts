@@ -9,7 +9,7 @@ const call = (text: unknown, rest: object = {}) => ({
   ...rest,
 });
 
-/** The response to a completion with this message. */
+/** Returns the response for a completion with this message. */
 async function read(message: object, choice: object = {}): Promise<ModelResponse | undefined> {
   const { response, error } = await exchange({ json: { choices: [{ message, finish_reason: 'stop', ...choice }] } });
   if (error) throw error;
@@ -17,16 +17,16 @@ async function read(message: object, choice: object = {}): Promise<ModelResponse
 }
 
 test.each([
-  ['text', '{"a":1}', { input: { a: 1 } }],
-  ['no text', '', { input: {} }],
+  ['a JSON string', '{"a":1}', { input: { a: 1 } }],
+  ['an empty string', '', { input: {} }],
   ['white space', ' \n', { input: {} }],
-  ['nothing', undefined, { input: {} }],
+  ['undefined', undefined, { input: {} }],
   ['null', null, { input: {} }],
-  ['the text null', 'null', { input: {} }],
-  ['an object that is no text', { a: 1 }, { input: { a: 1 } }],
-  ['a text that is JSON once more', JSON.stringify('{"a":1}'), { input: { a: 1 } }],
-  ['a text that is no object', '"7"', { input: '7' }],
-  ['JSON that is no object', '[1,"b"]', { input: [1, 'b'] }],
+  ['the string "null"', 'null', { input: {} }],
+  ['an object instead of a string', { a: 1 }, { input: { a: 1 } }],
+  ['JSON inside a JSON string', JSON.stringify('{"a":1}'), { input: { a: 1 } }],
+  ['a JSON string that is not an object', '"7"', { input: '7' }],
+  ['a JSON array', '[1,"b"]', { input: [1, 'b'] }],
   ['malformed JSON', '{"a":1', { input: {}, invalidInput: '{"a":1' }],
   ['prose', 'a = 1', { input: {}, invalidInput: 'a = 1' }],
 ])('tool arguments may be %s', async (_title, text, input) => {
@@ -35,7 +35,7 @@ test.each([
   expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', ...input }]);
 });
 
-test('calls that share an id, or have none, get ids of their own', async () => {
+test('gives calls with the same id or without an id unique ids', async () => {
   const tool_calls = [call('{}'), call('{}'), call('{}', { id: '' }), call('{}', { id: undefined })];
 
   const response = await read({ content: null, tool_calls });
@@ -45,7 +45,7 @@ test('calls that share an id, or have none, get ids of their own', async () => {
   expect(new Set(ids).size).toBe(4);
 });
 
-test('calls of tools that are no functions are left out', async () => {
+test('drops tool calls that are not function calls', async () => {
   const tool_calls = [{ id: 'x', type: 'custom', custom: { name: 'sql', input: 'select 1' } }, null, call('{}')];
 
   expect((await read({ tool_calls }))?.content).toHaveLength(1);
@@ -72,12 +72,12 @@ test.each<[unknown, FinishReason]>([
   ['unheard_of', 'other'],
   [7, 'other'],
   [null, 'other'],
-])('the finish reason %j is %j', async (reason, finishReason) => {
+])('maps the finish reason %j to %j', async (reason, finishReason) => {
   expect(await read({ content: 'Hi' }, { finish_reason: reason })).toMatchObject({ finishReason });
 });
 
 test.each(['error', 'insufficient_system_resource', 'abort', 'function_call_filter: MALFORMED_FUNCTION_CALL'])(
-  'an answer that the server broke off is none: %s',
+  'rejects a response with the finish reason %s',
   async (reason) => {
     const answer = read({ content: 'Half a', tool_calls: [call('{}')] }, { finish_reason: reason });
 
@@ -85,7 +85,7 @@ test.each(['error', 'insufficient_system_resource', 'abort', 'function_call_filt
   },
 );
 
-test('of several choices the first one counts, wherever it stands', async () => {
+test('uses the choice with index 0 at any position', async () => {
   const choices = [
     { index: 1, message: { content: 'Second' }, finish_reason: 'stop' },
     { index: 0, message: { content: 'First' }, finish_reason: 'stop' },
@@ -94,7 +94,7 @@ test('of several choices the first one counts, wherever it stands', async () => 
   expect((await exchange({ json: { choices } })).response?.content).toEqual([{ type: 'text', text: 'First' }]);
 });
 
-test('what is said in one choice and called in others of the same index is one answer', async () => {
+test('merges the tool calls of several choices with the same index', async () => {
   const choice = (message: object, index?: number) => ({ index, message, finish_reason: 'tool_calls' });
   const called = (id: string) => ({ role: 'assistant', content: null, tool_calls: [call('{}', { id })] });
   const choices = [choice({ content: 'I add.' }), choice(called('a')), choice(called('b')), choice(called('c'), 1)];
@@ -110,7 +110,7 @@ test('what is said in one choice and called in others of the same index is one a
   expect(alternatives.response?.content).toEqual([{ type: 'text', text: 'One.' }]);
 });
 
-test('a call as the protocol once had it is a call, unless it stands beside one of today', async () => {
+test('accepts the deprecated function_call field, unless there are tool_calls', async () => {
   const function_call = { name: 'add', arguments: '{"a":1}' };
   const expected = { type: 'tool-call', id: expect.stringMatching(/^call_/), name: 'add', input: { a: 1 } };
 
@@ -121,20 +121,20 @@ test('a call as the protocol once had it is a call, unless it stands beside one 
   expect((await read({ function_call, tool_calls: [call('{}')] }))?.content).toHaveLength(1);
 });
 
-test.each(['stop', null, ''])('beside tool calls the finish reason %j means tool calls', async (reason) => {
+test.each(['stop', null, ''])('maps the finish reason %j beside tool calls to tool-calls', async (reason) => {
   expect(await read({ tool_calls: [call('{}')] }, { finish_reason: reason })).toMatchObject({
     finishReason: 'tool-calls',
   });
 });
 
-test('a refusal is text, and counts as filtered', async () => {
+test('reads a refusal as text with the finish reason content-filter', async () => {
   expect(await read({ content: null, refusal: 'No.' })).toMatchObject({
     content: [{ type: 'text', text: 'No.', providerMetadata: { openai: { field: 'refusal' } } }],
     finishReason: 'content-filter',
   });
 });
 
-test('usage that does not add up itself is added up, and counts that are no numbers are none', async () => {
+test('sums a missing total of the usage, and ignores counts that are not numbers', async () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: { cached_tokens: '1' } };
 
   const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
@@ -145,7 +145,7 @@ test('usage that does not add up itself is added up, and counts that are no numb
 test.each([
   ['the choice', { choices: [{ message: { content: 'Hi' }, usage: { prompt_tokens: 3 } }] }],
   ['a field of Groq', { choices: [{ message: { content: 'Hi' } }], x_groq: { usage: { prompt_tokens: 3 } } }],
-])('usage is read from %s', async (_title, json) => {
+])('reads usage from %s', async (_title, json) => {
   expect((await exchange({ json })).response?.usage).toEqual({ inputTokens: 3, outputTokens: 0, totalTokens: 3 });
 });
 
@@ -153,7 +153,7 @@ test.each([
   ['OpenAI', { prompt_tokens_details: { cached_tokens: 2 }, cached_tokens: 1 }],
   ['DeepSeek', { prompt_cache_hit_tokens: 2, prompt_tokens_details: null }],
   ['Moonshot', { cached_tokens: 2 }],
-])('tokens from a cache are read as %s counts them', async (_title, counts) => {
+])('reads cached tokens in the fields of %s', async (_title, counts) => {
   const usage = { prompt_tokens: 3, completion_tokens: 1, ...counts };
 
   const { response } = await exchange({ json: { choices: [{ message: { content: 'Hi' } }], usage } });
@@ -161,13 +161,13 @@ test.each([
   expect(response?.usage).toMatchObject({ inputTokens: 3, cachedInputTokens: 2 });
 });
 
-test('fields beside a call that say nothing are not sent back', async () => {
+test('does not send empty fields beside a call back', async () => {
   const response = await read({ tool_calls: [call('{}', { extra_content: null })] });
 
   expect(response?.content).toEqual([{ type: 'tool-call', id: 'call_1', name: 'add', input: {} }]);
 });
 
-test('JSON that the server calls text is read all the same', async () => {
+test('reads JSON with a text content type', async () => {
   const body = JSON.stringify({ choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] });
 
   const { response } = await exchange({ body });

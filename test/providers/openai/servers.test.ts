@@ -7,7 +7,7 @@ import type { Reply } from '../../support/providers/openai-server.js';
 interface Sample {
   readonly file: string;
   readonly response: ModelResponse;
-  /** The deltas, text and reasoning apart: `text|…` and `reasoning|…`. */
+  /** The text and reasoning deltas, as `text|…` and `reasoning|…`. */
   readonly deltas?: readonly string[];
 }
 
@@ -181,7 +181,7 @@ const wholes: readonly Sample[] = [
 ];
 
 describe.each(streams)('the stream in $file', ({ file, response, deltas = [] }) => {
-  test.each([undefined, 1, 5, 64])('is read the same in writes of %s bytes', async (splitBytes) => {
+  test.each([undefined, 1, 5, 64])('gives the same response in chunks of %s bytes', async (splitBytes) => {
     const reply: Reply = { chunks: [wire(file)], end: 'silent', ...(splitBytes !== undefined && { splitBytes }) };
 
     const got = await streamedExchange(reply);
@@ -193,14 +193,14 @@ describe.each(streams)('the stream in $file', ({ file, response, deltas = [] }) 
   });
 });
 
-test.each(wholes)('the completion in $file is read', async ({ file, response }) => {
+test.each(wholes)('reads the completion in $file', async ({ file, response }) => {
   const got = await exchange({ json: JSON.parse(wire(file)) });
 
   expect(got.error).toBeUndefined();
   expect(got.response).toEqual(response);
 });
 
-test('an error that OpenRouter puts into its stream rejects with the status that it names', async () => {
+test('rejects an error in a stream of OpenRouter with the status in the error', async () => {
   const { error, parts } = await streamedExchange({ chunks: [wire('openrouter-error.sse')], end: 'silent' });
 
   expect(error).toMatchObject({

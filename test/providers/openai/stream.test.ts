@@ -10,7 +10,7 @@ const end = (reason = 'stop') => chunk({}, reason);
 const fragment = (call: object) => chunk({ tool_calls: [call] });
 const called = (name: string, text: string) => ({ name, arguments: text });
 
-/** The tool calls of a stream of these fragments. */
+/** Returns the tool calls of a stream of these fragments. */
 async function callsOf(...fragments: readonly object[]): Promise<readonly ToolCallPart[]> {
   const { response, error } = await streamedExchange({ chunks: [...fragments.map(fragment), end('tool_calls')] });
   if (error) throw error;
@@ -18,7 +18,7 @@ async function callsOf(...fragments: readonly object[]): Promise<readonly ToolCa
 }
 
 describe('deltas', () => {
-  test('of reasoning count once, where a server sends it under two names', async () => {
+  test('of reasoning count once if a server sends them in two fields', async () => {
     const both = { reasoning: 'Hm', reasoning_content: 'Hm' };
 
     const { response, parts } = await streamedExchange({ chunks: [chunk(both), chunk({ content: 'Hi' }), end()] });
@@ -30,7 +30,7 @@ describe('deltas', () => {
     expect(response?.content.map((part) => part.type)).toEqual(['reasoning', 'text']);
   });
 
-  test('of reasoning that is signed end with the signature, also where one index covers them all', async () => {
+  test('of signed reasoning end a block at its signature, even if all blocks have one index', async () => {
     const details = [
       { type: 'reasoning.text', text: 'One', index: 0 },
       { type: 'reasoning.text', text: ' two', signature: 'a', index: 0 },
@@ -50,7 +50,7 @@ describe('deltas', () => {
     expect(response?.content).toMatchObject([{ type: 'reasoning', providerMetadata: { openai: { fields } } }]);
   });
 
-  test('of a refusal are text, and the answer counts as filtered', async () => {
+  test('of a refusal are text, and the finish reason is content-filter', async () => {
     const chunks = [
       chunk({ role: 'assistant', content: '' }),
       chunk({ refusal: 'I ' }),
@@ -64,7 +64,7 @@ describe('deltas', () => {
     expect(response).toMatchObject({ content: [{ type: 'text', text: "I can't." }], finishReason: 'content-filter' });
   });
 
-  test('of kinds that nobody knows are passed over', async () => {
+  test('of unknown kinds are ignored', async () => {
     const content = [{ type: 'text', text: 'Hi' }, { type: 'thinking', thinking: [] }, { type: 'reference' }, null];
     const odd = [null, 7, { choices: null }, chunk({ hologram: {}, content: 7 })];
     const other = { ...chunk({ content: 'second choice' }), choices: [{ index: 1, delta: { content: 'no' } }] };
@@ -82,14 +82,14 @@ describe('messages in place of deltas', () => {
   });
 
   test.each([
-    ['one is the whole answer', [message('One two', 'stop')]],
-    ['one without a reason is still whole', [message('One two')]],
-    ['several are its pieces', [message('One '), message('two', 'stop')]],
+    ['one complete message', [message('One two', 'stop')]],
+    ['one message without a finish reason', [message('One two')]],
+    ['several messages with pieces of the text', [message('One '), message('two', 'stop')]],
     [
-      'one after deltas says it again',
+      'a message after deltas with the same text',
       [chunk({ content: 'One ' }), chunk({ content: 'two' }), message('One two', 'stop')],
     ],
-  ])('are understood: %s', async (_title, chunks) => {
+  ])('are accepted: %s', async (_title, chunks) => {
     const { response, parts } = await streamedExchange({ chunks });
 
     expect(response?.content).toEqual([{ type: 'text', text: 'One two' }]);
@@ -98,7 +98,7 @@ describe('messages in place of deltas', () => {
 });
 
 describe('tool calls in fragments', () => {
-  test('are put together by their index, however they interleave', async () => {
+  test('are assembled by index in any order', async () => {
     const calls = await callsOf(
       { index: 0, id: 'a', type: 'function', function: called('first', '') },
       { index: 1, id: 'b', type: 'function', function: called('second', '{"x"') },
@@ -113,7 +113,7 @@ describe('tool calls in fragments', () => {
     ]);
   });
 
-  test('are one call where the id and the name are repeated with each fragment', async () => {
+  test('are one call if each fragment repeats the id and the name', async () => {
     const calls = await callsOf(
       { index: 0, id: 'a', function: called('first', '{"x"') },
       { index: 0, id: 'a', function: called('first', ':1}') },
@@ -123,7 +123,7 @@ describe('tool calls in fragments', () => {
     expect(calls).toEqual([{ type: 'tool-call', id: 'a', name: 'first', input: { x: 1 } }]);
   });
 
-  test('are one call where only the name is repeated', async () => {
+  test('are one call if each fragment repeats only the name', async () => {
     const calls = await callsOf(
       { index: 0, function: called('first', '{"x"') },
       { index: 0, function: called('first', ':1}') },
@@ -133,10 +133,10 @@ describe('tool calls in fragments', () => {
   });
 
   test.each([
-    ['goes on', ['get_', 'weather']],
-    ['is said again', ['get_weather', 'get_weather']],
-    ['is said again from its start', ['get_', 'get_weather']],
-  ])('are one call where the name %s', async (_title, [first = '', second = '']) => {
+    ['is split', ['get_', 'weather']],
+    ['is repeated', ['get_weather', 'get_weather']],
+    ['is repeated in full after a piece', ['get_', 'get_weather']],
+  ])('are one call if the name %s', async (_title, [first = '', second = '']) => {
     const calls = await callsOf(
       { index: 0, id: 'a', function: called(first, '') },
       { index: 0, function: called(second, '') },
@@ -147,12 +147,12 @@ describe('tool calls in fragments', () => {
   });
 
   test.each([
-    ['`{}` held their place', ['{}', '{"x"', ':1}']],
-    ['they were sent again whole', ['', '{"x":1}', '{"x":1}']],
-    ['they were sent again whole, and the name with them', ['{"x"', ':1}', '{"x":1}', '']],
-    ['they were sent as an object', [{ x: 1 }, '', null]],
-    ['they go on with what they began with', ['{"x":', '{"x":', '2}}'], { x: { x: 2 } }],
-  ])('have the arguments once where %s', async (_title, pieces, input: unknown = { x: 1 }) => {
+    ['the server sent `{}` as a placeholder', ['{}', '{"x"', ':1}']],
+    ['the server repeated them', ['', '{"x":1}', '{"x":1}']],
+    ['the server repeated them with the name', ['{"x"', ':1}', '{"x":1}', '']],
+    ['the server sent an object', [{ x: 1 }, '', null]],
+    ['two pieces are equal', ['{"x":', '{"x":', '2}}'], { x: { x: 2 } }],
+  ])('have the arguments once if %s', async (_title, pieces, input: unknown = { x: 1 }) => {
     const calls = await callsOf(
       ...pieces.map((piece, at) => ({
         index: 0,
@@ -167,7 +167,7 @@ describe('tool calls in fragments', () => {
   test.each([
     ['with one index', { index: 0 }],
     ['without index', {}],
-  ])('that come whole, %s and with one id, are calls of their own, each with an id', async (_title, place) => {
+  ])('that are complete, %s and with one id, stay separate calls with unique ids', async (_title, place) => {
     const calls = await callsOf(
       { ...place, id: 'first', function: called('first', '{"x":1}') },
       { ...place, id: 'first', function: called('first', '{"x":2}') },
@@ -184,7 +184,7 @@ describe('tool calls in fragments', () => {
     expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
   });
 
-  test('with two arguments in one are shown to the model as they came, since either may be meant', async () => {
+  test('with two JSON objects in one keep the original string as invalid input, since either may be meant', async () => {
     const calls = await callsOf(
       { index: 0, id: 'a', function: called('first', '{"x":1}') },
       { index: 0, function: { arguments: '{"x":2}' } },
@@ -193,7 +193,7 @@ describe('tool calls in fragments', () => {
     expect(calls).toMatchObject([{ input: {}, invalidInput: '{"x":1}{"x":2}' }]);
   });
 
-  test('as the protocol once had them are one call', async () => {
+  test('in deprecated function_call fields are one call', async () => {
     const chunks = [called('first', ''), { arguments: '{"x"' }, { arguments: ':1}' }].map((function_call) =>
       chunk({ function_call }),
     );
@@ -203,7 +203,7 @@ describe('tool calls in fragments', () => {
     expect(response).toMatchObject({ content: [{ name: 'first', input: { x: 1 } }], finishReason: 'tool-calls' });
   });
 
-  test('keep a field named like a prototype where it is', async () => {
+  test('keep a field named __proto__', async () => {
     const fragment = JSON.parse('{"index":0,"id":"a","__proto__":{"polluted":1},"function":{"name":"first"}}');
 
     const [call] = await callsOf(fragment);
@@ -213,7 +213,7 @@ describe('tool calls in fragments', () => {
     expect({}).not.toHaveProperty('polluted');
   });
 
-  test('are told apart by their ids where there is no index', async () => {
+  test('are separated by ids without an index', async () => {
     const calls = await callsOf(
       { id: 'a', function: called('first', '{"x"') },
       { function: { arguments: ':1}' } },
@@ -230,7 +230,7 @@ describe('tool calls in fragments', () => {
   test.each([
     ['with one index', { index: 0 }],
     ['without index', {}],
-  ])('that come whole, %s and without ids, are calls of their own', async (_title, place) => {
+  ])('that are complete, %s and without ids, stay separate calls', async (_title, place) => {
     const calls = await callsOf(
       { ...place, function: called('first', '{"x":1}') },
       { ...place, function: called('first', '{"x":2}') },
@@ -246,7 +246,7 @@ describe('tool calls in fragments', () => {
     expect(calls.every(({ id }) => /^call_\w{20,35}$/.test(id))).toBe(true);
   });
 
-  test('take an id that comes late, and fields that come later still', async () => {
+  test('accept an id and other fields in later fragments', async () => {
     const calls = await callsOf(
       { index: 0, function: called('first', '{}') },
       { index: 0, id: 'late', function: null },
@@ -261,7 +261,7 @@ describe('tool calls in fragments', () => {
     ]);
   });
 
-  test('that were cut off by the limit keep the half that came', async () => {
+  test('that were cut off by the token limit keep the received part', async () => {
     const chunks = [fragment({ index: 0, id: 'a', function: called('first', '{"text":"Once up') }), end('length')];
 
     const { response } = await streamedExchange({ chunks });
@@ -276,7 +276,7 @@ describe('tool calls in fragments', () => {
 describe('usage', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 
-  test('comes from the last chunk that has any', async () => {
+  test('is read from the last chunk with usage', async () => {
     const running = { ...chunk({ content: 'Hi' }), usage: { ...usage, completion_tokens: 1, total_tokens: 4 } };
 
     const rest = [
@@ -289,7 +289,7 @@ describe('usage', () => {
     expect(response?.providerMetadata).toMatchObject({ openai: { id: 'chatcmpl-1' } });
   });
 
-  test('is read from the choice where a server puts it there', async () => {
+  test('is read from the choice if the server puts it there', async () => {
     const choice = { index: 0, delta: {}, finish_reason: 'stop', usage };
 
     const { response } = await streamedExchange({ chunks: [{ choices: [choice] }] });
@@ -297,17 +297,17 @@ describe('usage', () => {
     expect(response?.usage).toEqual({ inputTokens: 3, outputTokens: 2, totalTokens: 5 });
   });
 
-  test('is nothing where the server sends none', async () => {
+  test('is zero if the server sends none', async () => {
     const { response } = await streamedExchange({ chunks: [chunk({ content: 'Hi' }), end()], end: 'silent' });
 
     expect(response?.usage).toEqual({ inputTokens: 0, outputTokens: 0, totalTokens: 0 });
   });
 });
 
-describe('a server that answers a request to stream with a whole body', () => {
+describe('a server that responds to a stream request with a complete body', () => {
   const message = { role: 'assistant', content: 'Hi', reasoning: 'Hm' };
 
-  test('is understood, and its parts are pushed', async () => {
+  test('is read, and its parts are pushed', async () => {
     const { response, parts } = await streamedExchange({ json: { choices: [{ message, finish_reason: 'stop' }] } });
 
     expect(parts).toEqual([
@@ -317,15 +317,18 @@ describe('a server that answers a request to stream with a whole body', () => {
     expect(response?.finishReason).toBe('stop');
   });
 
-  test.each(['text/plain', 'text/event-stream', 'application/x-ndjson'])('is understood as %s too', async (type) => {
-    const body = JSON.stringify({ choices: [{ message }] }, null, 2);
+  test.each(['text/plain', 'text/event-stream', 'application/x-ndjson'])(
+    'is read with content type %s',
+    async (type) => {
+      const body = JSON.stringify({ choices: [{ message }] }, null, 2);
 
-    const { response } = await streamedExchange({ body, headers: { 'content-type': type } });
+      const { response } = await streamedExchange({ body, headers: { 'content-type': type } });
 
-    expect(response).toMatchObject({ content: [{ type: 'reasoning' }, { text: 'Hi' }], finishReason: 'other' });
-  });
+      expect(response).toMatchObject({ content: [{ type: 'reasoning' }, { text: 'Hi' }], finishReason: 'other' });
+    },
+  );
 
-  test('is understood by a client that was given, and so is a stream that is called JSON', async () => {
+  test('is read with an existing client, and so is a stream with a JSON content type', async () => {
     const json = { choices: [{ message, finish_reason: 'stop' }] };
     const headers = { 'content-type': 'application/json' };
     await using server = await startOpenAIServer([{ json }, { chunks: [chunk({ content: 'Hi' }), end()], headers }]);
@@ -337,7 +340,7 @@ describe('a server that answers a request to stream with a whole body', () => {
     }
   });
 
-  test('rejects with what it says, where that is an error or a page', async () => {
+  test('rejects with the content of an error or an HTML page', async () => {
     const error = await streamedExchange({ json: { error: { message: 'No credits', code: 402 } } });
     const page = await streamedExchange({ body: '<html>Welcome</html>', headers: { 'content-type': 'text/html' } });
 
@@ -350,7 +353,7 @@ describe('a server that answers a request to stream with a whole body', () => {
     expect(page.error).toMatchObject({ message: expect.stringContaining('"<html>Welcome</html>"'), retryable: false });
   });
 
-  test('rejects as something to try again, where the body is cut', async () => {
+  test('rejects as retryable if the body is cut off', async () => {
     const headers = { 'content-type': 'application/json' };
 
     const { error } = await streamedExchange({ chunks: ['{"choices":['], end: 'drop', headers });

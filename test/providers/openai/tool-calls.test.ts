@@ -8,32 +8,32 @@ interface Call {
   readonly text: string;
 }
 
-/** How a server cuts its calls into fragments. */
+/** How a server splits its calls into fragments. */
 interface Habit {
-  readonly index: 'its own' | 'its own, as text' | 'the same' | 'none';
+  readonly index: 'its own' | 'its own, as a string' | 'the same' | 'none';
   readonly id: 'first' | 'always' | 'first, then empty';
   readonly name: 'first' | 'always' | 'first, then empty' | 'in two';
-  /** What the first fragment has for arguments, and the last. */
+  /** The arguments field of the first fragment and of the last fragment. */
   readonly before: '' | null | undefined;
   readonly after: '' | null | undefined;
 }
 
 const call = fc.record({
   id: fc.string({ minLength: 1, maxLength: 6 }),
-  // The large letter comes once: a piece that begins like the whole would be the name said again.
+  // A capital letter only at the start: a later piece that starts like the name would count as a repeat.
   name: fc.stringMatching(/^[A-Z][a-z_]{1,7}$/),
   text: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((input) => JSON.stringify(input)),
 });
 const calls = fc.uniqueArray(call, { minLength: 1, maxLength: 4, selector: ({ id }) => id });
 const habit: fc.Arbitrary<Habit> = fc.record({
-  index: fc.constantFrom('its own', 'its own, as text', 'the same', 'none'),
+  index: fc.constantFrom('its own', 'its own, as a string', 'the same', 'none'),
   id: fc.constantFrom('first', 'always', 'first, then empty'),
   name: fc.constantFrom('first', 'always', 'first, then empty', 'in two'),
   before: fc.constantFrom('', null, undefined),
   after: fc.constantFrom('', null, undefined),
 });
 
-test('calls come out as they went in, whatever the habits of the server that cuts them', () => {
+test('reassembles calls for any way in which a server splits them', () => {
   fc.assert(
     fc.property(calls, habit, fc.infiniteStream(fc.nat()), (given, habits, random) => {
       const next = (below: number) => (random.next().value as number) % below;
@@ -46,7 +46,7 @@ test('calls come out as they went in, whatever the habits of the server that cut
   );
 });
 
-test('calls that come whole are told apart without index and id', () => {
+test('separates complete calls without index and id', () => {
   fc.assert(
     fc.property(calls, fc.constantFrom(0, null, undefined), (given, index) => {
       const fragments = given.map(({ name, text }) => ({ index, function: { name, arguments: text } }));
@@ -56,7 +56,7 @@ test('calls that come whole are told apart without index and id', () => {
   );
 });
 
-test('a call whose id is another one with each fragment is one call', () => {
+test('treats fragments with changing ids as one call', () => {
   const fragments = [
     { index: 0, id: 'a', function: { name: 'look', arguments: '{"at"' } },
     { index: 0, id: 'b', function: { name: 'look', arguments: ':{}' } },
@@ -70,7 +70,7 @@ test('a call whose id is another one with each fragment is one call', () => {
   ]);
 });
 
-test('a name that comes after the arguments have begun is the name of the call', () => {
+test('accepts a name after the start of the arguments', () => {
   const fragments = [
     { index: 0, id: 'a', function: { arguments: '{"at"' } },
     { index: 1, id: 'b', function: { name: null, arguments: '{}' } },
@@ -85,7 +85,7 @@ test('a name that comes after the arguments have begun is the name of the call',
   ]);
 });
 
-test('arguments at a place where no call began belong to the call before them', () => {
+test('appends arguments at an unknown index to the latest call', () => {
   const fragments = [
     { index: 0, id: 'a', function: { name: 'look', arguments: '{"at":1}' } },
     { index: 0, id: 'b', function: { name: 'look', arguments: '' } },
@@ -99,7 +99,7 @@ test('arguments at a place where no call began belong to the call before them', 
   ]);
 });
 
-test('a place that is kept for a call that never comes is no call', () => {
+test('drops an index that never gets an id, a name or arguments', () => {
   const called = { index: 0, id: 'a', function: { name: 'look', arguments: '{}' } };
   const places = [1, 2].map((index) => ({ index, id: null, type: null, function: { name: null, arguments: '' } }));
 
@@ -144,7 +144,7 @@ function nameOf(habit: Habit['name'], order: number, [first, second]: readonly (
   return habit === 'first' ? {} : { name: '' };
 }
 
-/** The first fragments in order, and then what follows each in any. */
+/** Returns the first fragments in order, then the other fragments of all calls interleaved. */
 function mixed(queues: readonly object[][], next: (below: number) => number): readonly object[] {
   const fragments = queues.map((queue) => queue.shift() ?? {});
   const rest = queues.filter((queue) => queue.length > 0);

@@ -12,7 +12,7 @@ afterEach(() => vi.restoreAllMocks());
 const reason = new DOMException('The user left.', 'AbortError');
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Calls a model, aborts once the server has the request, and tells how it went. */
+/** Calls a model, aborts when the server has the request, and returns the outcome. */
 async function aborted(adapter: Adapter, server: OpenAIServer, onPart?: (part: ModelPart) => void) {
   const controller = new AbortController();
   const call = adapter.model(server.baseURL).generate({ ...hello, signal: controller.signal, onPart });
@@ -36,9 +36,9 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     ['before the answer', { json: {}, delayMs: 5000 }, false],
     ['before the stream', { json: {}, delayMs: 5000 }, true],
     ['inside a stream', { chunks: begun, end: 'hang' }, true],
-    ['inside a stream that has said nothing', { chunks: [], end: 'hang' }, true],
+    ['inside a stream without events', { chunks: [], end: 'hang' }, true],
     ['inside a body', { chunks: ['{"id":'], end: 'hang', headers: { 'content-type': 'application/json' } }, false],
-    ['inside a failure', { status: 500, chunks: ['{"error":'], end: 'hang' }, false],
+    ['inside an error body', { status: 500, chunks: ['{"error":'], end: 'hang' }, false],
   ])('%s rejects at once with its reason, and closes the request', async (_title, reply, listens) => {
     await using server = await startOpenAIServer([reply]);
 
@@ -51,7 +51,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('ends the wait before another try, and leaves no timer that keeps the process alive', async () => {
+  test('ends the delay before a retry, and leaves no timer that keeps the process alive', async () => {
     await using server = await startOpenAIServer([limited('30')]);
     const set = vi.spyOn(globalThis, 'setTimeout');
     const cleared = vi.spyOn(globalThis, 'clearTimeout');
@@ -66,7 +66,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('is followed by no wait for another try', async () => {
+  test('is not followed by a delay for a retry', async () => {
     await using server = await startOpenAIServer([{ json: {}, delayMs: 5000 }]);
     const set = vi.spyOn(globalThis, 'setTimeout');
 
@@ -77,7 +77,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     expect(set.mock.calls.filter(([, ms = 0]) => ms >= 300 && ms <= 600)).toEqual([]);
   });
 
-  test('that came before the call sends nothing', async () => {
+  test('before the call sends nothing', async () => {
     await using server = await startOpenAIServer([{ json: {} }]);
     const model = adapter.model(server.baseURL);
 
@@ -85,7 +85,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     expect(server.requests).toEqual([]);
   });
 
-  test('from inside a listener is followed by no further part', async () => {
+  test('from inside a listener stops further parts', async () => {
     await using server = await startOpenAIServer([{ chunks: [Buffer.concat(begun.map(eventBytes))], end: 'hang' }]);
     const controller = new AbortController();
     const parts: ModelPart[] = [];
@@ -101,7 +101,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     expect(parts).toEqual([{ type: 'text-delta', text: 'Once' }]);
   });
 
-  test('that came after the answer does nothing, and no call leaves a listener', async () => {
+  test('after the response does nothing, and no call leaves a listener', async () => {
     await using server = await startOpenAIServer((body, index) =>
       index % 3 === 2 ? limited('3600') : adapter.reply({ text: 'Hi' }, body),
     );
@@ -121,7 +121,7 @@ describe.each(adapters)('an abort of $name', (adapter) => {
     await pause(5);
   });
 
-  test('by leaving the stream of an agent closes the request', async () => {
+  test('by ending the iteration of a run closes the request', async () => {
     await using server = await startOpenAIServer([{ chunks: begun, end: 'hang' }]);
     const agent = new Agent({ model: adapter.model(server.baseURL) });
 
@@ -132,9 +132,9 @@ describe.each(adapters)('an abort of $name', (adapter) => {
 
   test.each<[string, Timeouts, Reply]>([
     ['first part', { firstPartMs: 50 }, { chunks: [], end: 'hang' }],
-    ['first part, without an answer', { firstPartMs: 50 }, { json: {}, delayMs: 5000 }],
-    ['whole answer', { firstPartMs: 70, modelMs: 60 }, { chunks: begun, end: 'hang' }],
-  ])('by the time for the %s closes the request, and it is not sent again', async (_title, timeouts, reply) => {
+    ['first part, without a response', { firstPartMs: 50 }, { json: {}, delayMs: 5000 }],
+    ['complete response', { firstPartMs: 70, modelMs: 60 }, { chunks: begun, end: 'hang' }],
+  ])('by the timeout of the %s closes the request, and the request is not retried', async (_title, timeouts, reply) => {
     await using server = await startOpenAIServer([reply]);
     const clock = fakeClock();
     const agent = new Agent({ model: adapter.model(server.baseURL), timeouts, clock });

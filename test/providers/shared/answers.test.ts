@@ -18,7 +18,7 @@ const content = [
 
 type StreamReply = Extract<Reply, { readonly chunks: unknown }> & { readonly chunks: Iterable<unknown> };
 
-/** The same bytes in writes that end inside of characters. */
+/** Splits the bytes of a reply into chunks that end inside characters. */
 function insideCharacters(reply: StreamReply): Reply {
   const bytes = Buffer.concat([...reply.chunks].map(eventBytes));
   const cuts = ['👋', 'ü'].map((character) => bytes.indexOf(character) + 1).sort((a, b) => a - b);
@@ -26,8 +26,8 @@ function insideCharacters(reply: StreamReply): Reply {
   return { ...reply, chunks, gapMs: 10 };
 }
 
-describe.each(adapters)('an answer by $name', (adapter) => {
-  test('has its parts in the order in which they came, why it ended and what it cost', async () => {
+describe.each(adapters)('a response by $name', (adapter) => {
+  test('has its parts in order, a finish reason and usage', async () => {
     for (const listens of [true, false]) {
       const { response, parts } = await call(adapter, inOrder(adapter, said), { listens });
 
@@ -42,8 +42,8 @@ describe.each(adapters)('an answer by $name', (adapter) => {
 
   test.each([
     ['one byte', (reply: StreamReply) => ({ ...reply, splitBytes: 1 })],
-    ['half a character', insideCharacters],
-  ])('is pushed as it comes, also in writes that end after %s', async (_title, cut) => {
+    ['half of a character', insideCharacters],
+  ])('is pushed in order with chunks that end after %s', async (_title, cut) => {
     const { parts, response } = await call(adapter, (body) => cut(adapter.reply(said, body) as StreamReply));
 
     expect(response?.content).toMatchObject(content);
@@ -54,7 +54,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     expect(kinds.filter((type) => type === 'text-delta').length).toBeGreaterThan(1);
   });
 
-  test('is pushed before it has ended, and pushes nothing after', async () => {
+  test('is pushed before its end, and nothing is pushed after it', async () => {
     let goOn = () => {};
     const heard = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -89,7 +89,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     ['two', { input: {}, invalidInput: 'two' }],
     ['[1]', { input: [1] }],
     ['{"__proto__":{"x":1}}', { input: JSON.parse('{"__proto__":{"x":1}}') }],
-  ])('has a call with %j for its arguments', async (text, expected) => {
+  ])('accepts a call with %j as arguments', async (text, expected) => {
     for (const listens of [true, false]) {
       const { response } = await call(adapter, inOrder(adapter, { toolCalls: [add('call_1', text)] }), { listens });
 
@@ -104,18 +104,21 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     }
   });
 
-  test.each(['length', 'content-filter'] as const)('that ended for its %s says so, calls or none', async (finish) => {
-    for (const listens of [true, false]) {
-      const toolCalls = [add('call_1', '{"a":')];
-      const cut = await call(adapter, inOrder(adapter, { text: 'Once', finish }), { listens });
-      const calling = await call(adapter, inOrder(adapter, { toolCalls, finish }), { listens });
+  test.each(['length', 'content-filter'] as const)(
+    'has the finish reason %s with and without calls',
+    async (finish) => {
+      for (const listens of [true, false]) {
+        const toolCalls = [add('call_1', '{"a":')];
+        const cut = await call(adapter, inOrder(adapter, { text: 'Once', finish }), { listens });
+        const calling = await call(adapter, inOrder(adapter, { toolCalls, finish }), { listens });
 
-      expect(cut.response).toMatchObject({ finishReason: finish, content: [{ text: 'Once' }] });
-      expect(calling.response).toMatchObject({ finishReason: finish, content: [{ invalidInput: '{"a":' }] });
-    }
-  });
+        expect(cut.response).toMatchObject({ finishReason: finish, content: [{ text: 'Once' }] });
+        expect(calling.response).toMatchObject({ finishReason: finish, content: [{ invalidInput: '{"a":' }] });
+      }
+    },
+  );
 
-  test('may be empty, and of mere spaces', async () => {
+  test('may be empty or blank', async () => {
     for (const listens of [true, false]) {
       const empty = await call(adapter, inOrder(adapter, { text: '' }), { listens });
       const spaces = await call(adapter, inOrder(adapter, { text: ' \n' }), { listens });
@@ -126,7 +129,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     }
   });
 
-  test('may call one tool by one id twice: each call has an id of its own', async () => {
+  test('has unique call ids if the server repeats an id', async () => {
     for (const listens of [true, false]) {
       const toolCalls = [add('call_1', '{"a":1}'), add('call_1', '{"a":2}')];
       const { response } = await call(adapter, inOrder(adapter, { toolCalls }), { listens });
@@ -137,7 +140,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     }
   });
 
-  test('is none where a call has no name, and none to try again', async () => {
+  test('is rejected as not retryable if a call has no name', async () => {
     for (const listens of [true, false]) {
       const toolCalls = [{ id: 'call_1', name: '', arguments: '{}' }];
       const { error } = await call(adapter, inOrder(adapter, { toolCalls }), { listens });
@@ -150,7 +153,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
     }
   });
 
-  test('is its own, where many are given at once by two models', async () => {
+  test('is not mixed up with others in concurrent calls of two models', async () => {
     const echo = (body: { readonly stream?: boolean }) => {
       const [asked] = adapter.heard(body as never).filter(({ type }) => type === 'user');
       return { ...adapter.reply({ text: `You said ${(asked as { text: string }).text}` }, body), delayMs: 5 };
@@ -173,7 +176,7 @@ describe.each(adapters)('an answer by $name', (adapter) => {
 });
 
 test.each(adapters.filter(({ tellsReasoning }) => tellsReasoning))(
-  'an answer by $name has what the model thought, before what it said',
+  'a response by $name has the reasoning before the text',
   async (adapter) => {
     for (const listens of [true, false]) {
       const thought = { reasoning: 'One and two.', text: 'Three.' };

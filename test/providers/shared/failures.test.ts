@@ -14,7 +14,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const said = { text: 'Once upon a time' };
 const hi = { text: 'Hi' };
 
-/** Gives a reply to the first request, and says hi to the next. */
+/** Returns a script that sends this reply to the first request, and a text to later requests. */
 function afterwards(adapter: Adapter, reply: Reply): Script {
   return (body, index) => (index === 0 ? reply : adapter.reply(hi, body));
 }
@@ -37,7 +37,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     [500, true],
     [503, true],
     [529, true],
-  ])('of status %i rejects, and says whether another try may do: %s', async (status, retryable) => {
+  ])('of status %i rejects, with retryable %s', async (status, retryable) => {
     for (const listens of [true, false]) {
       const thrown = await fail({ status, json: error('some_error') }, { listens });
 
@@ -58,7 +58,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
   test.each([
     [400, 'api_error'],
     [413, 'rate_limit_exceeded'],
-  ])('of status %i does not pass, though it is called %s', async (status, type) => {
+  ])('of status %i is not retryable in spite of the error name %s', async (status, type) => {
     expect(await fail({ status, json: error(type) })).toMatchObject({ status, retryable: false });
   });
 
@@ -67,14 +67,14 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     [{ 'retry-after-ms': '1500', 'retry-after': '7' }, 1500],
     [{ 'retry-after-ms': 'soon', 'retry-after': '0.5' }, 500],
     [{ 'retry-after': 'later' }, undefined],
-  ])('says when to come again, by %j, and whose request it was', async (headers, retryAfterMs) => {
+  ])('has the retry delay of %j and the request id', async (headers, retryAfterMs) => {
     const ids = { 'x-request-id': 'req_1', 'request-id': 'req_1' };
     const thrown = await fail({ status: 429, headers: { ...headers, ...ids }, json: error('rate_limit_error') });
 
     expect(thrown).toMatchObject({ retryAfterMs, retryable: true, requestId: 'req_1' });
   });
 
-  test('obeys a server that says itself whether to come again', async () => {
+  test('follows the x-should-retry header', async () => {
     const never = await fail({ status: 500, headers: { 'x-should-retry': 'false' }, json: error('x') });
     const again = await fail({ status: 400, headers: { 'x-should-retry': 'true' }, json: error('x') });
 
@@ -82,10 +82,10 @@ describe.each(adapters)('a failure of $name', (adapter) => {
   });
 
   test.each<[string, Reply]>([
-    ['page', { status: 502, body: `<html>${'x'.repeat(9000)}</html>` }],
-    ['word', { status: 502, body: 'Bad gateway' }],
-    ['nothing', { status: 502, body: '' }],
-  ])('with a %s for a body is told in few words', async (_title, reply) => {
+    ['an HTML page', { status: 502, body: `<html>${'x'.repeat(9000)}</html>` }],
+    ['plain text', { status: 502, body: 'Bad gateway' }],
+    ['an empty string', { status: 502, body: '' }],
+  ])('with %s as body has a short message', async (_title, reply) => {
     const { message } = (await fail(reply)) as Error;
 
     expect(message).toMatch(/^502 /);
@@ -93,17 +93,17 @@ describe.each(adapters)('a failure of $name', (adapter) => {
   });
 
   test.each<[string, Reply, RegExp, boolean]>([
-    ['an empty body', { body: '', headers: JSON_TYPE }, /is empty|no whole JSON/, true],
-    ['half a JSON text', { body: '{"id":', headers: JSON_TYPE }, /no whole JSON/, true],
-    ['no answer', { drop: true }, /connect.*(: .+|\(.+\))/i, true],
-    ['a body that is cut', { chunks: ['{"id":'], end: 'drop', headers: JSON_TYPE }, /./, true],
+    ['an empty body', { body: '', headers: JSON_TYPE }, /body is empty|valid JSON|JSON is incomplete/, true],
+    ['incomplete JSON', { body: '{"id":', headers: JSON_TYPE }, /valid JSON|JSON is incomplete/, true],
+    ['a closed connection', { drop: true }, /connect.*(: .+|\(.+\))/i, true],
+    ['a body that is cut off', { chunks: ['{"id":'], end: 'drop', headers: JSON_TYPE }, /./, true],
     [
-      'a page',
+      'an HTML page',
       { body: '<!doctype html>', headers: { 'content-type': 'text/html' } },
       /"<!doctype html>".*baseURL/,
       false,
     ],
-  ])('is %s where nobody listens', async (...[, reply, message, retryable]) => {
+  ])('without a stream is caused by %s', async (...[, reply, message, retryable]) => {
     const thrown = await fail(reply, { listens: false });
 
     expect(thrown).toBeInstanceOf(ProviderError);
@@ -112,10 +112,10 @@ describe.each(adapters)('a failure of $name', (adapter) => {
 
   test.each<[string, Reply]>([
     ['an empty body', { body: '', headers: { 'content-type': 'text/event-stream' } }],
-    ['no event', { chunks: [], end: 'silent' }],
-    ['no answer', { drop: true }],
-    ['a connection that is lost before it', { chunks: [], end: 'drop' }],
-  ])('is %s where a stream was asked for', async (_title, reply) => {
+    ['no events', { chunks: [], end: 'silent' }],
+    ['a closed connection', { drop: true }],
+    ['a connection lost before the first event', { chunks: [], end: 'drop' }],
+  ])('with a stream is caused by %s', async (_title, reply) => {
     const { error: thrown, parts } = await call(adapter, reply);
 
     expect(thrown).toBeInstanceOf(ProviderError);
@@ -123,7 +123,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     expect(parts).toEqual([]);
   });
 
-  test('is an error in a body that is called good', async () => {
+  test('is caused by an error body with status 200', async () => {
     const json = error('overloaded_error', 'Overloaded');
     const failed = { message: 'Overloaded', status: 529, retryable: true };
 
@@ -132,7 +132,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     expect([again.response?.content, again.requests.length]).toMatchObject([[hi], 2]);
   });
 
-  test('is a server that is not there, with the reason', async () => {
+  test('is caused by an unreachable server, and the message has the reason', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };
@@ -147,7 +147,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     const begun = adapter.begun('Once', ' upon');
     const headers = { 'x-request-id': 'req_1', 'request-id': 'req_1' };
 
-    test.each(['drop', 'silent', 'done'] as const)('is its end before it has ended (%s)', async (end) => {
+    test.each(['drop', 'silent', 'done'] as const)('is caused by an early end (%s)', async (end) => {
       const outcome = await call(adapter, { chunks: begun, end, headers }, { maxRetries: 2 });
 
       expect(outcome.error).toMatchObject({
@@ -164,7 +164,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       ['overloaded_error', true],
       ['rate_limit_error', true],
       ['invalid_request_error', false],
-    ])('is an error by the name of %s', async (type, retryable) => {
+    ])('is caused by an error event with the name %s', async (type, retryable) => {
       const chunks = [...begun, adapter.errorEvent(type, 'Not now')];
       const outcome = await call(adapter, { chunks, end: 'hang', headers }, { maxRetries: 2 });
 
@@ -178,7 +178,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       expect(await outcome.requests[0]?.closedEarly).toBe(true);
     });
 
-    test('is tried again where nothing was said yet', async () => {
+    test('is retried before the first part', async () => {
       const chunks = [adapter.errorEvent('overloaded_error', 'Overloaded')];
       const outcome = await call(adapter, afterwards(adapter, { chunks, end: 'silent' }), { maxRetries: 1 });
 
@@ -186,13 +186,13 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       expect(outcome.requests).toHaveLength(2);
     });
 
-    test('is an event that is no JSON', async () => {
+    test('is caused by an event that is not JSON', async () => {
       const chunks = [...begun, 'data: Internal Server Error\n\n'];
 
       expect(await fail({ chunks, end: 'silent' })).toMatchObject({ code: 'ERR_PROVIDER_FAILED', retryable: true });
     });
 
-    test('is what a listener throws, and lets go of the server', async () => {
+    test('is the error that a listener throws, and closes the request', async () => {
       await using server = await startOpenAIServer([{ chunks: begun, end: 'hang' }]);
       const mine = new RangeError('Not my part');
       const onPart = () => {
@@ -204,10 +204,10 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     });
   });
 
-  describe('and another try', () => {
+  describe('and a retry', () => {
     const soon: Reply = { status: 429, headers: { 'retry-after-ms': '20' }, json: error('rate_limit_error') };
 
-    test('waits as long as the server says, and is made twice where nothing is said', async () => {
+    test('waits as long as the server says, and is made twice by default', async () => {
       await using server = await startOpenAIServer([soon]);
       const model = adapter.model(server.baseURL);
       const started = performance.now();
@@ -217,7 +217,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       expect(performance.now() - started).toBeGreaterThan(38);
     });
 
-    test('waits on the clock of the run that calls the model', async () => {
+    test('waits on the clock of the run', async () => {
       const limited: Reply = { ...soon, headers: { 'retry-after': '50' } };
       await using server = await startOpenAIServer(afterwards(adapter, limited));
       const clock = fakeClock();
@@ -242,7 +242,7 @@ describe.each(adapters)('a failure of $name', (adapter) => {
       }
     });
 
-    test('is left to lifecycles where they are to make it, which wait as the server says', async () => {
+    test('is left to a lifecycle with maxRetries 0, and the lifecycle waits as the server says', async () => {
       const limited: Reply = { ...soon, headers: { 'retry-after': '20' } };
       await using server = await startOpenAIServer([limited]);
       await using other = await startOpenAIServer(inOrder(adapter, hi));
@@ -256,14 +256,17 @@ describe.each(adapters)('a failure of $name', (adapter) => {
     });
 
     test.each<[string, Reply]>([
-      ['a mistake', { status: 400, json: error('invalid_request_error') }],
-      ['a wait of an hour', { status: 429, headers: { 'retry-after': '3600' }, json: error('rate_limit_error') }],
+      ['a bad request', { status: 400, json: error('invalid_request_error') }],
+      [
+        'a retry delay of an hour',
+        { status: 429, headers: { 'retry-after': '3600' }, json: error('rate_limit_error') },
+      ],
     ])('does not follow %s', async (_title, reply) => {
       expect((await call(adapter, reply, { maxRetries: 2 })).requests).toHaveLength(1);
     });
   });
 
-  test('tells the key to nobody', async () => {
+  test('does not reveal the API key', async () => {
     const apiKey = 'sk-very-secret';
     const replies: Reply[] = [
       { status: 401, json: error('authentication_error') },

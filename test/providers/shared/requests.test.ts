@@ -22,7 +22,7 @@ const add = defineTool({
 });
 const addCall = (id: string, text: string) => ({ id, name: 'add', arguments: text });
 
-/** The body of the request that a call sends. */
+/** Returns the body of the request that a call sends. */
 async function sent(adapter: Adapter, request: Partial<ModelRequest>): Promise<RequestBody> {
   const { error, requests } = await call(adapter, inOrder(adapter, { text: 'Hi' }), { request });
   if (error) throw error;
@@ -33,8 +33,8 @@ async function heard(adapter: Adapter, ...messages: readonly Message[]): Promise
   return adapter.heard(await sent(adapter, { messages }));
 }
 
-describe.each(adapters)('what is told to $name', (adapter) => {
-  test('is the whole conversation, each call with its result', async () => {
+describe.each(adapters)('a request to $name', (adapter) => {
+  test('contains the whole conversation, each call with its result', async () => {
     const items = await heard(
       adapter,
       { role: 'system', content: 'Be brief.' },
@@ -68,7 +68,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     ]);
   });
 
-  test('has a picture that a tool gave after what it said', async () => {
+  test('contains an image of a tool result after its text', async () => {
     const picture = { type: 'image', image: Buffer.from(PNG, 'base64'), mediaType: 'image/png' } as const;
     const content = [{ type: 'text' as const, text: 'Seen' }, picture];
     for (const isError of [false, true]) {
@@ -89,7 +89,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     }
   });
 
-  test('has nothing that says nothing, but a word where a result has none', async () => {
+  test('contains no empty messages, and a placeholder for an empty tool result', async () => {
     const items = await heard(
       adapter,
       { role: 'system', content: ' ' },
@@ -120,7 +120,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     ]);
   });
 
-  test('has no half of an emoji, wherever one was cut', async () => {
+  test('contains no lone surrogates', async () => {
     const cut = 'A \ud83d';
     const body = await sent(adapter, {
       messages: [
@@ -148,7 +148,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     expect(escapes).toBeNull();
   });
 
-  test.each([null, 'word', [1], { a: undefined }])('has an object for arguments that came as %j', async (input) => {
+  test.each([null, 'word', [1], { a: undefined }])('contains an object for arguments of %j', async (input) => {
     const items = await heard(
       adapter,
       user('Look'),
@@ -165,7 +165,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     expect(Array.isArray(called?.input)).toBe(false);
   });
 
-  test('has what was said late by the system where it was said', async () => {
+  test('contains a later system message in its place', async () => {
     const items = await heard(
       adapter,
       user('Hello'),
@@ -183,11 +183,14 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     ]);
   });
 
-  test.each(['auto', 'required', 'none', { tool: 'look' }] as const)('is a choice of tools: %j', async (toolChoice) => {
-    expect(adapter.tools(await sent(adapter, { tools: [look], toolChoice })).choice).toEqual(toolChoice);
-  });
+  test.each(['auto', 'required', 'none', { tool: 'look' }] as const)(
+    'contains the tool choice %j',
+    async (toolChoice) => {
+      expect(adapter.tools(await sent(adapter, { tools: [look], toolChoice })).choice).toEqual(toolChoice);
+    },
+  );
 
-  test('has tools without alternatives at the root of their schema, which providers refuse', async () => {
+  test('contains tool schemas without root alternatives, which providers refuse', async () => {
     const properties = { a: { type: 'number' } };
     const plain = { ...look, inputSchema: { $schema: 'urn:a', type: 'object', properties, required: ['a'] } };
     const union = { ...look, inputSchema: { anyOf: [{ type: 'object', properties, required: ['a'] }] } };
@@ -201,7 +204,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     }
   });
 
-  test('is no setting that was not given, nor one that nobody knows, nor one of others', async () => {
+  test('contains no missing settings, unknown settings or options of other providers', async () => {
     const plain = await sent(adapter, { settings: {} });
     const settings = { temperature: undefined, frobnicate: 7, providerOptions: { other: { user: 'u' } } };
 
@@ -212,7 +215,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     expect(JSON.stringify(await sent(adapter, { settings: { maxOutputTokens: 77 } }))).toMatch(/_tokens":77\b/);
   });
 
-  test('has the headers that it was made with', async () => {
+  test("contains the headers of the model's options", async () => {
     const { requests } = await call(adapter, inOrder(adapter, { text: 'Hi' }), { headers: { 'x-team': 'a' } });
 
     expect(requests[0]?.headers['x-team']).toBe('a');
@@ -222,7 +225,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     [{ type: 'image', image: 'AAAA' }, /mediaType/],
     [{ type: 'image', image: 7, mediaType: 'image/png' }, /URL.+Uint8Array/],
     [{ type: 'file', data: undefined, mediaType: 'image/png' }, /URL.+Uint8Array/],
-  ])('is no picture that is none: %j', async (part, message) => {
+  ])('is not sent with an invalid image: %j', async (part, message) => {
     const request = { messages: [{ role: 'user', content: [part] }] as never };
     const { error, requests } = await call(adapter, inOrder(adapter, { text: 'Hi' }), { request });
 
@@ -230,7 +233,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
     expect(requests).toEqual([]);
   });
 
-  test('changes nothing of what it was given', async () => {
+  test('does not mutate its input', async () => {
     const freeze = <T>(value: T): T => {
       if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(freeze);
       return value;
@@ -251,7 +254,7 @@ describe.each(adapters)('what is told to $name', (adapter) => {
 });
 
 describe.each(adapters)('an agent on $name', (adapter) => {
-  test('runs tools in parallel and answers, and streams the same', async () => {
+  test('executes tools in parallel, and gives the same answer with and without streaming', async () => {
     const toolCalls = [addCall('call_1', '{"a":1,"b":2}'), addCall('call_2', '{"a":3,"b":4}')];
     const answers = [{ text: 'Let me add.', toolCalls }, { text: 'Three and seven.' }];
     await using server = await startOpenAIServer(inOrder(adapter, ...answers, ...answers));
@@ -284,7 +287,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
     expect(streams).toEqual([adapter.alwaysStreams === true, adapter.alwaysStreams === true, true, true]);
   });
 
-  test('is told of arguments that are no JSON, or do not fit, and may call again', async () => {
+  test('gets an error result for invalid JSON or invalid arguments, and can call again', async () => {
     const bad = [addCall('call_1', '{"a":1,'), addCall('call_2', '{"a":"x","b":2}')];
     const good = { toolCalls: [addCall('call_3', '{"a":1,"b":2}')] };
     await using server = await startOpenAIServer(inOrder(adapter, { toolCalls: bad }, good, { text: 'Three.' }));
@@ -300,7 +303,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
   });
 
   test.each(['length', 'content-filter'] as const)(
-    'does not run calls of an answer cut off by its %s',
+    'does not execute calls of a response cut off by its %s',
     async (finish) => {
       const cut = { toolCalls: [addCall('call_1', '{"a":1,"b":2}')], finish };
       await using server = await startOpenAIServer(inOrder(adapter, cut, { text: 'Sorry.' }));
@@ -312,7 +315,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
     },
   );
 
-  test('gives an answer of the shape that was asked for, also after it was repaired', async () => {
+  test('gives an output that matches the schema, even after a repair', async () => {
     await using server = await startOpenAIServer(inOrder(adapter, { text: '{"sum":"three"}' }, { text: '{"sum":3}' }));
     const agent = new Agent({ model: adapter.model(server.baseURL) });
 
@@ -322,7 +325,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
     for (const { body } of server.requests) expect(JSON.stringify(body)).toMatch(/"required":\["sum"\]/);
   });
 
-  test('that fails has a ModelError with status, wait and what was done', async () => {
+  test('rejects with a ModelError that has the status, the retry delay and the messages', async () => {
     const json = adapter.errorBody('rate_limit_error', 'Slow down');
     const headers = { 'retry-after-ms': '5', 'x-request-id': 'req_1', 'request-id': 'req_1' };
     const limited = { status: 429, headers, json };
@@ -344,7 +347,7 @@ describe.each(adapters)('an agent on $name', (adapter) => {
   });
 
   test.each(adapters.filter((other) => other !== adapter))(
-    'goes on with a conversation that $name began',
+    'continues a conversation that $name began',
     async (before) => {
       const first = {
         text: 'Let me add.',

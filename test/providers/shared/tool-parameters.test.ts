@@ -7,17 +7,17 @@ const text = { type: 'string' };
 const number = { type: 'number' };
 const REFUSED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'not'];
 
-/** What is sent of a schema, without the words. */
+/** Returns the sent schema without its description. */
 function fields(schema: object) {
   const { description, ...sent } = toolParameters(schema as never);
   return sent;
 }
 
-describe('the schema of a tool, of which servers take no alternatives at the root,', () => {
-  test('keeps its fields, and says in words which of them belong together', () => {
+describe('the schema of a tool, for servers that refuse root alternatives,', () => {
+  test('keeps its properties, and quotes the alternatives in the description', () => {
     const schema = {
       type: 'object',
-      description: 'Where to look.',
+      description: 'The file to read.',
       properties: { project: text, paths: text, scopes: text },
       required: ['project'],
       anyOf: [{ required: ['paths'] }, { required: ['scopes'] }],
@@ -26,13 +26,13 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
 
     expect(toolParameters(schema)).toEqual({
       ...plain,
-      description: `Where to look.\nThe arguments match this JSON Schema as well: ${JSON.stringify({ anyOf })}`,
+      description: `The file to read.\nThe arguments must also match this JSON Schema: ${JSON.stringify({ anyOf })}`,
     });
   });
 
   test.each<[string, object, object]>([
     [
-      'a union by a field has that field in all its forms',
+      'a discriminated union has all variants of its discriminator',
       {
         oneOf: [
           { type: 'object', properties: { kind: { const: 'a' }, size: number }, required: ['kind', 'size'] },
@@ -43,12 +43,12 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
       { properties: { kind: { anyOf: [{ const: 'a' }, { const: 'b' }] }, size: number }, required: ['kind'] },
     ],
     [
-      'what all parts say holds together',
+      'the parts of allOf are combined',
       { type: 'object', properties: { a: text }, allOf: [{ properties: { a: { minLength: 1 } }, required: ['a'] }] },
       { properties: { a: { allOf: [text, { minLength: 1 }] } }, required: ['a'] },
     ],
     [
-      'a reference is followed, and what it leads to stays for others',
+      'a reference is followed, and its definition stays for other references',
       {
         $ref: '#/$defs/a~1b',
         $defs: { 'a/b': { properties: { next: { $ref: '#/$defs/a~1b' } }, required: ['next'] } },
@@ -59,7 +59,7 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
       },
     ],
     [
-      'a base that alternatives share is required with each of them',
+      'required properties shared by all alternatives stay required',
       {
         $defs: { base: { properties: { id: text }, required: ['id'] } },
         anyOf: [{ allOf: [{ $ref: '#/$defs/base' }, { required: ['x'] }] }, { $ref: '#/$defs/base' }],
@@ -70,22 +70,22 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
       },
     ],
     [
-      'a reference into what is gone says nothing',
+      'a reference into a removed keyword becomes an empty schema',
       { anyOf: [{ properties: { a: text } }, { properties: { b: { $ref: '#/anyOf/0/properties/a' } } }] },
       { properties: { a: text, b: {} } },
     ],
     [
-      'a reference may be written as in an address',
+      'a reference may be percent-encoded',
       { $ref: '#/$defs/Page%3CItem%3E', $defs: { 'Page<Item>': { properties: { a: text } } } },
       { $defs: { 'Page<Item>': { properties: { a: text } } }, properties: { a: text } },
     ],
     [
-      'a reference that is written wrong leads nowhere',
+      'an invalid reference is ignored',
       { $ref: '#/$defs/%', $defs: { a: { properties: { a: text } } } },
       { $defs: { a: { properties: { a: text } } }, properties: {} },
     ],
     [
-      'many alternatives are put together as few are',
+      'many alternatives are merged like few',
       {
         anyOf: Array.from({ length: 300 }, (_, at) => ({
           properties: { [`p${at}`]: text, id: text },
@@ -97,33 +97,33 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
         required: ['id'],
       },
     ],
-    ['a loop ends', { anyOf: [{ $ref: '#' }, { $ref: '#/nowhere' }] }, { properties: {} }],
+    ['a recursive reference ends', { anyOf: [{ $ref: '#' }, { $ref: '#/nowhere' }] }, { properties: {} }],
     [
-      'a list of kinds is that of an object',
+      'an array of types becomes the type object',
       { type: ['object', 'null'], properties: { a: text } },
       { properties: { a: text } },
     ],
-    ['no kind at all is an object', {}, { properties: {} }],
+    ['a missing type becomes the type object', {}, { properties: {} }],
   ])('%s', (_title, schema, expected) => {
     expect(fields(schema)).toEqual({ type: 'object', ...expected });
   });
 
-  test('takes the names of objects for names', () => {
+  test('treats names of Object.prototype as property names', () => {
     const parameters = toolParameters({ allOf: [JSON.parse('{"properties":{"__proto__":{"type":"string"}}}')] });
 
     expect(JSON.stringify(parameters.properties)).toBe('{"__proto__":{"type":"string"}}');
   });
 
-  test('says in words what else is said where a reference leads', () => {
+  test('quotes other keywords of a root reference in the description', () => {
     const $defs = { record: { type: 'object', additionalProperties: text } };
 
     expect(toolParameters({ $ref: '#/$defs/record', $defs })).toEqual({
       ...{ $defs, type: 'object', properties: {} },
-      description: 'The arguments match this JSON Schema as well: {"$ref":"#/$defs/record"}',
+      description: 'The arguments must also match this JSON Schema: {"$ref":"#/$defs/record"}',
     });
   });
 
-  test.each(['properties', 'required'])('keeps nobody waiting who is told the same %s again and again', (keyword) => {
+  test.each(['properties', 'required'])('takes bounded time for a repeated %s', (keyword) => {
     const names = Array.from({ length: 5_000 }, (_, at) => `p${at}`);
     const base = { properties: Object.fromEntries(names.map((name) => [name, {}])), required: names };
     const $defs = { base: { [keyword]: base[keyword as keyof typeof base] } };
@@ -136,7 +136,7 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  test('keeps nobody waiting, however its parts refer to each other', () => {
+  test('takes bounded time for any references between its parts', () => {
     const twice = (at: number) =>
       [{ minLength: at }, { maxLength: at }].map((a) => ({
         allOf: [{ $ref: `#/$defs/${at - 1}` }, { properties: { a } }],
@@ -148,7 +148,7 @@ describe('the schema of a tool, of which servers take no alternatives at the roo
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  test('never forbids what an alternative allows, and has none of the refused words at its root', () => {
+  test('accepts all values that an alternative accepts, and has no refused keyword at its root', () => {
     const name = fc.constantFrom('a', 'b', 'c', 'd');
     const closed = fc.dictionary(name, fc.constantFrom(text, number, { const: 1 })).map((properties) => ({
       ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },

@@ -313,7 +313,7 @@ test.each(files)(
       lab.write(path, text);
       const hooks = hooksIn(lab, { discover: [dialect] });
       await hooks.reload();
-      return hooks.status().diagnostics.map(({ level, code, message }) => [level, code, message.includes('twice')]);
+      return hooks.status().diagnostics.map(({ level, code, message }) => [level, code, message.includes('repeated')]);
     };
     const lost = [['error', 'hooks-invalid', true]];
 

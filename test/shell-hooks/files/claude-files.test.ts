@@ -61,7 +61,7 @@ test('hooks as they are published are asked about once, also those that write a 
   await agent.run('two');
   await agent.run('three');
 
-  const note = 'This command line is not plain; the files it runs cannot all be listed.';
+  const note = 'This command line uses shell syntax, so some files that it runs may not be listed.';
   expect(asked).toEqual([
     ['new', undefined],
     ['new', note],

@@ -194,3 +194,42 @@ test('a hook that is called as another one is numbered is not taken for it', () 
   expect(registry.unregister(first.id)).toBe(1);
   expect(namesOf(registry, 'before_tool')).toEqual([first.id]);
 });
+
+test('clear removes every hook, whoever registered it, and tells the listeners once', () => {
+  const registry = new HookRegistry();
+  registry.register(hook('a'));
+  registry.register({ ...hook('b', 'after_tool'), extension: 'x' });
+  let told = 0;
+  registry.onChange(() => {
+    told += 1;
+  });
+
+  expect(registry.clear()).toBe(2);
+  expect(registry.list()).toEqual([]);
+  expect(registry.clear()).toBe(0);
+  expect(told).toBe(1);
+});
+
+test('replace keeps an equal hook under its id, puts the others in its place, and names none twice', () => {
+  const registry = new HookRegistry();
+  const first = registry.register(hook('a'));
+  const second = registry.register(hook('b'));
+  registry.register({ ...hook('c'), extension: 'x' });
+
+  const placed = registry.replace([first.id, second.id], [{ ...hook('a'), timeout: 5 }, hook('b'), hook('d')]);
+
+  expect(namesOf(registry, 'before_tool')).toEqual(['a', 'b', 'd', 'c']);
+  expect(placed.map(({ ordinal }) => ordinal)).toEqual([1, 1, 1]);
+  expect(placed[1]).toBe(second);
+  expect(placed[0]?.id).not.toBe(first.id);
+  registry.replace([], [hook('e', 'after_tool')]);
+  expect(namesOf(registry, 'after_tool')).toEqual(['e']);
+});
+
+test('replace changes nothing if one of the hooks is invalid', () => {
+  const registry = new HookRegistry();
+  const { id } = registry.register(hook('a'));
+
+  expect(() => registry.replace([id], [hook('b'), {} as HookDefinition])).toThrow(HookInvalidError);
+  expect(namesOf(registry, 'before_tool')).toEqual(['a']);
+});

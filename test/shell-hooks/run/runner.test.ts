@@ -107,7 +107,7 @@ test('S0-3.4: a file that may not be executed is a failure with a hint', async (
   const command = lab.write('plain.sh', 'echo hi');
   const result = await runOnce(lab, [sh('before_tool', '', { command, args: [] }), sh('before_tool', 'touch next')]);
 
-  expect(result.outcomes[0]?.problem).toMatchObject({ code: 'not-executable', hint: `chmod +x ${command}` });
+  expect(result.outcomes[0]?.problem).toMatchObject({ code: 'not-executable', hint: `Run: chmod +x ${command}` });
   expect(lab.has('next')).toBe(true);
 });
 

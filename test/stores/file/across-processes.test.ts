@@ -5,7 +5,7 @@ import { startStoreProcess } from '../../support/stores/store-process.js';
 import { temporaryFolder } from '../../support/stores/temporary-folder.js';
 
 // covers: S1-11.3.3
-test('three processes that write to one session of state keep its limits at every moment', async () => {
+test('three processes that write the state of one session never exceed its limits', async () => {
   const folder = await temporaryFolder();
   const processes = ['a', 'b', 'c'].map((name) =>
     startStoreProcess<StateChange>({ folder, task: 'share-state', name, count: 100 }),
@@ -19,13 +19,13 @@ test('three processes that write to one session of state keep its limits at ever
   expect(Math.max(...changes.map(({ bytesAfter }) => bytesAfter))).toBeLessThanOrEqual(8_000);
   expect(Math.max(...Object.values(extensions))).toBeLessThanOrEqual(5_000);
   expect(Object.values(extensions).reduce((sum, each) => sum + each, 0)).toBe(bytes);
-  // No write was lost and none counted twice: what each call found is what another left.
+  // Each call starts with the size that another call left, so no write was lost or counted twice.
   const before = changes.map(({ bytesBefore }) => bytesBefore).sort();
   const after = changes.map(({ bytesAfter }) => bytesAfter);
   expect(before).toEqual([0, ...withoutOne(after, bytes)].sort());
 }, 30_000);
 
-test('of three processes that append to one session, none loses a message', async () => {
+test('three processes that append to one session lose no message', async () => {
   const folder = await temporaryFolder();
   const names = ['a', 'b', 'c'];
   const processes = names.map((name) => startStoreProcess({ folder, task: 'share-session', name, count: 60 }));
@@ -34,15 +34,15 @@ test('of three processes that append to one session, none loses a message', asyn
   const { messages = [], revision } = (await new FileSessionStore({ folder }).load('s')) ?? {};
 
   expect(revision).toBe(180);
-  const said = messages.map(({ content }) => String(content));
+  const texts = messages.map(({ content }) => String(content));
   for (const name of names) {
-    expect(said.filter((text) => text.startsWith(name))).toEqual(
-      Array.from({ length: 60 }, (_, at) => `${name} ${at}`),
+    expect(texts.filter((text) => text.startsWith(name))).toEqual(
+      Array.from({ length: 60 }, (_, index) => `${name} ${index}`),
     );
   }
 }, 30_000);
 
 function withoutOne(list: readonly number[], value: number): number[] {
-  const at = list.lastIndexOf(value);
-  return list.filter((_each, index) => index !== at);
+  const last = list.lastIndexOf(value);
+  return list.filter((_each, index) => index !== last);
 }

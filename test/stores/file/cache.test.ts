@@ -5,11 +5,11 @@ import type { LogFile } from '../../../src/stores/file/log.js';
 const logOf = (size: number) => ({ size }) as LogFile<unknown>;
 const MEGABYTES = 1024 * 1024;
 
-test('the logs used longest ago go when all together are too large, and the last one always stays', () => {
+test('the cache evicts the least recently used logs above its limit, but never the last one added', () => {
   const cache = new LogCache();
   const logs = ['a', 'b', 'c'].map((name) => ({ name, log: logOf(20 * MEGABYTES) }));
   for (const { name, log } of logs) cache.put(name, log);
-  // `a` is used again: now `b` is the oldest.
+  // After this use of `a`, the least recently used log is `b`.
   const a = cache.take('a');
   if (a !== undefined) cache.put('a', a);
 
@@ -26,9 +26,9 @@ test('the logs used longest ago go when all together are too large, and the last
   expect(cache.take('huge')).toBe(undefined);
 });
 
-test('so many small logs do not pile up', () => {
+test('the cache also limits the number of small logs', () => {
   const cache = new LogCache();
-  for (let at = 0; at < 100_000; at += 1) cache.put(`${at}`, logOf(0));
+  for (let index = 0; index < 100_000; index += 1) cache.put(`${index}`, logOf(0));
 
   expect(cache.take('0')).toBe(undefined);
   expect(cache.take('99999')).toBeDefined();

@@ -23,7 +23,7 @@ describe('a damaged file', () => {
     return { folder, file, text };
   }
 
-  test('of a session is an error that names it, stays as it is, and goes when the session is deleted', async () => {
+  test('throws an error with the path of a damaged session file, and keeps the file until the session is deleted', async () => {
     const { folder, file, text } = await damaged('session');
     const store = new FileSessionStore({ folder });
 
@@ -39,7 +39,7 @@ describe('a damaged file', () => {
     expect(await store.save('s', { keep: 0, append: [said('new')] }, 0)).toBe(1);
   });
 
-  test('of state is put aside with a warning that names both, and the session begins anew', async () => {
+  test('moves a damaged state file away with a warning that has both paths, and starts the session empty', async () => {
     const { folder, file, text } = await damaged('state');
     const logger = keepingLogger();
     const store = new FileStateStore({ folder, logger });
@@ -55,18 +55,18 @@ describe('a damaged file', () => {
   });
 
   test.each([
-    ['cut in its first line', (file: string) => truncate(file, 20)],
+    ['truncated in its first line', (file: string) => truncate(file, 20)],
     [
-      'of another kind of store',
+      'from another kind of store',
       async (file: string) => {
         const folder = await temporaryFolder();
         await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'x' }, policy);
         await rename(await logIn(folder), file);
       },
     ],
-    ['with a line put twice', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
+    ['changed so that a checksum is invalid', async (file: string) => appendFile(file, '00000000\t["save",0,1,1]\n')],
     [
-      'a folder',
+      'a directory',
       async (file: string) => {
         await rm(file);
         await mkdir(file);
@@ -79,7 +79,7 @@ describe('a damaged file', () => {
         await symlink(`${file}.real`, file);
       },
     ],
-  ])('is found where it is %s', async (_title, damage) => {
+  ])('detects a log that is %s', async (_title, damage) => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     await damage(await logIn(folder));
@@ -87,7 +87,7 @@ describe('a damaged file', () => {
     expect(await rejectionOf(new FileSessionStore({ folder }).load('s'))).toMatchObject({ code: 'ERR_STORE_CORRUPT' });
   });
 
-  test('a link in the place of a session folder is not followed', async () => {
+  test('does not follow a symbolic link instead of the directory of a session', async () => {
     const folder = await temporaryFolder();
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said('x')] }, 0);
     const inside = join(await logIn(folder), '..');

@@ -17,7 +17,7 @@ const policy = resolveStatePolicy();
 const scope = { extension: 'e', session: 's' };
 const said = (content: string): Message => ({ role: 'user', content });
 
-test('any sequence of calls, by stores that are opened anew now and then, does what the plain rules say', async () => {
+test('any sequence of calls, also with reopened stores, has the results of the reference store', async () => {
   const root = await temporaryFolder();
   let runs = 0;
   await fc.assert(
@@ -34,8 +34,8 @@ test('any sequence of calls, by stores that are opened anew now and then, does w
   );
 }, 60_000);
 
-describe('what is on disk', () => {
-  test('state and sessions are there for a store that is opened later on the same folder', async () => {
+describe('a file store', () => {
+  test('finds the state and sessions of an earlier store in the same directory', async () => {
     const folder = await temporaryFolder();
     await new FileStateStore({ folder }).set(scope, { key: 'k', value: 'x' }, policy);
     const session = await new Agent({ model: scriptedModel(['hi']), store: new FileSessionStore({ folder }) }).session({
@@ -52,7 +52,7 @@ describe('what is on disk', () => {
     expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe('x');
   });
 
-  test('is for its owner alone, and ids never show in the names of files nor lead out of the folder', async () => {
+  test('creates files only for their owner, and ids neither appear in file names nor lead out of the directory', async () => {
     const root = await temporaryFolder();
     const folder = join(root, 'inner', 'store');
     const store = new FileSessionStore({ folder });
@@ -71,7 +71,7 @@ describe('what is on disk', () => {
     expect(modes).toEqual([0o700, 0o700, 0o600]);
   });
 
-  test('grows with what a save adds, not with what is there', async () => {
+  test('writes only the new messages of a save', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
     const message = said('x'.repeat(500));
@@ -80,7 +80,7 @@ describe('what is on disk', () => {
     for (let at = 0; at < 300; at += 1) {
       await store.save('s', { keep: at, append: [message] }, at);
       const { ino, size } = await stat(await logIn(folder));
-      // A file of another number was written whole.
+      // A different inode number means that the whole file was rewritten.
       written += ino === last.ino ? size - last.size : size;
       last = { ino, size };
     }
@@ -90,7 +90,7 @@ describe('what is on disk', () => {
     expect(written).toBeLessThan(4 * needed);
   });
 
-  test('does not grow with what was overwritten or read', async () => {
+  test('does not let a log grow with overwritten values or reads', async () => {
     const folder = await temporaryFolder();
     const store = new FileStateStore({ folder });
     for (let at = 0; at < 1_000; at += 1) {
@@ -102,22 +102,22 @@ describe('what is on disk', () => {
     expect(await new FileStateStore({ folder }).get(scope, 'k', policy)).toBe(`999 ${'x'.repeat(500)}`);
   });
 
-  test('a store sees what others wrote since it last looked, also where they wrote the log anew', async () => {
+  test('sees the changes of other stores, also if they rewrote the log', async () => {
     const folder = await temporaryFolder();
-    const [one, other] = [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
-    await one.save('s', { keep: 0, append: [said('1')] }, 0);
+    const [first, other] = [new FileSessionStore({ folder }), new FileSessionStore({ folder })];
+    await first.save('s', { keep: 0, append: [said('1')] }, 0);
     await other.save('s', { keep: 1, append: [said('2')] }, 1);
-    expect((await one.load('s'))?.messages).toEqual([said('1'), said('2')]);
+    expect((await first.load('s'))?.messages).toEqual([said('1'), said('2')]);
 
     await other.delete('s');
     await other.save('s', { keep: 0, append: [said('new'), said('x'.repeat(1_000))] }, 0);
 
-    expect(await one.load('s')).toEqual({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
-    expect(await one.save('s', { keep: 1, append: [] }, 1)).toBe(2);
+    expect(await first.load('s')).toEqual({ messages: [said('new'), said('x'.repeat(1_000))], revision: 1 });
+    expect(await first.save('s', { keep: 1, append: [] }, 1)).toBe(2);
     expect(await other.load('s')).toEqual({ messages: [said('new')], revision: 2 });
   });
 
-  test('a store that is busy with a session lets another one in', async () => {
+  test('lets another store use a session between many queued writes', async () => {
     const folder = await temporaryFolder();
     const [busy, other] = [new FileStateStore({ folder }), new FileStateStore({ folder })];
     let done = 0;
@@ -134,7 +134,7 @@ describe('what is on disk', () => {
     expect((await other.stats('s')).bytes).toBe(200_001);
   }, 30_000);
 
-  test('a last line that was never finished is dropped, and the next one stands after the last that was', async () => {
+  test('drops an incomplete last line, and appends after the last complete line', async () => {
     const folder = await temporaryFolder();
     for (const at of [0, 1, 2]) {
       await new FileSessionStore({ folder }).save('s', { keep: at, append: [said(`${at}`)] }, at);
@@ -148,8 +148,8 @@ describe('what is on disk', () => {
   });
 });
 
-describe('time', () => {
-  test('S1-6.4.2, S1-11.1.3: what expired is removed from disk by calls on other sessions', async () => {
+describe('expiry in a file store', () => {
+  test('S1-6.4.2, S1-11.1.3: expired sessions are removed from disk by calls on other sessions', async () => {
     const folder = await temporaryFolder();
     const clock = fakeClock(Date.now());
     const state = new FileStateStore({ folder, clock });
@@ -171,7 +171,7 @@ describe('time', () => {
     expect(await state.get(scope, 'k', policy)).toBe('11');
   });
 
-  test('a session that expired begins anew, and what it held does not come back', async () => {
+  test('an expired session starts empty, and its old values do not come back', async () => {
     const folder = await temporaryFolder();
     const clock = fakeClock(Date.now());
     const bound = { ...policy, ttlMs: 60_000, sessionTtlMs: 60_000 };
@@ -184,7 +184,7 @@ describe('time', () => {
     expect(await new FileStateStore({ folder, clock }).stats('s')).toEqual({ bytes: 1, extensions: { e: 1 } });
   });
 
-  test('a session may live for ever', async () => {
+  test('a session with `ttlMs: Infinity` never expires', async () => {
     const folder = await temporaryFolder();
     const clock = fakeClock(Date.now());
     const open = () => new FileSessionStore({ folder, clock, ttlMs: Number.POSITIVE_INFINITY });
@@ -196,7 +196,7 @@ describe('time', () => {
     expect(await open().load('s')).toEqual({ messages: [said('1')], revision: 1 });
   });
 
-  test('leftovers of processes that died are removed', async () => {
+  test('leftover directories of dead processes are removed', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
     await Promise.all(['trash-1', 'new-1', 'new-2', 'mine'].map((name) => mkdir(join(folder, name))));
@@ -208,23 +208,26 @@ describe('time', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test.skipIf(process.platform === 'win32')('a disk that is full in the middle of a write loses nothing', async () => {
-    const folder = await temporaryFolder();
-    const order = { folder, task: 'fill', name: 's', count: 100, limitKb: 500 };
-    const filling = startStoreProcess<{ outcome: string }>(order);
-    expect(await filling.ended).toBe(0);
+describe('failures of a file store', () => {
+  test.skipIf(process.platform === 'win32')(
+    'a disk that becomes full during a write loses no stored data',
+    async () => {
+      const folder = await temporaryFolder();
+      const order = { folder, task: 'fill', name: 's', count: 100, limitKb: 500 };
+      const filling = startStoreProcess<{ outcome: string }>(order);
+      expect(await filling.ended).toBe(0);
 
-    const outcomes = filling.lines.map(({ outcome }) => outcome);
-    const saved = outcomes.lastIndexOf('ERR_STORE_FAILED');
-    expect(saved).toBeGreaterThan(5);
-    expect(outcomes).toEqual([...Array(saved).fill('saved'), 'ERR_STORE_FAILED', 'saved']);
-    const { messages = [], revision } = (await new FileSessionStore({ folder }).load('s')) ?? {};
-    expect(revision).toBe(saved + 1);
-    expect(messages.map(({ content }) => content.length)).toEqual([...Array(saved).fill(50_000), 5]);
-  });
+      const outcomes = filling.lines.map(({ outcome }) => outcome);
+      const saved = outcomes.lastIndexOf('ERR_STORE_FAILED');
+      expect(saved).toBeGreaterThan(5);
+      expect(outcomes).toEqual([...Array(saved).fill('saved'), 'ERR_STORE_FAILED', 'saved']);
+      const { messages = [], revision } = (await new FileSessionStore({ folder }).load('s')) ?? {};
+      expect(revision).toBe(saved + 1);
+      expect(messages.map(({ content }) => content.length)).toEqual([...Array(saved).fill(50_000), 5]);
+    },
+  );
 
-  test.skipIf(process.platform === 'win32')('what does not fit takes no room afterwards', async () => {
+  test.skipIf(process.platform === 'win32')('a write that does not fit on the disk leaves no log behind', async () => {
     const folder = await temporaryFolder();
     const order = { folder, task: 'fill', name: 's', count: 1, limitKb: 30 };
     const filling = startStoreProcess<{ outcome: string; files: string[] }>(order);
@@ -234,7 +237,7 @@ describe('what goes wrong', () => {
     expect(filling.lines[0]?.files.filter((name) => /log/.test(name))).toEqual([]);
   });
 
-  test.skipIf(process.platform === 'win32')('what is stored can be read also where nothing more fits', async () => {
+  test.skipIf(process.platform === 'win32')('stored data can be read from a full disk', async () => {
     const folder = await temporaryFolder();
     const content = 'x'.repeat(50_000);
     await new FileSessionStore({ folder }).save('s', { keep: 0, append: [said(content)] }, 0);
@@ -246,7 +249,7 @@ describe('what goes wrong', () => {
   });
 
   test.skipIf(process.platform === 'win32')(
-    'a read does not fail with a write beside it that does not fit',
+    'a read succeeds in the same batch as a write that does not fit on the disk',
     async () => {
       const folder = await temporaryFolder();
       await new FileStateStore({ folder }).set({ extension: 's', session: 's' }, { key: 's', value: 'kept' }, policy);
@@ -257,7 +260,7 @@ describe('what goes wrong', () => {
     },
   );
 
-  test('an id that is no text is a typed error', async () => {
+  test('an id that is not a string is refused with a typed error', async () => {
     const folder = await temporaryFolder();
     const id = undefined as unknown as string;
 
@@ -270,7 +273,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  test('a log that cannot be written anew is a typed error, and what was stored stays', async () => {
+  test('a log that cannot be rewritten causes a typed error and keeps its data', async () => {
     const folder = await temporaryFolder();
     const store = new FileSessionStore({ folder });
     await store.save('s', { keep: 0, append: [said('1')] }, 0);
@@ -287,11 +290,11 @@ describe('what goes wrong', () => {
     expect(await new FileSessionStore({ folder }).load('s')).toEqual({ messages: [said('1'), said('3')], revision: 3 });
   });
 
-  test('a folder that cannot be made is a typed error', async () => {
+  test('a directory that cannot be created causes a typed error', async () => {
     const file = join(await temporaryFolder(), 'file');
     await writeFile(file, '');
 
-    // One after another: the second may fail while the first is waited for.
+    // Started one after another, since a pending rejection without a handler would fail the test.
     for (const attempt of [
       () => new FileSessionStore({ folder: file }).save('s', { keep: 0, append: [] }, 0),
       () => new FileStateStore({ folder: join(file, 'x') }).set(scope, { key: 'k', value: 'x' }, policy),
@@ -301,7 +304,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  test('a message that JSON cannot hold is refused, and the session goes on', async () => {
+  test('a message that has no JSON form is refused, and the session stays usable', async () => {
     const store = new FileSessionStore({ folder: await temporaryFolder() });
     const call = { type: 'tool-call', id: 'c', name: 't', input: 1n } as const;
 
@@ -319,8 +322,8 @@ describe('what goes wrong', () => {
     ['lockTimeoutMs', { lockTimeoutMs: -1 }],
     ['lockTimeoutMs', { lockTimeoutMs: null as unknown as number }],
     ['ttl', { ttl: 60_000 }],
-  ])('an option `%s` that cannot be is refused', (option, given) => {
-    expect(() => new FileSessionStore({ folder: 'x', ...given })).toThrow(
+  ])('an invalid option `%s` is refused', (option, invalid) => {
+    expect(() => new FileSessionStore({ folder: 'x', ...invalid })).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
     );
   });

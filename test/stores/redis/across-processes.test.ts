@@ -25,7 +25,7 @@ function startWriter(...args: readonly string[]): Writer {
 }
 
 describeWithRedis('two processes on one Redis', () => {
-  test('work on one session: nothing is lost, nothing comes twice, and the limits hold to the byte', async () => {
+  test('lose and repeat no messages of a shared session, and never exceed its limits', async () => {
     const server = await startRedis();
     const client = await createClient({ url: server.url }).connect();
     const writers = [
@@ -34,8 +34,8 @@ describeWithRedis('two processes on one Redis', () => {
     ];
     await Promise.all(writers.map(({ ready }) => ready));
     await client.set('go', '1');
-    const took: number[] = [];
-    const watch = setInterval(() => void bytesInRedis(client).then((bytes) => took.push(bytes)), 2);
+    const sizes: number[] = [];
+    const watch = setInterval(() => void bytesInRedis(client).then((bytes) => sizes.push(bytes)), 2);
 
     const outcomes = await Promise.all(writers.map(({ outcome }) => outcome));
     clearInterval(watch);
@@ -44,7 +44,7 @@ describeWithRedis('two processes on one Redis', () => {
     const texts = messages.map(({ content }) => String(content));
     for (const name of ['one', 'two']) {
       expect(texts.filter((text) => text.startsWith(name))).toEqual(
-        Array.from({ length: COUNT }, (_, at) => `${name} ${at}`),
+        Array.from({ length: COUNT }, (_, index) => `${name} ${index}`),
       );
     }
     expect([texts.length, revision]).toEqual([2 * COUNT, 2 * COUNT]);
@@ -57,8 +57,8 @@ describeWithRedis('two processes on one Redis', () => {
       expect(most).toBeLessThanOrEqual(1000);
       expect(evicted).toBeGreaterThan(0);
     }
-    expect(took.length).toBeGreaterThan(20);
-    expect(Math.max(...took)).toBeLessThanOrEqual(1000);
+    expect(sizes.length).toBeGreaterThan(20);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1000);
     client.destroy();
     await server.remove();
   }, 60_000);

@@ -15,7 +15,7 @@ import {
 interface OpenedClient {
   readonly client: RedisClient & { listenerCount(event: string): number; eventNames(): unknown[] };
   close(): unknown;
-  /** What stands before each key of the client. */
+  /** The key prefix of the client. */
   readonly prefix?: string;
 }
 
@@ -32,7 +32,7 @@ const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
     const client = await createClient({ url, RESP: 2 }).connect();
     return { client, close: () => client.destroy() };
   },
-  '@redis/client, told to give bytes': async ({ url }) => {
+  '@redis/client, which returns bytes': async ({ url }) => {
     const client = await createClient({ url }).connect();
     return { client: client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }), close: () => client.destroy() };
   },
@@ -41,11 +41,11 @@ const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  '@redis/client, with a prefix of its own': async ({ url }) => {
+  '@redis/client, with its own key prefix': async ({ url }) => {
     const client = await createClient({ url, keyPrefix: 'mine:' }).connect();
     return { client, close: () => client.destroy(), prefix: 'mine:' };
   },
-  'a pool of @redis/client, with a prefix of bytes': async ({ url }) => {
+  'a pool of @redis/client, with a key prefix of bytes': async ({ url }) => {
     const client = createClientPool({ url, keyPrefix: Buffer.from('mine:') });
     await client.connect();
     return { client, close: () => client.destroy(), prefix: 'mine:' };
@@ -54,7 +54,7 @@ const single: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
     const client = new Redis(port);
     return { client, close: () => client.disconnect() };
   },
-  'ioredis, with a prefix of its own': async ({ port }) => {
+  'ioredis, with its own key prefix': async ({ port }) => {
     const client = new Redis(port, { keyPrefix: 'mine:', stringNumbers: true });
     return { client, close: () => client.disconnect(), prefix: 'mine:' };
   },
@@ -66,7 +66,7 @@ const clusters: typeof single = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  'a cluster of @redis/client, with a prefix of its own': async ({ url }) => {
+  'a cluster of @redis/client, with its own key prefix': async ({ url }) => {
     const client = createCluster({ rootNodes: [{ url }], keyPrefix: 'my{app}:' });
     await client.connect();
     return { client, close: () => client.destroy(), prefix: 'my{app}:' };
@@ -84,7 +84,7 @@ const sentinels: typeof single = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  'a sentinel client of @redis/client, with a prefix of its own': async ({ sentinel = 0 }) => {
+  'a sentinel client of @redis/client, with its own key prefix': async ({ sentinel = 0 }) => {
     const sentinelRootNodes = [{ host: '127.0.0.1', port: sentinel }];
     const client = createSentinel({ name: 'keelson', sentinelRootNodes, keyPrefix: 'mine:' });
     await client.connect();
@@ -96,7 +96,7 @@ const sentinels: typeof single = {
   },
 };
 
-/** Everything that the stores do with Redis, also after it forgot the scripts. */
+/** Calls every method of both stores, twice, each time after Redis has dropped its cached scripts. */
 async function useStores(client: RedisClient, flush: () => Promise<unknown>): Promise<unknown[]> {
   const state = new RedisStateStore({ client });
   const sessions = new RedisSessionStore({ client });
@@ -149,31 +149,34 @@ function testClients(clients: typeof single, start: () => Promise<RedisServer>):
     await server.remove();
   });
 
-  test.each(Object.entries(clients))('%s fits as it is, and keeps no listener', async (_name, open) => {
-    const { client, close, prefix = '' } = await open(server);
-    const listeners = () => client.eventNames().map((name) => [name, client.listenerCount(name as string)]);
-    const before = listeners();
+  test.each(Object.entries(clients))(
+    '%s works without configuration, and no listener is left on it',
+    async (_name, open) => {
+      const { client, close, prefix = '' } = await open(server);
+      const listeners = () => client.eventNames().map((name) => [name, client.listenerCount(name as string)]);
+      const before = listeners();
 
-    expect(await useStores(client, () => admin.sendCommand(['SCRIPT', 'FLUSH']))).toEqual([
-      ...round('1'),
-      ...round('2'),
-    ]);
+      expect(await useStores(client, () => admin.sendCommand(['SCRIPT', 'FLUSH']))).toEqual([
+        ...round('1'),
+        ...round('2'),
+      ]);
 
-    expect(listeners()).toEqual(before);
-    await new RedisSessionStore({ client }).save('last', { keep: 0, append: [] }, 0);
-    const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
-    expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
-    await admin.flushAll();
-    await close();
-  });
+      expect(listeners()).toEqual(before);
+      await new RedisSessionStore({ client }).save('last', { keep: 0, append: [] }, 0);
+      const names = (await admin.keys('*')).map((key) => key.slice(0, prefix.length + 'keelson:'.length));
+      expect(new Set(names)).toEqual(new Set([`${prefix}keelson:`]));
+      await admin.flushAll();
+      await close();
+    },
+  );
 }
 
 describeWithRedis('the stores on a single Redis:', () => testClients(single, () => startRedis()));
 describeWithRedis('the stores on a cluster:', () => testClients(clusters, startRedisCluster));
 describeWithRedis('the stores behind a sentinel:', () => testClients(sentinels, startRedisSentinel));
 
-describe('a client', () => {
-  test('of either package is one by its type, also of a cluster or behind a sentinel', () => {
+describe('the client of a Redis store', () => {
+  test('accepts the client types of both packages', () => {
     expectTypeOf<ReturnType<typeof createClient>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createClientPool>>().toExtend<RedisClient>();
     expectTypeOf<ReturnType<typeof createCluster>>().toExtend<RedisClient>();
@@ -193,16 +196,16 @@ describe('a client', () => {
     ['ttlMs', { ttlMs: Number.NaN }],
     ['ttlMs', { ttlMs: 1.5 }],
     ['url', { url: 'redis://localhost' }],
-  ])('or another option (%s) that cannot be is refused at once', (option, given) => {
-    const options = given && { client: { sendCommand: async () => null }, ...given };
+  ])('checks each option in the constructor: %s', (option, invalid) => {
+    const options = invalid && { client: { sendCommand: async () => null }, ...invalid };
 
     expect(() => new RedisSessionStore(options as never)).toThrow(
       expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
     );
   });
 
-  test('is asked nothing about an id that is no text', async () => {
-    const client = { sendCommand: () => expect.fail('nothing is to be sent') };
+  test('sends no command if an id is not a string', async () => {
+    const client = { sendCommand: () => expect.fail('no command must be sent') };
     const id = undefined as unknown as string;
 
     for (const attempt of [new RedisSessionStore({ client }).load(id), new RedisStateStore({ client }).stats(id)]) {
@@ -210,7 +213,7 @@ describe('a client', () => {
     }
   });
 
-  test('of a state store takes no time to live: that is the policy of each call', () => {
+  test('refuses `ttlMs` for a state store, since each call has its own policy', () => {
     const options = { client: { sendCommand: async () => null }, ttlMs: 1 };
 
     expect(() => new RedisStateStore(options)).toThrow(expect.objectContaining({ option: 'ttlMs' }));

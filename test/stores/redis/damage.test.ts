@@ -9,7 +9,7 @@ const a = { extension: 'a', session: 's' };
 const said = (content: string) => ({ role: 'user', content }) as const;
 const list = 'keelson:{s}:session:messages';
 
-describeWithRedis('what others did in Redis:', () => {
+describeWithRedis('data in Redis that the stores did not write:', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   let state: RedisStateStore;
@@ -30,26 +30,23 @@ describeWithRedis('what others did in Redis:', () => {
     await server.remove();
   });
 
-  test.each(['{"role":', 'null', '7', '"text"'])(
-    'a message that reads %s is an error that names its key',
-    async (json) => {
-      await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
-      await client.lSet(list, 1, json);
+  test.each(['{"role":', 'null', '7', '"text"'])('the stored message %s causes an error with its key', async (json) => {
+    await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
+    await client.lSet(list, 1, json);
 
-      await expect(sessions.load('s')).rejects.toMatchObject({
-        code: 'ERR_REDIS_DATA',
-        key: list,
-        message: `Redis key "${list}": message 1 is none: ${json} Mend it, or delete the session.`,
-        cause: expect.any(Error),
-      });
-    },
-  );
+    await expect(sessions.load('s')).rejects.toMatchObject({
+      code: 'ERR_REDIS_DATA',
+      key: list,
+      message: `Redis key "${list}": message 1 must be a message as JSON, got ${json}. Repair it, or delete the session.`,
+      cause: expect.any(Error),
+    });
+  });
 
   test.each([
-    ['the list is gone', () => client.del(list)],
-    ['a message is gone', () => client.lPop(list)],
-    ['a message was added', () => client.rPush(list, '{}')],
-  ])('where %s, neither load nor save takes what is left for the session', async (_name, damage) => {
+    ['the list of messages is removed', () => client.del(list)],
+    ['a message is removed', () => client.lPop(list)],
+    ['a message is added', () => client.rPush(list, '{}')],
+  ])('load and save fail after %s', async (_name, damage) => {
     await sessions.save('s', { keep: 0, append: [said('1'), said('2')] }, 0);
     await damage();
     const missing = { code: 'ERR_REDIS_DATA', key: list, message: expect.stringContaining('noeviction') };
@@ -61,14 +58,17 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await sessions.load('s')).toEqual({ messages: [said('new')], revision: 1 });
   });
 
-  test.each([-1, 2])('a save that would keep %d of one message is refused, and changes nothing', async (keep) => {
-    await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
+  test.each([-1, 2])(
+    'a save with `keep: %d` is refused for a session of one message, and changes nothing',
+    async (keep) => {
+      await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
 
-    await expect(sessions.save('s', { keep, append: [] }, 1)).rejects.toMatchObject({ code: 'ERR_REDIS_DATA' });
-    expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
-  });
+      await expect(sessions.save('s', { keep, append: [] }, 1)).rejects.toMatchObject({ code: 'ERR_REDIS_DATA' });
+      expect(await sessions.load('s')).toEqual({ messages: [said('1')], revision: 1 });
+    },
+  );
 
-  test('a message that JSON cannot hold is an error before anything is sent', async () => {
+  test('a message that has no JSON form is refused before any command is sent', async () => {
     const message = { role: 'assistant', content: [{ type: 'tool-call', id: 'c', name: 't', input: 1n }] } as const;
 
     await expect(sessions.save('s', { keep: 0, append: [message] }, 0)).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await client.dbSize()).toBe(0);
   });
 
-  test('a key of another type is an error, and stays as it is', async () => {
+  test('a key of another type causes an error and stays unchanged', async () => {
     await client.set('keelson:{s}:session', 'mine');
 
     const refused = { code: 'ERR_REDIS_UNAVAILABLE', message: expect.stringContaining('WRONGTYPE') };
@@ -87,7 +87,7 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await client.get('keelson:{s}:session')).toBe('mine');
   });
 
-  test('a value that Redis evicted is not there, and leaves the account when it is asked for', async () => {
+  test('a read of an evicted value returns undefined and updates the size of the session', async () => {
     await state.set(a, { key: 'own', value: 'xx' }, own);
     await state.set(a, { key: 'bound', value: 'xxx' }, bound);
     await client.del('keelson:{s}:state:value:a:own');
@@ -101,7 +101,7 @@ describeWithRedis('what others did in Redis:', () => {
   });
 
   test.each(['', ':entries', ':used', ':due'])(
-    'a session of which Redis evicted the key "state%s" begins anew',
+    'a session whose key "state%s" was evicted starts empty',
     async (end) => {
       await state.set(a, { key: 'own', value: 'old' }, own);
       await state.set(a, { key: 'bound', value: 'old' }, bound);
@@ -114,7 +114,7 @@ describeWithRedis('what others did in Redis:', () => {
     },
   );
 
-  test('an index that names sessions which are gone does no harm', async () => {
+  test('clearExtension ignores index entries of removed sessions', async () => {
     await state.set(a, { key: 'k', value: 'x' }, bound);
     await state.clearSession('s');
     expect(await client.keys('*')).toEqual(['keelson:{a}:extension']);
@@ -123,7 +123,7 @@ describeWithRedis('what others did in Redis:', () => {
     expect(await client.keys('*')).toEqual([]);
   });
 
-  test('a Redis that is full refuses a write, and gives what it has, for as long as it is used', async () => {
+  test('a full Redis refuses writes, but reads still work and restart lifetimes', async () => {
     await state.set(a, { key: 'k', value: 'old' }, bound);
     await state.set(a, { key: 'own', value: 'x' }, { ...bound, ttlMs: 1_000 });
     await sessions.save('s', { keep: 0, append: [said('1')] }, 0);
@@ -141,7 +141,7 @@ describeWithRedis('what others did in Redis:', () => {
     await client.configSet({ maxmemory: '0' });
   });
 
-  test('a user who may run scripts on the keys of the prefix, and nothing else, is enough', async () => {
+  test('the stores need only the permission for scripts on keys with their prefix', async () => {
     const commands = [
       'time',
       'exists',

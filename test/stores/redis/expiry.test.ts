@@ -13,7 +13,7 @@ const policyOf = (ttlMs: number, sessionTtlMs: number): StatePolicy => ({ ...roo
 const a = { extension: 'a', session: 's' };
 const b = { extension: 'b', session: 's' };
 
-describeWithRedis('in Redis,', () => {
+describeWithRedis('expiry in Redis:', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   let store: RedisStateStore;
@@ -32,7 +32,7 @@ describeWithRedis('in Redis,', () => {
     await server.remove();
   });
 
-  /** The name of the key that holds a value, by what is in it. */
+  /** Returns the key that contains a value. */
   async function keyOf(value: string): Promise<string> {
     for (const key of await client.keys('*')) {
       const type = await client.type(key);
@@ -44,14 +44,14 @@ describeWithRedis('in Redis,', () => {
 
   const expiryOf = async (value: string) => client.pExpireTime(await keyOf(value));
 
-  /** Redis removes expired keys by and by, and shows none of them at once. */
+  /** Expects that all keys have expired. Redis hides expired keys at once and removes them gradually. */
   async function nothingLeft(afterMs: number): Promise<void> {
     await sleep(afterMs);
     expect(await client.keys('*')).toEqual([]);
     await expect.poll(() => client.dbSize(), { timeout: 5000 }).toBe(0);
   }
 
-  /** How many milliseconds the value's key is to live from the moment of the call on, to the millisecond of that call. */
+  /** Expects that the key of the value expires exactly `ms` milliseconds after the call. */
   async function expectLife(value: string, ms: number, call: () => unknown): Promise<void> {
     const now = async () => {
       const [seconds, micros] = (await client.time()) as unknown as [string, string];
@@ -73,7 +73,7 @@ describeWithRedis('in Redis,', () => {
   ] as const;
 
   test.each(lives)(
-    'S1-6.2.3: a value of %d ms in a session of %d ms expires after %d ms, and anew with each use',
+    'S1-6.2.3: with `ttlMs: %d` and `sessionTtlMs: %d`, a value expires %d ms after each use',
     async (...times) => {
       const [ttlMs, sessionTtlMs, expected] = times;
       const policy = policyOf(ttlMs, sessionTtlMs);
@@ -86,7 +86,7 @@ describeWithRedis('in Redis,', () => {
     },
   );
 
-  test('S1-6.2.3: values that live as long as the session move with it, others do not', async () => {
+  test('S1-6.2.3: activity of the session extends only values that expire with it', async () => {
     const bound = policyOf(hour, hour);
     await store.set(a, { key: 'bound', value: 'bound' }, bound);
     await store.set(b, { key: 'brief', value: 'brief' }, policyOf(minute, hour));
@@ -107,7 +107,7 @@ describeWithRedis('in Redis,', () => {
     expect(await expiryOf('brief')).toBe(before);
   });
 
-  test('S1-6.2.3: a session that is cut short takes every value with it, and gives back their time when it grows', async () => {
+  test('S1-6.2.3: a shorter session shortens the life of all its values, and a longer one restores it', async () => {
     await store.set(a, { key: 'own', value: 'own' }, policyOf(2 * hour, 3 * hour));
     const own = await expiryOf('own');
 
@@ -117,7 +117,7 @@ describeWithRedis('in Redis,', () => {
     expect(await expiryOf('own')).toBe(own);
   });
 
-  test('a value whose time changes its kind has one key at any time', async () => {
+  test('a value is stored once, also after a policy changes how it expires', async () => {
     for (const [ttlMs, size] of [
       [hour, 1],
       [minute, 1],
@@ -133,9 +133,9 @@ describeWithRedis('in Redis,', () => {
     expect(await store.stats('s')).toEqual({ bytes: 1, extensions: { a: 1 } });
   });
 
-  test('S1-11.0: over a long session the values never take more than they may, and nothing is left after its time', async () => {
+  test('S1-11.0: a long session never exceeds its limits, and leaves no keys when it has expired', async () => {
     const policy: StatePolicy = { ttlMs: 150, sessionTtlMs: 1200, extensionBytes: 2000, sessionBytes: 3000 };
-    const took: number[] = [];
+    const sizes: number[] = [];
     let refused = 0;
 
     for (let at = 0; at < 10_000; at += 100) {
@@ -147,20 +147,20 @@ describeWithRedis('in Redis,', () => {
       const before = await bytesInRedis(client);
       const { bytes } = await store.stats('s');
       const after = await bytesInRedis(client);
-      took.push(before);
-      // Meanwhile values may have expired, and that is all.
+      sizes.push(before);
+      // Between the readings, values may have expired.
       expect(bytes).toBeLessThanOrEqual(before);
       expect(bytes).toBeGreaterThanOrEqual(after);
       if (at % 1000 === 0) await sleep(160);
     }
 
-    expect(Math.max(...took)).toBeLessThanOrEqual(3000);
-    expect(Math.max(...took)).toBeGreaterThan(2700);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(3000);
+    expect(Math.max(...sizes)).toBeGreaterThan(2700);
     expect(refused).toBeGreaterThan(0);
     await nothingLeft(1400);
   }, 30_000);
 
-  test('S1-11.0, S1-11.1.3: what nobody uses leaves nothing behind, however long its session may last', async () => {
+  test('S1-11.0, S1-11.1.3: expired values leave no keys, even if their session could last longer', async () => {
     const policy = policyOf(250, 24 * hour);
     await store.set(a, { key: 'k', value: 'v' }, policy);
     await sleep(150);
@@ -172,7 +172,7 @@ describeWithRedis('in Redis,', () => {
     await nothingLeft(250);
   });
 
-  test('both keys of a stored session expire at the same moment, or never where it says so', async () => {
+  test('both keys of a stored session expire at the same time, or never with `ttlMs: Infinity`', async () => {
     const save = (ttlMs: number, expected: number) =>
       new RedisSessionStore({ client, ttlMs }).save(
         's',

@@ -8,7 +8,7 @@ import { describeWithRedis, type RedisServer, startRedis } from '../../support/s
 const policy = { ttlMs: 60_000, sessionTtlMs: 60_000, extensionBytes: 100, sessionBytes: 100 };
 const inSession = (session: string) => ({ extension: 'x', session });
 
-describeWithRedis('an extension is cleared in every session', () => {
+describeWithRedis('clearExtension', () => {
   let server: RedisServer;
   let node: ReturnType<typeof createClient>;
   let io: Redis;
@@ -28,7 +28,7 @@ describeWithRedis('an extension is cleared in every session', () => {
     await server.remove();
   });
 
-  test('also where a writer broke off after any of its steps', async () => {
+  test('clears a session whose writer failed after any of its steps', async () => {
     const failure = new TypeError('gone');
     let left = 0;
     const breaking: NodeRedisClient = {
@@ -64,11 +64,11 @@ describeWithRedis('an extension is cleared in every session', () => {
   const clear: Call = (store) => store.clearExtension('x');
   const races: readonly (readonly [string, Call, Call])[] = [
     ['a write', write, clear],
-    ['a touch that makes the session longer', touch, clear],
-    ['a clearing', clear, write],
+    ['a touch that extends the session', touch, clear],
+    ['clearExtension', clear, write],
   ];
 
-  test.each(races)('also where somebody steps in after any step of %s', async (_name, slow, quick) => {
+  test.each(races)('clears a session if another call runs between any two steps of %s', async (_name, slow, quick) => {
     const other = new RedisStateStore({ client: node });
     for (const seeded of [true, false]) {
       for (let steps = 1; steps < 9; steps += 1) {
@@ -91,10 +91,10 @@ describeWithRedis('an extension is cleared in every session', () => {
     }
   });
 
-  test('that was kept alive by the use of another extension', async () => {
+  test('clears a session that another extension has kept alive', async () => {
     const store = new RedisStateStore({ client: node });
     await store.set(inSession('s'), { key: 'k', value: 'v' }, { ...policy, ttlMs: 200, sessionTtlMs: 200 });
-    for (let at = 0; at < 8; at += 1) {
+    for (let count = 0; count < 8; count += 1) {
       await store.set(
         { extension: 'y', session: 's' },
         { key: 'k', value: 'v' },
@@ -107,7 +107,7 @@ describeWithRedis('an extension is cleared in every session', () => {
     expect(await store.stats('s')).toEqual({ bytes: 1, extensions: { y: 1 } });
   });
 
-  test('while others write in them: what they wrote can be cleared after', async () => {
+  test('clears sessions while other calls write, and can clear their values afterwards', async () => {
     const stores = [new RedisStateStore({ client: node }), new RedisStateStore({ client: io })] as const;
     const sessions = Array.from({ length: 5 }, (_, at) => `s${at}`);
     let cleared = 0;
@@ -129,7 +129,7 @@ describeWithRedis('an extension is cleared in every session', () => {
     expect(await node.keys('*')).toEqual([]);
   });
 
-  test('of which there are many', async () => {
+  test('clears 500 sessions', async () => {
     const store = new RedisStateStore({ client: node });
     const ids = Array.from({ length: 500 }, (_, at) => `${at}`);
     await Promise.all(ids.map((id) => store.set(inSession(id), { key: 'k', value: 'v' }, policy)));
@@ -138,7 +138,7 @@ describeWithRedis('an extension is cleared in every session', () => {
     expect(await node.keys('*')).toEqual([]);
   });
 
-  test('without waiting in one session for another', async () => {
+  test('clears sessions in parallel', async () => {
     const ids = ['a', 'b', 'c'];
     const store = new RedisStateStore({ client: node });
     for (const id of ids) await store.set(inSession(id), { key: 'k', value: 'v' }, policy);
@@ -157,7 +157,7 @@ describeWithRedis('an extension is cleared in every session', () => {
     expect(await new RedisStateStore({ client: patient }).clearExtension('x')).toBe(3);
   });
 
-  test('but in no other after a failure', async () => {
+  test('stops clearing sessions after a failure', async () => {
     const ids = Array.from({ length: 50 }, (_, at) => `${at}`);
     const store = new RedisStateStore({ client: node });
     for (const id of ids) await store.set(inSession(id), { key: 'k', value: 'v' }, policy);

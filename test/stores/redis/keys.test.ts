@@ -9,24 +9,24 @@ const text = fc.oneof(
 );
 const safe = /^(%|([^:{}*?[\]\\\s%\p{Cc}\p{Cs}]|%[0-9a-f]{4})+)$/u;
 
-test('any text becomes a piece of a key from which it can be read, in characters that Redis takes for nothing else', () => {
+test('any string is encoded without characters that are special in keys, and can be decoded', () => {
   fc.assert(
-    fc.property(text, (given) => {
-      const piece = toKeyPiece(given);
+    fc.property(text, (original) => {
+      const piece = toKeyPiece(original);
       expect(piece).toMatch(safe);
       expect(Buffer.from(piece).toString()).toBe(piece);
-      expect(fromKeyPiece(piece)).toBe(given);
+      expect(fromKeyPiece(piece)).toBe(original);
     }),
     { numRuns: 2000 },
   );
 });
 
-/** What Redis hashes of a key: what stands between the first brace and the next that closes. */
+/** Returns the part of a key that Redis hashes: the string between the first `{` and the next `}`. */
 function hashTag(key: string): string {
   return /\{([^}]+)\}/.exec(key)?.[1] ?? key;
 }
 
-test('whatever the prefix and the ids, all keys of a session lie in one slot, and no two keys are one', () => {
+test('for any prefix and ids, all keys of a session are in one slot, and all keys are different', () => {
   fc.assert(
     fc.property(text, fc.uniqueArray(text, { minLength: 2, maxLength: 2 }), (prefix, ids) => {
       const keys = new RedisKeys(prefix);

@@ -17,38 +17,38 @@ const timeoutMs = 300;
 
 interface OpenedClient {
   readonly client: RedisClient & { listenerCount(event: string): number };
-  /** Waits until it can be used again, where it does not do so itself. */
+  /** Waits until the client can be used again. Undefined if the client itself waits. */
   back?(): Promise<unknown>;
   close(): unknown;
 }
 
 const clients: Record<string, (server: RedisServer) => Promise<OpenedClient>> = {
-  '@redis/client, which keeps commands until Redis is back': async ({ url }) => {
+  '@redis/client with an offline queue': async ({ url }) => {
     const client = createClient({ url, socket: { reconnectStrategy: 50 } }).on('error', () => {});
     await client.connect();
     return { client, close: () => client.destroy() };
   },
-  '@redis/client, which keeps none': async ({ url }) => {
+  '@redis/client without an offline queue': async ({ url }) => {
     const socket = { reconnectStrategy: 50 };
     const client = createClient({ url, socket, disableOfflineQueue: true }).on('error', () => {});
     await client.connect();
     const back = () => vi.waitFor(() => expect(client.isReady).toBe(true), 5000);
     return { client, back, close: () => client.destroy() };
   },
-  'ioredis, which keeps commands until Redis is back': async ({ port }) => {
+  'ioredis with unlimited retries': async ({ port }) => {
     const options = { retryStrategy: () => 50, maxRetriesPerRequest: null };
     const client = new Redis(port, options).on('error', () => {});
     await once(client, 'ready');
     return { client, close: () => client.disconnect() };
   },
-  'ioredis, which gives up soon': async ({ port }) => {
+  'ioredis with one retry': async ({ port }) => {
     const client = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: 1 }).on('error', () => {});
     await once(client, 'ready');
     return { client, close: () => client.disconnect() };
   },
 };
 
-describeWithRedis('where Redis goes away', () => {
+describeWithRedis('an outage of Redis', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
@@ -57,7 +57,7 @@ describeWithRedis('where Redis goes away', () => {
 
   afterAll(() => server.remove());
 
-  /** Each call, and what it rejects with. All begin at once. */
+  /** Starts one call of each method in parallel. Returns the reason of each rejection. */
   async function failures(state: RedisStateStore, sessions: RedisSessionStore): Promise<unknown[]> {
     const calls = [
       state.get(a, 'k', policy),
@@ -79,7 +79,7 @@ describeWithRedis('where Redis goes away', () => {
   );
 
   test.each(Object.entries(clients))(
-    'from %s, each call says so in time, and the next one after works',
+    'fails each call through %s within its time limit, and later calls succeed',
     async (_name, open) => {
       const { client, back, close } = await open(server);
       const options = { client, prefix: `${Math.random()}` };
@@ -105,7 +105,7 @@ describeWithRedis('where Redis goes away', () => {
     },
   );
 
-  test('and comes back frozen, each call still ends in time', async () => {
+  test('fails each call within its time limit if Redis does not respond', async () => {
     const { client, close } = await open(server);
     const state = new RedisStateStore({ client, timeoutMs, prefix: 'frozen' });
     const sessions = new RedisSessionStore({ client, timeoutMs, prefix: 'frozen' });
@@ -121,17 +121,17 @@ describeWithRedis('where Redis goes away', () => {
     await close();
   });
 
-  test('a client that was never connected is an error at once', async () => {
+  test('fails at once for a client that was never connected', async () => {
     const store = new RedisStateStore({ client: createClient({ url: server.url }) });
 
     await expect(store.stats('s')).rejects.toMatchObject({
       code: 'ERR_REDIS_UNAVAILABLE',
       message:
-        'Redis did not do what the store asked for (The client is closed). See whether it can be reached, and what its user may do.',
+        'Redis did not run a command of the store (The client is closed). Check the connection to Redis and the permissions of its user.',
     });
   });
 
-  test('what @redis/client had not sent when the call ended is never done', async () => {
+  test('discards a command that @redis/client had not sent before the timeout', async () => {
     const { client, close } = await open(server);
     const sessions = new RedisSessionStore({ client, timeoutMs, prefix: 'late' });
     await sessions.load('s');
@@ -144,7 +144,7 @@ describeWithRedis('where Redis goes away', () => {
     await close();
   });
 
-  test('a save that a client sends again is one save', async () => {
+  test('does not repeat a save that the client sends twice', async () => {
     const client = await createClient({ url: server.url }).connect();
     const twice: NodeRedisClient = {
       async sendCommand(args, options) {
@@ -161,5 +161,5 @@ describeWithRedis('where Redis goes away', () => {
     client.destroy();
   });
 
-  const open = clients['@redis/client, which keeps commands until Redis is back'] as (typeof clients)[string];
+  const open = clients['@redis/client with an offline queue'] as (typeof clients)[string];
 });

@@ -10,7 +10,7 @@ import { describeWithRedis, type RedisServer, startRedis } from '../../support/s
 
 const timeoutMs = 300;
 
-describeWithRedis('an agent run in which Redis goes away', () => {
+describeWithRedis('an agent run during an outage of Redis', () => {
   let server: RedisServer;
 
   beforeAll(async () => {
@@ -19,8 +19,14 @@ describeWithRedis('an agent run in which Redis goes away', () => {
 
   afterAll(() => server.remove());
 
-  /** An agent whose one extension counts answers in Redis, and whose one tool does something to the server. */
-  async function harbour({ store: given, timeoutMs = 300 }: { store?: SessionStore; timeoutMs?: number } = {}) {
+  /** Creates a session of an agent whose extension counts answers in Redis, and whose tool runs a given action. */
+  async function openSession({
+    store: customStore,
+    timeoutMs = 300,
+  }: {
+    store?: SessionStore;
+    timeoutMs?: number;
+  } = {}) {
     const client = createClient({ url: server.url, socket: { reconnectStrategy: 50 } }).on('error', () => {});
     await client.connect();
     const prefix = `${Math.random()}`;
@@ -35,19 +41,19 @@ describeWithRedis('an agent run in which Redis goes away', () => {
         return `${output}${count}`;
       },
     });
-    let deed: () => unknown = () => {};
+    let action: () => unknown = () => {};
     const act = defineTool({
       name: 'act',
-      description: 'Does it.',
+      description: 'Runs the action.',
       input: { type: 'object' },
-      execute: async () => String(await deed()),
+      execute: async () => String(await action()),
     });
     const model = scriptedModel(({ messages }) => (messages.at(-1)?.role === 'user' ? calls('act', {}) : `Answer `));
-    const store = given ?? new RedisSessionStore({ client, prefix, timeoutMs });
+    const store = customStore ?? new RedisSessionStore({ client, prefix, timeoutMs });
     const agent = new Agent({ model, tools: [act], loaders: [registry], store, logger });
     const session = await agent.session({ id: 's' });
     const ask = (next: () => unknown = () => {}) => {
-      deed = next;
+      action = next;
       return session.run('go');
     };
     const close = async () => {
@@ -58,17 +64,17 @@ describeWithRedis('an agent run in which Redis goes away', () => {
   }
 
   test.each([
-    ['is killed', () => server.kill(), () => server.start()],
-    ['hangs', () => server.freeze(), () => server.thaw()],
+    ['killed', () => server.kill(), () => server.start()],
+    ['frozen', () => server.freeze(), () => server.thaw()],
   ])(
-    'it %s: without state the run goes on, in time; with it back, state goes on where it was',
+    'a run continues without state while Redis is %s, and the state is available again afterwards',
     async (_how, away, back) => {
-      const { ask, registry, logger, close } = await harbour({ store: new MemorySessionStore() });
+      const { ask, registry, logger, close } = await openSession({ store: new MemorySessionStore() });
       expect((await ask()).text).toBe('Answer 2');
 
       const begun = performance.now();
       const { text } = await ask(away);
-      // After the tool there is one state call that waits for Redis, and the end of the run has nothing to write.
+      // Only one state call waits for Redis, the one after the tool call. The end of the run writes nothing.
       expect(performance.now() - begun).toBeLessThan(timeoutMs + 1_000);
       expect(text).toBe('Answer ');
       expect(logger.records.filter(({ level }) => level === 'error')).toMatchObject([
@@ -87,8 +93,8 @@ describeWithRedis('an agent run in which Redis goes away', () => {
     },
   );
 
-  test('it is away as a run begins: the run goes on, in time', async () => {
-    const { ask, logger, close } = await harbour({ store: new MemorySessionStore() });
+  test('a run that starts during the outage continues after the timeout of the store', async () => {
+    const { ask, logger, close } = await openSession({ store: new MemorySessionStore() });
     await server.kill();
     const begun = performance.now();
     const { text } = await ask();
@@ -102,8 +108,8 @@ describeWithRedis('an agent run in which Redis goes away', () => {
     await close();
   });
 
-  test('a session that cannot be saved ends the run with a typed error, in time; with it back, the session goes on', async () => {
-    const { ask, session, store, close } = await harbour();
+  test('a run fails with a typed error if its session cannot be saved, and the session works again afterwards', async () => {
+    const { ask, session, store, close } = await openSession();
     expect((await ask()).text).toBe('Answer 2');
 
     const begun = performance.now();
@@ -121,8 +127,8 @@ describeWithRedis('an agent run in which Redis goes away', () => {
     await close();
   });
 
-  test('an abort does not wait for it', async () => {
-    const { session, close } = await harbour({ store: new MemorySessionStore(), timeoutMs: 5_000 });
+  test('an aborted run does not wait for Redis', async () => {
+    const { session, close } = await openSession({ store: new MemorySessionStore(), timeoutMs: 5_000 });
     const controller = new AbortController();
     server.freeze();
     const begun = performance.now();
@@ -135,7 +141,7 @@ describeWithRedis('an agent run in which Redis goes away', () => {
     await close();
   });
 
-  test('of two runs at once in one session, the one that saves second gets a typed error; nothing is lost', async () => {
+  test('the second of two concurrent runs of a session fails with a typed error, and no message is lost', async () => {
     const client = await createClient({ url: server.url }).connect();
     const store = new RedisSessionStore({ client, prefix: 'conflict' });
     const open = (answer: () => string | Promise<string>) =>

@@ -10,7 +10,7 @@ describeWithRedis('a long session in Redis', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
   let store: RedisSessionStore;
-  const long = Array.from({ length: 2000 }, (_, at) => said(`${at} `.padEnd(6000, 'é')));
+  const long = Array.from({ length: 2000 }, (_, index) => said(`${index} `.padEnd(6000, 'é')));
 
   beforeAll(async () => {
     server = await startRedis();
@@ -25,17 +25,17 @@ describeWithRedis('a long session in Redis', () => {
     await server.remove();
   });
 
-  /** What Redis has read from its clients so far. */
+  /** Returns the number of bytes that Redis has received from its clients. */
   const bytesSent = async () => Number(/total_net_input_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
 
-  test('of more than 10 MB comes back as it was', async () => {
+  test('loads a session of more than 10 MB unchanged', async () => {
     const stored = await store.load('s');
 
     expect(JSON.stringify(stored?.messages).length * 2).toBeGreaterThan(10_000_000);
     expect(stored).toEqual({ messages: long, revision: 1 });
   });
 
-  test('costs what a save adds or takes off, not what is there', async () => {
+  test('sends only new messages with a save', async () => {
     // The first save sends the script itself.
     await store.save('other', { keep: 0, append: [] }, 0);
     const before = await bytesSent();
@@ -47,8 +47,8 @@ describeWithRedis('a long session in Redis', () => {
     expect(await store.load('s')).toEqual({ messages: [...long.slice(0, 1500), said('less')], revision: 3 });
   });
 
-  test('may get 20,000 messages in one save, through either client', async () => {
-    const many = Array.from({ length: 20_000 }, (_, at) => said(`${at}`));
+  test('accepts 20,000 messages in one save through either client', async () => {
+    const many = Array.from({ length: 20_000 }, (_, index) => said(`${index}`));
     const io = new Redis(server.port);
     const other = new RedisSessionStore({ client: io });
 

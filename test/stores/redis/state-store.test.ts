@@ -62,7 +62,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   ),
 );
 
-describeWithRedis('the state store on Redis,', () => {
+describeWithRedis('the state store on Redis', () => {
   let server: RedisServer;
   let client: ReturnType<typeof createClient>;
 
@@ -77,7 +77,7 @@ describeWithRedis('the state store on Redis,', () => {
     await server.remove();
   });
 
-  test('whatever is asked of it in whatever order, answers as the one in memory does, and leaves no key behind', async () => {
+  test('has the results of the memory store for any sequence of calls, and leaves no key behind', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
         const memory = new MemoryStateStore();

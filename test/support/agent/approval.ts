@@ -2,7 +2,7 @@ import { HookAction } from '../../../src/lifecycle/hook-action.js';
 import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
 import type { Message, ToolCallPart, ToolResultPart } from '../../../src/model/message.js';
 
-/** Suspends the calls of these tools until they are approved. */
+/** A lifecycle that suspends the calls of these tools until they are approved. */
 export function approval(...names: readonly string[]): AgentLifecycle {
   return {
     name: 'approval',
@@ -11,7 +11,7 @@ export function approval(...names: readonly string[]): AgentLifecycle {
   };
 }
 
-/** An assistant message that calls `echo` under these ids. */
+/** An assistant message with a call of `echo` for each of these ids. */
 export function callsOf(...ids: readonly string[]): Message {
   const content = ids.map((id): ToolCallPart => ({ type: 'tool-call', id, name: 'echo', input: { text: id } }));
   return { role: 'assistant', content };

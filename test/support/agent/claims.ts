@@ -32,7 +32,7 @@ interface Account {
 const S = z.object({ n: z.number() });
 type Value = { n: number };
 
-/** An output schema that may be absent gives its value or the text. */
+/** With an optional output schema, the output is its value or the text. */
 export async function optionalOutput(agent: Agent, session: Session, cond: boolean): Promise<void> {
   const maybe = { output: cond ? S : undefined };
   const spread = { ...(cond ? { output: S } : {}) };
@@ -95,16 +95,16 @@ export function contexts(model: Model, forCaller: Agent<Caller>): void {
   });
   use(new Agent<Caller>({ model, tools: [whoami, typed] }));
   const inferred: Agent<Caller> = new Agent({ model, tools: [whoami] });
-  // @ts-expect-error An agent without a context.
+  // @ts-expect-error The agent has no context.
   use(new Agent<unknown>({ model, tools: [whoami] }));
-  // @ts-expect-error An agent of another context.
+  // @ts-expect-error The agent has another context type.
   use(new Agent<Account>({ model, tools: [whoami] }));
   // @ts-expect-error
   use(new Agent<Account>({ model, tools: [forCaller.asTool({ description: '' })] }));
   // @ts-expect-error
   use(new Agent<unknown>({ model, tools: [forCaller.asTool({ description: '' })] }));
   use(new Agent<Caller>({ model, tools: [forCaller.asTool({ description: '' })] }), inferred);
-  // @ts-expect-error Per-run tools of another context.
+  // @ts-expect-error The tools of the run have another context type.
   use(new Agent<Account>({ model }).run('x', { context: { account: 1 }, tools: [whoami] }));
   const a: AgentLifecycle<Caller> = {};
   const b: AgentLifecycle<Account> = {};
@@ -151,7 +151,7 @@ export function whatCompilesRuns(): void {
   const base = { name: 'a', description: '' };
   // @ts-expect-error A string is not an object of arguments.
   use(defineTool({ ...base, input: z.string(), execute: () => '' }));
-  // @ts-expect-error An array neither.
+  // @ts-expect-error An array is not an object of arguments.
   use(defineTool({ ...base, input: z.array(z.string()), execute: () => '' }));
   // @ts-expect-error A map of schemas is not a schema.
   use(defineTool({ ...base, input: { city: z.string() }, execute: () => '' }));
@@ -199,7 +199,7 @@ class ForCaller {
   }
 }
 
-/** A lifecycle keeps its own type, and a class needs no cast. */
+/** `defineLifecycle` keeps the type of a lifecycle, and a class needs no cast. */
 export function lifecycles(model: Model, run: RunContext, forCaller: RunContext<Caller>): void {
   const literal = defineLifecycle({
     name: 'literal',
@@ -217,12 +217,12 @@ export function lifecycles(model: Model, run: RunContext, forCaller: RunContext<
   const guard: AgentLifecycle = defineLifecycle(new Guard());
   const caller: AgentLifecycle<Caller> = defineLifecycle(new ForCaller());
   use(new Agent({ model, lifecycle: [guard, literal] }), new Agent<Caller>({ model, lifecycle: [caller, guard] }));
-  // @ts-expect-error The context of the class is not the agent's.
+  // @ts-expect-error The class has another context type than the agent.
   use(new Agent<Account>({ model, lifecycle: [defineLifecycle(new ForCaller())] }));
-  // @ts-expect-error An unknown policy.
+  // @ts-expect-error The value of `onFailure` is unknown.
   use(defineLifecycle({ onFailure: 'ignore' }));
-  // @ts-expect-error An unknown policy, beside a hook.
+  // @ts-expect-error The value of `onFailure` is unknown, with a valid hook.
   use(defineLifecycle({ onFailure: 'ignore', beforeAgent: (input: string) => input }));
-  // @ts-expect-error A hook is a function.
+  // @ts-expect-error A hook must be a function.
   use(defineLifecycle({ beforeModel: 'x' }));
 }

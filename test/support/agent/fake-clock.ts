@@ -1,14 +1,14 @@
 import type { Clock } from '../../../src/internal/clock.js';
 
-/** A clock that stands still until it is moved. */
+/** A clock whose time only changes when a test advances it. */
 export interface FakeClock extends Clock {
-  /** Moves the time on, and calls every timer that falls due, in order. */
+  /** Advances the time and calls every due timer, in order. */
   advance(ms: number): void;
-  /** Moves the time on to the timer that is due first, and calls it. */
+  /** Advances the time to the next timer and calls that timer. */
   advanceToNext(): void;
-  /** How many timers wait. */
+  /** The number of pending timers. */
   pending(): number;
-  /** The delays that were asked for, in order. */
+  /** The requested delays, in order. */
   readonly delays: readonly number[];
 }
 
@@ -54,7 +54,7 @@ export function fakeClock(start = 0): FakeClock {
   };
 }
 
-/** A clock that moves by itself to its next timer as soon as nothing else is left to do. */
+/** A clock that advances to its next timer as soon as no other work is pending. */
 export function fastClock(): Clock {
   const clock = fakeClock();
   let ticking = false;

@@ -1,4 +1,4 @@
-/** What a hook of a case does, by the name of the act. */
+/** The possible actions of a hook in a random case. */
 export type ThreadAct =
   | 'passes'
   | 'continues'
@@ -15,7 +15,7 @@ export type ThreadAct =
   | 'ends well'
   | 'ends badly';
 
-/** What a wrap of a case does. */
+/** The possible actions of a wrap hook in a random case. */
 export type WrapAct =
   | 'hands on'
   | 'calls twice'
@@ -40,51 +40,53 @@ export const WRAPS = ['wrapModelCall', 'wrapToolCall'] as const;
 export type Thread = (typeof THREADS)[number];
 export type Wrap = (typeof WRAPS)[number];
 
-/** A lifecycle of a case: at its n-th firing a hook does the n-th of its acts, and begins anew after the last. */
+/**
+ * A lifecycle of a random case. The n-th call of a hook does the n-th of its actions, and starts again after the last.
+ */
 export interface Part {
   readonly name: string;
   readonly priority: number;
   readonly onFailure: 'throw' | 'continue' | 'block';
-  /** Whether it has a time-out: where not, a hook that would hang throws. */
+  /** True if the lifecycle has a timeout. Without a timeout, a hook throws instead of hanging. */
   readonly isTimed: boolean;
   readonly acts: { readonly [point in Thread]?: readonly ThreadAct[] | undefined } & {
     readonly [point in Wrap]?: readonly WrapAct[] | undefined;
   };
 }
 
-/** What the model does at one call: it fails, says a text, or calls these tools, perhaps in a response that was cut. */
+/** The outcome of one model call: a failure, a text, or tool calls, possibly in a response that was cut off. */
 export type Step = 'fails' | 'says' | { readonly calls: readonly string[]; readonly cut: boolean };
 
-/** A run that is to be predicted. Beyond its script the model says. */
+/** A random case to predict. After the end of its script, the model answers with a text. */
 export interface Case {
   readonly parts: readonly Part[];
   readonly script: readonly Step[];
   readonly maxTurns: number;
   readonly parallel: boolean | number;
-  /** Whether the model has a last word, without tools, where the turns are over. */
+  /** True for `atLimit: 'answer'`: one more model call without tools after the last turn. */
   readonly lastWord: boolean;
-  /** How often the agent is run: each run goes on from what the one before it left. */
+  /** The number of runs. Each run continues from the messages of the previous run. */
   readonly runs: readonly Decide[];
-  /** Whether the runs are those of a session: they go on from what it stored. */
+  /** True if the runs are in a session and continue from the stored messages. */
   readonly inSession: boolean;
 }
 
-/** Whether a run is given an input where it resumes calls, and which of those, by their place, are approved. */
+/** Options of a resumed run: if it has an input, and which of the open calls, by position, are approved. */
 export interface Decide {
   readonly input: boolean;
   readonly approved: readonly boolean[];
 }
 
-/** How a run went, in words. */
+/** The outcome of a run, as strings. */
 export interface Outcome {
   readonly log: readonly string[];
   readonly decisions: readonly string[];
   readonly messages: readonly string[];
   readonly history: readonly string[];
   readonly end: string;
-  /** One for each model call that gave a response. */
+  /** One token for each model call with a response. */
   readonly tokens: number;
   readonly pending: readonly string[];
-  /** What its session holds after it. */
+  /** The messages of the session after the run. */
   readonly stored: readonly string[];
 }

@@ -1,6 +1,6 @@
 import type { Part, Thread, ThreadAct, Wrap, WrapAct } from './oracle-case.js';
 
-/** How a run ends. */
+/** The end of a predicted run. */
 export type Ending =
   | { readonly kind: 'text'; readonly text: string; readonly isOwn: boolean }
   | { readonly kind: 'reject'; readonly by: string; readonly point: string }
@@ -9,7 +9,7 @@ export type Ending =
   | { readonly kind: 'limit' }
   | { readonly kind: 'suspended'; readonly text: string };
 
-/** Thrown through the interpreter. */
+/** Thrown in the oracle when a run fails. */
 export class End {
   constructor(readonly ending: Ending) {}
 }
@@ -32,7 +32,7 @@ interface ThreadSite<T> {
   readonly part: Part;
   readonly point: Thread;
   readonly change: (value: T, act: ThreadAct) => T;
-  /** Called where the part has had its turn, whatever it did with it. */
+  /** Called after a hook of the lifecycle, also if the hook failed. */
   readonly reached?: (() => void) | undefined;
 }
 
@@ -41,15 +41,15 @@ interface WrapSite {
   readonly innermost: (given: unknown) => unknown;
 }
 
-/** What the hooks of one run do to it. */
+/** Predicts the effects of the hooks of one run. */
 export class HookOracle {
   readonly log: string[] = [];
   readonly decisions: string[] = [];
-  /** What was added, and has not joined yet. */
+  /** Added messages that are not yet in the history. */
   readonly joins: string[] = [];
   ended: Ending | undefined;
   private readonly parts: readonly Part[];
-  /** How often each hook has fired, in this run and those before it. */
+  /** The number of calls of each hook, in this run and all previous runs. */
   private readonly fired: Map<string, number>;
 
   constructor(parts: readonly Part[], fired: Map<string, number>) {
@@ -57,7 +57,7 @@ export class HookOracle {
     this.fired = fired;
   }
 
-  /** A hook that gets a value and leaves a value. */
+  /** Predicts a hook that gets a value and returns a value. */
   thread<T>({ part, point, change, reached = () => {} }: ThreadSite<T>, value: T): T {
     const act = this.act(part, point) as ThreadAct | undefined;
     if (act === undefined) return value;
@@ -111,7 +111,7 @@ export class HookOracle {
     }
   }
 
-  /** A wrap around the rest of the chain. */
+  /** Predicts a wrap hook around the inner hooks and the call. */
   wrapped(site: WrapSite, given: unknown, at = 0): unknown {
     const { point, innermost } = site;
     const part = this.parts[at];
@@ -225,7 +225,7 @@ export class HookOracle {
   }
 }
 
-/** What a wrap does goes by its call, since the calls of a turn may run at once. */
+/** Selects the action of a wrap hook by its call, because the calls of a turn may run in parallel. */
 export function placeOf(id: string): number {
   const [call = 0, place = 0] = id.slice(1).split('.').map(Number);
   return call + place;

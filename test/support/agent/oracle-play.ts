@@ -27,10 +27,10 @@ import { transcript } from './transcript.js';
 
 const usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1 };
 
-/** What lasts from run to run. */
+/** State that is kept between runs. */
 interface World {
   readonly given: Case;
-  /** Tells of each firing whether the hook is asynchronous. */
+  /** Returns true if the next call of the hook is asynchronous. */
   readonly late: () => boolean;
   readonly log: string[];
   readonly fired: Record<string, number>;
@@ -38,7 +38,7 @@ interface World {
   modelCalls: number;
 }
 
-/** Plays a case on real agents, a new one for each run, with all that they share in JSON. */
+/** Executes a case with real agents, one for each run, and copies the shared state through JSON. */
 export async function play(given: Case, late: () => boolean): Promise<readonly Outcome[]> {
   const world: World = { given, late, log: [], fired: {}, store: new MemorySessionStore(), modelCalls: 0 };
   const outcomes: Outcome[] = [];
@@ -50,7 +50,7 @@ export async function play(given: Case, late: () => boolean): Promise<readonly O
     world.log.length = 0;
     const { result, error } = await playRun(world, decide, from);
     const log = [...world.log];
-    // Wraps that a call of theirs has left behind come to their end.
+    // Lets abandoned wrap hooks finish.
     if (log.some((line) => line.endsWith('run.end at end'))) for (let i = 0; i < 12; i += 1) await settled();
     const ended = result ?? error;
     if (!Array.isArray(ended.history)) throw error;
@@ -69,7 +69,7 @@ export async function play(given: Case, late: () => boolean): Promise<readonly O
   return outcomes;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the outcome of a run is held against the prediction whole.
+// biome-ignore lint/suspicious/noExplicitAny: the whole outcome of a run is compared with the prediction.
 async function playRun(world: World, { input, approved }: Decide, from: readonly Message[]): Promise<any> {
   const { given, log } = world;
   const agent = new Agent({
@@ -101,7 +101,7 @@ function openIds(messages: readonly Message[]): readonly string[] {
   return messages.flatMap((message) => toolCallsOf(message).map(({ id }) => id)).filter((id) => !results.includes(id));
 }
 
-/** A clock that counts rounds of the event loop: what hangs is timed out, and what is merely late is not. */
+/** A clock that counts event loop rounds, so that a hanging hook times out and a late hook does not. */
 const roundClock: Clock = {
   now: () => 0,
   setTimeout(callback, ms) {
@@ -236,7 +236,7 @@ function lifecycleOf(part: Part, { log, late, fired }: World): AgentLifecycle {
     hooks[point] = (value: ModelCallRequest | ToolCallRequest, next: never) => {
       log.push(`${part.name}.${point}>`);
       const does = act(point, 'id' in value ? value.id : '') as WrapAct;
-      // What a wrap adds beside a call that ended the run may come too late, or not.
+      // A message that a parallel wrap hook adds may come before or after the end of the run.
       const then = () => {
         const isOver = does === 'adds' && log.some((line) => line.endsWith('run.end at end'));
         return wrapAct({ part, point, act: isOver ? 'hands on' : does }, value, next);

@@ -3,7 +3,7 @@ import { type Call, End, type Ending, HookOracle, ModelFailed, type Response, Su
 
 interface Batch {
   readonly calls: readonly Call[];
-  /** Results that need no call. */
+  /** Results that are known without a call. */
   readonly known: ReadonlyMap<string, string>;
   readonly tools: readonly string[];
   readonly halted: boolean;
@@ -11,12 +11,12 @@ interface Batch {
 interface OpenTurn {
   readonly calls: readonly Call[];
   readonly results: Map<string, string>;
-  /** Where its results belong, and what was said after them. */
+  /** The position of the results, and the messages after them. */
   readonly at: number;
   readonly later: readonly string[];
 }
 
-/** What lasts from run to run. */
+/** State that is kept between runs. */
 interface World {
   readonly given: Case;
   readonly parts: readonly Part[];
@@ -26,9 +26,9 @@ interface World {
   modelCalls: number;
 }
 
-/** Interprets the rules of the loop, one call after the other, for runs that nobody aborts. */
+/** Predicts a run by the rules of the loop, one call after another. Does not support aborts. */
 export function predict(given: Case): readonly Outcome[] {
-  // Stable, so equal priorities keep the order of registration.
+  // The sort is stable, so equal priorities keep the registration order.
   const parts = [...given.parts].sort((a, b) => b.priority - a.priority);
   const world: World = { given, parts, fired: new Map(), history: [], stored: [], modelCalls: 0 };
   return given.runs.map((decide) => new RunOracle(world, decide).run());
@@ -95,7 +95,7 @@ class RunOracle {
     return this.finish(ending, entered);
   }
 
-  /** The input joins: at once, or in a resumed run after the results of the calls that were open. */
+  /** Adds the input: at once, or in a resumed run after the results of the open calls. */
   private begin(input: string, over: Ending['kind'] | undefined): void {
     const message = input === '' || over === 'failed' ? [] : [`user: ${input}`];
     if (this.open === undefined) {
@@ -165,7 +165,7 @@ class RunOracle {
     return this.outcome('by' in ending ? `${ending.kind} by ${ending.by} at ${ending.point}` : ending.kind);
   }
 
-  /** Nobody will resume a run that failed: its open calls get an error result each, in their places. */
+  /** Gives each open call of a failed run an error result, because a failed run cannot be resumed. */
   private closePending(list: string[]): void {
     if (this.pending.length === 0) return;
     const at = list.findLastIndex((line) => line.includes('call c')) + 1;
@@ -200,7 +200,7 @@ class RunOracle {
     }
   }
 
-  /** The text of the final answer, or nothing where the run goes on. */
+  /** Returns the text of the final answer, or undefined if the run continues. */
   private oneTurn(isLast: boolean): string | undefined {
     let list: readonly string[] = this.history;
     try {
@@ -216,7 +216,7 @@ class RunOracle {
       }
       this.history = [...list];
     } catch (end) {
-      // A hook that threw leaves the list as it was before all of them.
+      // If a hook throws, the messages stay as they were before all hooks.
       if ((end as End).ending.kind !== 'failed') this.history = [...list];
       throw end;
     }
@@ -263,7 +263,7 @@ class RunOracle {
     return tools;
   }
 
-  /** What becomes of a response that a hook did not let pass: its calls are closed, or left open. */
+  /** Handles a response that a hook withheld: its calls get error results or stay open. */
   private withhold(response: Response | undefined, { kind }: Ending): void {
     if (kind === 'suspended' && response !== undefined) {
       this.log.push(`model-end ${this.turn} ${textOf(response)}`);
@@ -295,12 +295,12 @@ class RunOracle {
           { point: 'wrapToolCall', innermost: (inner) => this.execute(inner as Call, tools) },
           call,
         );
-        // What ended the run while the call was at work closes it.
+        // A call that is running when the run ends gets an error result.
         if (this.hooks.ended !== undefined) break;
         results.set(id, `${id}${result}`);
         this.log.push(`tool-end ${id}${result}`);
       } catch (thrown) {
-        // A run that has its end already does not fail of what its wraps do afterwards.
+        // A run that has already ended is not failed by later errors of wrap hooks.
         if (thrown instanceof End) fault = this.hooks.ended === undefined ? thrown.ending : undefined;
         else if (!(thrown instanceof Suspended)) throw thrown;
       }
@@ -365,7 +365,7 @@ class RunOracle {
   }
 }
 
-/** The turn that a conversation leaves open, if it does. */
+/** Returns the last turn of a conversation if it has open calls. */
 function openTurn(history: readonly string[]): OpenTurn | undefined {
   const at = history.findLastIndex((line) => line.includes('call c')) + 1;
   const calls = [...(history[at - 1] ?? '').matchAll(/call (c\S+) (\w+)/g)].map(([, id = '', name = '']) => ({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../../../src/tools/define-tool.js';
 import type { Tool, ToolContext } from '../../../src/tools/tool.js';
 
-/** Gives its text back. */
+/** A tool that returns its `text` argument. */
 export const echo = defineTool({
   name: 'echo',
   description: 'Gives its text back.',
@@ -10,7 +10,7 @@ export const echo = defineTool({
   execute: ({ text }) => text,
 });
 
-/** A tool that takes any object and does what it is told. */
+/** A tool that accepts any object and calls the given function. */
 export function toolOf(name: string, execute: (input: unknown, context: ToolContext) => unknown): Tool {
   return {
     name,

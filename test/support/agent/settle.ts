@@ -1,7 +1,7 @@
-/** Stands for a promise that did not settle in time. */
+/** The outcome of a promise that did not settle in time. */
 export const LATE = 'did not settle in time';
 
-/** What a promise rejects with. Throws where it resolves, and where it does neither within two seconds. */
+/** Returns the rejection reason of a promise. Throws if the promise resolves or does not settle within two seconds. */
 export async function rejectionOf(promise: PromiseLike<unknown>): Promise<unknown> {
   const outcome = await within(
     promise.then(
@@ -14,7 +14,7 @@ export async function rejectionOf(promise: PromiseLike<unknown>): Promise<unknow
   throw new Error(`The promise resolved with ${JSON.stringify(outcome.value)}.`);
 }
 
-/** The outcome of a promise, or LATE. */
+/** Returns the outcome of a promise, or LATE. */
 export function within<T>(promise: PromiseLike<T>, ms = 2_000): Promise<T | typeof LATE> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => resolve(LATE), ms);
@@ -31,14 +31,14 @@ export function within<T>(promise: PromiseLike<T>, ms = 2_000): Promise<T | type
   });
 }
 
-/** Lets timers, and everything that is queued, have their turn. */
+/** Waits until the due timers and queued callbacks have run. */
 export function pause(ms = 0): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
 }
 
-/** Waits until something is so; throws where it is not within two seconds. */
+/** Waits until a condition is true. Throws after two seconds. */
 export async function until(condition: () => boolean): Promise<void> {
   const end = Date.now() + 2_000;
   while (!condition()) {
@@ -47,12 +47,12 @@ export async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** A promise that is settled from outside, and says whether anybody waits for it. */
+/** A promise that a test resolves, with a count of its waiters. */
 export interface Gate {
   open(): void;
-  /** Resolves when the gate is open. */
+  /** Waits until the gate is open. */
   pass(): Promise<void>;
-  /** How many have come to the gate. */
+  /** The number of calls that have reached the gate. */
   readonly arrived: number;
 }
 
@@ -72,7 +72,7 @@ export function gate(): Gate {
   return made;
 }
 
-/** Collects what goes unhandled while `act` runs and a little later. */
+/** Returns the unhandled rejections during `act` and shortly after. */
 export async function unhandledDuring(act: () => Promise<unknown>): Promise<readonly unknown[]> {
   const seen: unknown[] = [];
   const listener = (reason: unknown) => void seen.push(reason);

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../src/internal/logger.js';
 
-/** A logger that keeps what it is told, and prints nothing. */
+/** A logger that stores its lines and prints nothing. */
 export interface KeepingLogger extends Logger {
   readonly lines: string[];
 }

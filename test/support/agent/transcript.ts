@@ -1,8 +1,8 @@
 import type { Message, ToolResultPart } from '../../../src/model/message.js';
 
 /**
- * A conversation in one line a message: `user: hi`, `assistant: text + call c1 echo`, `tool: c1=result, c2!error`.
- * An error result stands behind `!`.
+ * Formats a conversation with one line per message: `user: hi`, `assistant: text + call c1 echo`, `tool: c1=result,
+ * c2!error`. An error result has the prefix `!`.
  */
 export function transcript(messages: readonly Message[]): readonly string[] {
   return messages.map((message) => {
@@ -24,7 +24,7 @@ function textOfResult({ content }: ToolResultPart): string {
     : content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** The results of a conversation by call id, `!` before an error. */
+/** Returns the results of a conversation by call id, with `!` before an error. */
 export function resultsIn(messages: readonly Message[]): Readonly<Record<string, string>> {
   const results = messages.flatMap((message) => (message.role === 'tool' ? message.content : []));
   return Object.fromEntries(results.map((part) => [part.id, `${part.isError ? '!' : ''}${textOfResult(part)}`]));

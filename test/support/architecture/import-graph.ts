@@ -5,7 +5,7 @@ import { descendants, parse, type SourceFile } from './source-file.js';
 /** One import, re-export, `import()` or `import('…').Type` of a file. */
 export interface ImportOf {
   readonly from: string;
-  /** A path relative to `src` where it is ours, otherwise what was written. */
+  /** The path relative to `src` for a file of `src`, otherwise the import specifier. */
   readonly to: string;
   readonly ours: boolean;
   readonly kind: 'value' | 'type' | 'lazy';
@@ -50,7 +50,7 @@ function isTypeExport({ isTypeOnly, exportClause }: ts.ExportDeclaration): boole
   return !!exportClause && ts.isNamedExports(exportClause) && exportClause.elements.every((it) => it.isTypeOnly);
 }
 
-/** Each import cycle once, as `a.ts > b.ts > a.ts`. Imports of types count. */
+/** Returns each import cycle once, as `a.ts > b.ts > a.ts`. Type imports count. */
 export function cycles(files: readonly SourceFile[]): string[] {
   const graph = graphOf(files);
   const done = new Set<string>();
@@ -65,7 +65,7 @@ export function cycles(files: readonly SourceFile[]): string[] {
   return found;
 }
 
-/** Everything that runs, at once or later, when `entry` is imported: the imports of it and of all it reaches. */
+/** Returns all direct and indirect imports of `entry`, including `import()`. */
 export function reachable(files: readonly SourceFile[], entry: string): ImportOf[] {
   const graph = graphOf(files);
   const seen = new Set([entry]);

@@ -31,7 +31,7 @@ const layerOf: Record<string, number> = {
   runtime: ENTRY,
 };
 
-/** What a leaf may import beside the layers 0 to 3. */
+/** The folders that a leaf folder may import in addition to the layers 0 to 3. */
 const leafMayImport: Record<string, readonly string[]> = {
   'shell-hooks': ['trust'],
   manifest: ['trust', 'shell-hooks', 'mcp', 'skills'],
@@ -55,7 +55,7 @@ const nodeAllowed = [
   'runtime',
 ];
 
-/** The folder or file that may import a package; `''` is anywhere. */
+/** The folder or file that may import each package; `''` means any file. */
 const clients: Record<string, readonly string[]> = {
   zod: [''],
   '@cfworker/json-schema': ['tools/json-schema-check.ts'],
@@ -75,13 +75,13 @@ const clients: Record<string, readonly string[]> = {
 
 const rootMayReach = ['@cfworker/json-schema', 'eventemitter3', 'p-timeout', 'zod'];
 
-/** A file's part of the house: its top folder, or the folder below it that stands in a layer of its own. */
+/** Returns the folder that decides the layer of a file: its top folder, or a subfolder with its own layer. */
 function partOf(path: string): string {
   const [top = path, below] = path.split('/');
   return `${top}/${below}` in layerOf ? `${top}/${below}` : top;
 }
 
-/** Imports that go up, or sideways into another part, against the table of layers. Imports of types count. */
+/** Reports imports of a higher layer, or of another folder in the same layer. Type imports count. */
 export function layerViolations(files: readonly SourceFile[]): string[] {
   const unknown = files
     .filter(({ path }) => !(partOf(path) in layerOf))
@@ -94,12 +94,12 @@ function mayImport(from: string, to: string): boolean {
   if (from === to) return true;
   if (leafMayImport[from]?.includes(to)) return true;
   const below = Math.min(layerOf[from] ?? 0, ENTRY);
-  // A leaf may use what a hook sees (layers 0 to 3), not the agent.
+  // A leaf folder may import the types that hooks use (layers 0 to 3), but not the agent.
   const limit = below === LEAF ? 4 : below;
   return (layerOf[to] ?? ENTRY) < limit;
 }
 
-/** `node:` modules outside the parts that may have them, and wherever the root reaches. */
+/** Reports `node:` imports outside of the allowed folders, or reachable from the root entry. */
 export function nodeViolations(files: readonly SourceFile[]): string[] {
   const outside = files.flatMap(importsOf).filter((it) => isNode(it) && !nodeAllowed.includes(partOf(it.from)));
   const reached = reachable(files, 'index.ts').filter(isNode);
@@ -113,7 +113,7 @@ function isNode({ to, ours }: ImportOf): boolean {
   return !ours && isBuiltin(to);
 }
 
-/** Packages that nobody declared, clients outside their own leaf, and packages that a user of the root would not have or need. */
+/** Reports undeclared packages, packages outside of their folder, and optional packages that the root entry reaches. */
 export function packageViolations(files: readonly SourceFile[]): string[] {
   const packages = (imports: readonly ImportOf[]) => imports.filter((it) => !it.ours && !isNode(it));
   const outside = packages(files.flatMap(importsOf)).filter((it) => !isAtHome(it));
@@ -129,7 +129,7 @@ function isAtHome({ from, to }: ImportOf): boolean {
   return homes.some((home) => home === '' || from === home || from.startsWith(`${home}/`));
 }
 
-/** Schema libraries are slow to load: the core loads one when the first JSON Schema has to be checked, not before. */
+/** Schema libraries are slow to load, so the core loads one only for the first check of a JSON Schema. */
 function isFitForRoot({ to, kind }: ImportOf): boolean {
   return rootMayReach.includes(packageName(to)) && (packageName(to) !== 'zod' || kind === 'lazy');
 }

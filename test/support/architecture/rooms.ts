@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 const MAX_FILES = 15;
 
-/** Folders of tests without a folder of `src` beside them: they are about the package as a whole, or help the others. */
+/** Test folders without a matching folder in `src`: tests of the whole package, and test support. */
 const APART = ['compat', 'conformance', 'docs', 'examples', 'fixtures', 'package', 'requirements', 'soak', 'support'];
-/** Folders of tests about one behaviour of many files. */
+/** Test folders about a behaviour that several source files implement. */
 const BEHAVIOURS = ['agent/hooks', 'agent/resume'];
-/** Folders that are lists, not rooms: fixtures, API reports, lists of requirements. */
+/** Folders without a file limit: fixtures, API reports, lists of requirements. */
 const LISTS = /^(fixtures|package\/api|requirements)(\/|$)/;
 
-/** The paths of all files below a folder of the project, relative to it and sorted. */
+/** Returns the sorted paths of all files below a folder of the project, relative to that folder. */
 export function readPaths(folder: 'src' | 'test'): string[] {
   const root = fileURLToPath(new URL(`../../../${folder}`, import.meta.url));
   return readdirSync(root, { recursive: true, withFileTypes: true })
@@ -20,7 +20,7 @@ export function readPaths(folder: 'src' | 'test'): string[] {
     .sort();
 }
 
-/** Folders with more files than fit in one room. */
+/** Returns the folders with too many files. */
 export function folderViolations(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
@@ -29,7 +29,7 @@ export function folderViolations(paths: readonly string[]): string[] {
     .map(([folder, count]) => `${folder} holds ${count} files, more than ${MAX_FILES}`);
 }
 
-/** Tests in a folder that `src` does not have, and tests named after a source file that lies elsewhere. */
+/** Reports tests in a folder that `src` does not have, and tests whose source file is in another folder. */
 export function mirrorViolations(tests: readonly string[], sources: readonly string[]): string[] {
   const folders = new Set(['.', ...sources.map((path) => posix.dirname(path)), ...BEHAVIOURS]);
   return tests

@@ -8,7 +8,7 @@ const MEDIAN_FILE = 120;
 const MEDIAN_FUNCTION = 10;
 const MAX_PARAMETERS = 3;
 
-/** Files and functions that are too long, each by itself or in the median. */
+/** Reports files and functions that are too long, and medians that are too long. */
 export function sizeViolations(files: readonly SourceFile[]): string[] {
   const functions = files.flatMap(functionsOf);
   const fileLines = files.map(({ text }) => text.trimEnd().split('\n').length);
@@ -31,7 +31,7 @@ function functionsOf(file: SourceFile): ts.FunctionLikeDeclaration[] {
   ) as ts.FunctionLikeDeclaration[];
 }
 
-/** Callbacks are left out of the median: a hundred `(x) => x.id` would hide everything else. */
+/** Excludes callbacks from the median, because many one-line callbacks would hide long functions. */
 function isNamed(node: ts.FunctionLikeDeclaration): boolean {
   const isCallback = ts.isArrowFunction(node) || ts.isFunctionExpression(node);
   return !isCallback || ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent);
@@ -49,7 +49,7 @@ function median(numbers: readonly number[]): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
-/** Functions, methods and function types with more than three parameters. */
+/** Reports functions, methods and function types with more than three parameters. */
 export function parameterViolations(files: readonly SourceFile[]): string[] {
   return nodesOf(files).flatMap((node) => {
     if (!ts.isFunctionLike(node)) return [];
@@ -58,7 +58,7 @@ export function parameterViolations(files: readonly SourceFile[]): string[] {
   });
 }
 
-/** Every `any`, written as a type. */
+/** Reports every use of the type `any`. */
 export function anyViolations(files: readonly SourceFile[]): string[] {
   return nodesOf(files)
     .filter((node) => node.kind === ts.SyntaxKind.AnyKeyword)
@@ -67,7 +67,7 @@ export function anyViolations(files: readonly SourceFile[]): string[] {
 
 const untyped = ['Error', 'TypeError', 'RangeError', 'SyntaxError'];
 
-/** Errors without a code of ours: `new Error()` and its like, thrown or not. */
+/** Reports every construction of a built-in error class, such as `new Error()`. */
 export function plainErrorViolations(files: readonly SourceFile[]): string[] {
   return nodesOf(files).flatMap((node) => {
     if (!ts.isNewExpression(node) && !ts.isCallExpression(node)) return [];

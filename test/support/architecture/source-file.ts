@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** A file of `src` as the checks see it: the path is relative to `src`. Made up ones serve as bad examples. */
+/** A file of `src`, with its path relative to `src`. Tests also make such objects as bad examples. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Every TypeScript file of `src`, sorted by path. */
+/** Returns every TypeScript file of `src`, sorted by path. */
 export function readSources(): SourceFile[] {
   const root = fileURLToPath(new URL('../../../src', import.meta.url));
   const paths = readdirSync(root, { recursive: true }).map((path) => String(path).replaceAll('\\', '/'));
@@ -23,7 +23,7 @@ export function parse({ path, text }: SourceFile): ts.SourceFile {
   return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
 }
 
-/** Every node below `node`, outermost first. */
+/** Returns all nodes below `node`, outermost first. */
 export function descendants(node: ts.Node): ts.Node[] {
   const found: ts.Node[] = [];
   const visit = (child: ts.Node) => {
@@ -34,7 +34,7 @@ export function descendants(node: ts.Node): ts.Node[] {
   return found;
 }
 
-/** `path:line`, for a message. */
+/** Returns `path:line`, for a message. */
 export function placeOf(node: ts.Node): string {
   const file = node.getSourceFile();
   return `${file.fileName}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;

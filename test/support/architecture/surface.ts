@@ -5,7 +5,7 @@ const MAX_ROOT_VALUES = 12;
 const MAX_AGENT_MEMBERS = 16;
 const forbiddenNames = ['utils', 'util', 'helpers', 'helper', 'types', 'common', 'index'];
 
-/** A root that exports with `*`, or more values than anybody can remember. Types and error classes do not count. */
+/** Reports `export *` in the root entry, and too many exported values. Types and error classes do not count. */
 export function rootViolations(files: readonly SourceFile[]): string[] {
   const root = files.find(({ path }) => path === 'index.ts');
   if (!root) return ['src/index.ts is missing'];
@@ -20,7 +20,7 @@ export function rootViolations(files: readonly SourceFile[]): string[] {
     : stars;
 }
 
-/** The names that a statement of the root exports as values. */
+/** Returns the value names that a statement of the root entry exports. */
 function valuesOf(statement: ts.Statement): string[] {
   if (ts.isExportDeclaration(statement)) {
     const names = statement.isTypeOnly ? [] : (namesOf(statement) ?? []);
@@ -42,7 +42,7 @@ function hasModifier(node: ts.HasModifiers, kind: ts.SyntaxKind): boolean {
   return node.modifiers?.some((it) => it.kind === kind) ?? false;
 }
 
-/** An `Agent` with more public members than sixteen, overloads and accessor pairs counted once, the constructor not. */
+/** Reports an `Agent` with more than sixteen public members. Overloads and accessor pairs count once. */
 export function agentViolations(files: readonly SourceFile[]): string[] {
   const file = files.find(({ path }) => path === 'agent/agent.ts');
   const nodes = file ? descendants(parse(file)) : [];
@@ -58,7 +58,7 @@ function isPublic(member: ts.ClassElement): boolean {
   return !hasModifier(member, ts.SyntaxKind.PrivateKeyword) && !hasModifier(member, ts.SyntaxKind.ProtectedKeyword);
 }
 
-/** Files that are not named in kebab-case after what they hold. */
+/** Reports file names that are not in kebab-case or that are too vague, such as `utils`. */
 export function nameViolations(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path }) => {
     if (path === 'index.ts') return [];

@@ -3,29 +3,29 @@ import { Agent, type Message, type Tool } from '../../../src/index.js';
 import { calls, says, scriptedModel } from '../../../src/testing/testing.js';
 import { toolOf } from '../agent/sample-tools.js';
 
-/** A line of a log. */
+/** A log record. */
 export interface LogLine {
   readonly level: string;
   readonly message: string;
   readonly extra: unknown;
 }
 
-/** A logger that keeps its lines. */
+/** Returns a logger and the array of its records. */
 export function keptLog() {
   const lines: LogLine[] = [];
   const at = (level: string) => (message: string, extra?: unknown) => void lines.push({ level, message, extra });
   return { lines, logger: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } };
 }
 
-/** What came of one call in a run of an agent. */
+/** The result of a run with one tool call. */
 export interface AugmentedRun {
-  /** What the tool got, one entry a call. */
+  /** The arguments that the tool received, one entry per call. */
   readonly received: readonly unknown[];
   readonly log: readonly LogLine[];
   readonly messages: readonly Message[];
 }
 
-/** Runs one tool call through an agent with the augmentation. */
+/** Runs an agent with the augmentation and one tool call. */
 export async function augmentedRun(
   input: unknown,
   options: ConceptAugmentationOptions = {},
@@ -51,12 +51,12 @@ export async function augmentedRun(
   return { received, log: lines, messages };
 }
 
-/** Knows something about everything. */
+/** Returns a context for any concept. */
 export function known({ conceptName }: { readonly conceptName: string }): string {
   return `about ${conceptName}`;
 }
 
-/** The block around a context, as a tool gets it. */
+/** Returns the context wrapped in its two comments, as a tool receives it. */
 export function block(context: string, label = 'maenifold'): string {
   const start = `<!-- Knowledge Graph Context (auto-injected by ${label}) -->`;
   return `${start}\n${context}\n<!-- End Knowledge Graph Context -->`;

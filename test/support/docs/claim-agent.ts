@@ -1,13 +1,13 @@
 import { Agent, type AgentLifecycle, type AgentOptions, defineTool, type Message } from 'keelson';
 import { type ScriptEntry, scriptedModel } from 'keelson/testing';
 
-/** What a scripted model is made of. */
+/** The script of a scripted model. */
 export type Script = readonly ScriptEntry[] | ScriptEntry;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const echo = defineTool({ name: 'echo', description: 'Echoes.', input: { type: 'object' }, execute: () => 'echoed' });
 
-/** An agent that says nothing on the console, with a tool `echo`. */
+/** Creates an agent with a tool `echo` and without log output. */
 export function createAgent(
   script: Script,
   lifecycle: readonly AgentLifecycle[],

@@ -6,12 +6,12 @@ import { root } from './doc-files.js';
 /** The code of one `@example` tag. */
 export interface DocExample {
   readonly path: string;
-  /** The line of the file that the code begins at. */
+  /** The line in the file at which the code begins. */
   readonly line: number;
   readonly code: string;
 }
 
-/** Every `@example` in the doc comments of `src`. */
+/** Returns every `@example` in the doc comments of `src`. */
 export function readDocExamples(): DocExample[] {
   const paths = readdirSync(`${root}src`, { recursive: true }).map((path) => `src/${path}`.replaceAll('\\', '/'));
   return paths
@@ -20,7 +20,7 @@ export function readDocExamples(): DocExample[] {
     .flatMap((path) => docExamplesIn(path, readFileSync(root + path, 'utf8')));
 }
 
-/** The examples of one file, with or without a fence. */
+/** Returns the examples of one file, with or without code fences. */
 export function docExamplesIn(path: string, text: string): DocExample[] {
   const examples: DocExample[] = [];
   let code: string[] | undefined;
@@ -50,21 +50,21 @@ function compilerOptions(): ts.CompilerOptions {
     ts.sys,
     root,
   ).options;
-  // An example is more than one runtime's: it need not tell types from values, and its package may be an alias here.
+  // Examples need no type-only imports, and may import a package under its usual name, which is an alias here.
   const paths = { ...parsed.paths, '@ai-sdk/openai': ['./node_modules/ai-sdk-openai-v3/dist/index.d.ts'] };
   return { ...parsed, paths, verbatimModuleSyntax: false, isolatedModules: false, allowJs: false };
 }
 
-/** A value or type that an entry exports. */
+/** A value or type that an entry point exports. */
 export interface PublicName {
   readonly name: string;
   readonly specifier: string;
   readonly symbol: ts.Symbol;
-  /** Exported with `export type`, so it is not there at run time. */
+  /** True if the export is type-only, so that it is missing at run time. */
   readonly isType: boolean;
 }
 
-/** What the entries export, each once, under the first entry that has it. */
+/** Returns each exported name once, with the first entry point that exports it. */
 export function readPublicNames(program: ts.Program): PublicName[] {
   const checker = program.getTypeChecker();
   const seen = new Map<ts.Symbol, PublicName>();
@@ -83,14 +83,14 @@ function isTypeOnly({ declarations = [] }: ts.Symbol): boolean {
   return declarations.every(ts.isTypeOnlyExportDeclaration);
 }
 
-/** The program of the entries and of the names that examples take for granted. */
+/** Creates a program of the entry points and the preamble of the examples. */
 export function sourceProgram(): ts.Program {
   return ts.createProgram([...readEntries().map(({ source }) => root + source), preamble], options);
 }
 
 /**
- * Compiles the examples as modules of one program and returns its errors. A name that an example uses and does not declare
- * comes from the entry that exports it, or from the preamble.
+ * Compiles the examples as modules of one program, and returns the errors. An undeclared name is imported from the
+ * entry point that exports it, or from the preamble.
  */
 export function compileExamples(examples: readonly DocExample[], base: ts.Program): string[] {
   const origins = originsOf(base);
@@ -111,19 +111,19 @@ export function compileExamples(examples: readonly DocExample[], base: ts.Progra
   });
 }
 
-/** The specifier that each name is imported from. The preamble wins: it holds names that examples mean otherwise. */
+/** Returns the module that each name is imported from. The preamble wins over the entry points. */
 function originsOf(program: ts.Program): Map<string, string> {
   const origins = new Map<string, string>();
   for (const { name, specifier } of readPublicNames(program)) if (!origins.has(name)) origins.set(name, specifier);
   const checker = program.getTypeChecker();
   const file = program.getSourceFile(preamble);
   const module = file && checker.getSymbolAtLocation(file);
-  if (!module) throw new TypeError(`${preamble} must export the names that examples take for granted`);
+  if (!module) throw new TypeError(`${preamble} must export the names that examples use without declaring them`);
   for (const { name } of checker.getExportsOfModule(module)) origins.set(name, '../support/docs/example-preamble.js');
   return origins;
 }
 
-/** The example with its imports on one line above it, so that lines can be counted. */
+/** Returns the example as a module, with all imports on one extra first line to keep line numbers simple. */
 function moduleOf(code: string, origins: ReadonlyMap<string, string>): string {
   const file = ts.createSourceFile('example.ts', code, ts.ScriptTarget.ESNext, true);
   const own = new Set(file.statements.flatMap(namesDeclaredBy));

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A page that people read: its path from the root of the repository, and its text. */
+/** A documentation page, with its path relative to the root of the repository. */
 export interface Page {
   readonly path: string;
   readonly text: string;
 }
 
-/** A fenced block of a page. */
+/** A fenced code block of a page. */
 export interface Block {
   readonly path: string;
   readonly line: number;
@@ -17,7 +17,7 @@ export interface Block {
   readonly code: string;
 }
 
-/** The README and every guide; not what typedoc generates. */
+/** Returns the README and every guide in docs/, without the generated API reference. */
 export function readPages(): Page[] {
   const guides = readdirSync(`${root}docs`, { recursive: true }).map((path) => `docs/${path}`.replaceAll('\\', '/'));
   const paths = ['README.md', ...guides.filter((path) => path.endsWith('.md') && !path.startsWith('docs/api/'))];
@@ -36,7 +36,7 @@ export function blocksOf({ path, text }: Page): Block[] {
   }));
 }
 
-/** The cells of the tables of a text, a row a list, without heads and rulers. */
+/** Returns the cells of all tables in a Markdown text, one array per row. Includes header and separator rows. */
 export function rowsOf(text: string): string[][] {
   const lines = text.split('\n').filter((line) => line.startsWith('|'));
   const rows = lines.map((line) => line.split('|').slice(1, -1));

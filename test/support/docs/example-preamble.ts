@@ -1,4 +1,4 @@
-// The names that the examples in doc comments take for granted.
+// Names that the examples in doc comments use without declaring them.
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Agent, Message, Model, RunContext, Session, Tool } from 'keelson';
 import type { AgentTool, HookManager } from 'keelson/plugins';

@@ -11,10 +11,17 @@ export interface ScriptOutcome {
   readonly stderr: string;
 }
 
+/** Arguments and environment variables of the process, and a callback for each chunk of its standard output. */
+interface RunScriptOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onOutput?: (chunk: string) => void;
+}
+
 /** Runs a TypeScript file of this repository as its own process, piped, without a key and without Ollama unless `env` says so. */
 export function runScript(
   file: string,
-  { args = [], env = {} }: { args?: readonly string[]; env?: Record<string, string> } = {},
+  { args = [], env = {}, onOutput }: RunScriptOptions = {},
 ): Promise<ScriptOutcome> {
   const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL, ...rest } = process.env;
   const child = spawn(process.execPath, [tsx, file, ...args], {
@@ -26,6 +33,7 @@ export function runScript(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     stdout += text;
+    onOutput?.(text);
   });
   child.stderr.setEncoding('utf8').on('data', (text) => {
     stderr += text;

@@ -1,6 +1,6 @@
 /**
- * What the compiler has to say of lifecycles. `npm run types` compiles this file, and types.test.ts does it by itself: each
- * `@ts-expect-error` is a claim that the line below does not compile.
+ * Claims about the types of lifecycles. `npm run types` and lifecycle.test.ts compile this file. Each `@ts-expect-error`
+ * claims that the next line does not compile.
  */
 import {
   Agent,
@@ -39,7 +39,7 @@ type Six = 'beforeAgent' | 'beforeModel' | 'wrapModelCall' | 'afterModel' | 'wra
 type Further = 'beforeToolSelection' | 'onInit' | 'onSessionStart' | 'onError' | 'onSessionEnd' | 'onShutdown';
 type Settings = 'name' | 'priority' | 'onFailure' | 'timeoutMs' | 'holdStream' | 'tools';
 
-/** The six hooks, the optional rest, and nothing else; each with its parameters and what it returns. */
+/** The members of a lifecycle, with their parameters and return types. */
 export function members(): void {
   claim<Same<keyof AgentLifecycle, Six | Further | Settings>>();
   claim<Same<keyof Required<AgentLifecycle>, keyof AgentLifecycle>>();
@@ -63,16 +63,16 @@ export function members(): void {
     >
   >();
   claim<Same<Hook<'afterAgent'>, (result: string, run: RunContext<Tenant>) => Awaitable<string | void>>>();
-  // @ts-expect-error A seventh member that does not exist.
+  // @ts-expect-error The member is unknown.
   const unknown: AgentLifecycle = { beforeEverything: () => {} };
   // @ts-expect-error A hook is a function.
   const text: AgentLifecycle = { beforeModel: 'x' };
-  // @ts-expect-error A policy is one of three.
+  // @ts-expect-error `onFailure` has three valid values.
   const policy: AgentLifecycle = { onFailure: 'ignore' };
   use(unknown, text, policy);
 }
 
-/** The six alone make a lifecycle; so does any subset, and the empty one. */
+/** The six hooks, any subset of them, and an empty object are lifecycles. */
 export function subsets(): void {
   const six: Required<Pick<AgentLifecycle<Tenant>, Six>> = {
     beforeAgent: (input) => input,
@@ -86,7 +86,7 @@ export function subsets(): void {
   use(lifecycles);
 }
 
-/** What a hook may return, as a value and as a promise of it. */
+/** The valid return values of a hook, plain and as a promise. */
 export function returns(response: ModelResponse, tools: readonly Tool[]): void {
   const every: readonly HookAction[] = [
     ...[HookAction.Continue, HookAction.Approve, HookAction.reject('no'), HookAction.respond('yes')],
@@ -99,19 +99,19 @@ export function returns(response: ModelResponse, tools: readonly Tool[]): void {
     beforeModel: async () => HookAction.reject('no'),
     wrapToolCall: async () => HookAction.suspend('ask'),
   };
-  // @ts-expect-error There is no response to modify yet.
+  // @ts-expect-error `modify` is invalid before the model call.
   const early: AgentLifecycle = { beforeModel: () => HookAction.modify(response) };
-  // @ts-expect-error There is no call to suspend yet.
+  // @ts-expect-error `suspend` is invalid before the model call.
   const open: AgentLifecycle = { beforeAgent: () => HookAction.suspend('ask') };
-  // @ts-expect-error A tool call is suspended or has a result.
+  // @ts-expect-error wrapToolCall returns a result or `suspend`.
   const reject: AgentLifecycle = { wrapToolCall: () => HookAction.reject('no') };
-  // @ts-expect-error A model call has a response.
+  // @ts-expect-error wrapModelCall returns a response.
   const none: AgentLifecycle = { wrapModelCall: () => {} };
-  // @ts-expect-error afterAgent gives a text.
+  // @ts-expect-error afterAgent returns a string.
   const late: AgentLifecycle = { afterAgent: () => HookAction.Continue };
-  // @ts-expect-error afterModel gives an action, not a response.
+  // @ts-expect-error afterModel returns an action, not a response.
   const bare: AgentLifecycle = { afterModel: () => response };
-  // @ts-expect-error A reject has a reason.
+  // @ts-expect-error `reject` requires a reason.
   const silent: HookAction = { type: 'reject' };
   use(judge, later, early, open, reject, none, late, bare, silent);
 }
@@ -140,7 +140,7 @@ class ForTenant implements AgentLifecycle<Tenant> {
   }
 }
 
-/** The context of a lifecycle is checked against the agent's. One that asks for none fits every agent. */
+/** The context type of a lifecycle must match that of the agent. A lifecycle without a context type fits every agent. */
 export function contexts(model: Model): void {
   const anybody: AgentLifecycle = { beforeModel: (_messages, run) => run.logger.info(run.id) };
   const tenant: AgentLifecycle<Tenant> = {
@@ -152,19 +152,19 @@ export function contexts(model: Model): void {
     .withLifecycle(tenant)
     .withLifecycle(anybody)
     .on('run-end', () => {});
-  // @ts-expect-error This one wants another context.
+  // @ts-expect-error The lifecycle has another context type.
   const wrong = new Agent<Account>({ model, lifecycle: [tenant] });
-  // @ts-expect-error So does a class.
+  // @ts-expect-error The class has another context type.
   const wrongClass = new Agent<Account>({ model, lifecycle: [new ForTenant()] });
-  // @ts-expect-error It would get no context at all.
+  // @ts-expect-error The agent has no context.
   const noContext = new Agent<unknown>({ model, lifecycle: [tenant] });
   const inferred: Agent<Tenant> = new Agent({ model, lifecycle: [tenant] });
-  // @ts-expect-error Also later.
+  // @ts-expect-error The same for `use`.
   const used = new Agent<Account>({ model }).use(tenant);
   use(wrong, wrongClass, noContext, inferred, used);
 }
 
-/** A hook that asks for more of the context than there is does not fit, at any point; one that asks for less does. */
+/** A hook may read fewer members of the context than the agent has, but not more. */
 export function narrower(tenant: AgentLifecycle<Tenant>, admin: AgentLifecycle<Admin>): void {
   fits<AgentLifecycle<Admin>>(tenant);
   // @ts-expect-error
@@ -187,7 +187,7 @@ export function narrower(tenant: AgentLifecycle<Tenant>, admin: AgentLifecycle<A
   fits<AgentLifecycle<Tenant>>({ onError: (_: unknown, _run: RunContext<Admin>) => {} });
 }
 
-/** `context` is required exactly where the agent has one. */
+/** The `context` option is required if the agent has a context type. */
 export function runs(agent: Agent, forTenant: Agent<Tenant>): void {
   const context: Tenant = { tenant: 'acme' };
   use(
@@ -213,18 +213,18 @@ export function runs(agent: Agent, forTenant: Agent<Tenant>): void {
   use(forTenant.session().then((session) => session.stream('Hello')));
 }
 
-/** What needs a context never passes for what needs none; what needs less passes for what gets more. */
+/** `Agent<C>` is not assignable to `Agent`. An agent that needs fewer context members is assignable. */
 export function assignments(agent: Agent, forTenant: Agent<Tenant>, forAdmin: Agent<Admin>): void {
   fits<Agent<Tenant>>(agent);
   fits<Agent<Admin>>(forTenant);
   fits<readonly Agent<never>[]>([agent, forTenant]);
-  // @ts-expect-error It would run without its context.
+  // @ts-expect-error The agent would run without its context.
   fits<Agent>(forTenant);
-  // @ts-expect-error It would run without a part of it.
+  // @ts-expect-error The agent would run without some members of its context.
   fits<Agent<Tenant>>(forAdmin);
 }
 
-/** The same of sessions. */
+/** The same rules hold for sessions. */
 export function sessions(session: Session, forTenant: Session<Tenant>): void {
   fits<Session<Tenant>>(session);
   fits<readonly Session<never>[]>([session, forTenant]);
@@ -232,10 +232,10 @@ export function sessions(session: Session, forTenant: Session<Tenant>): void {
   fits<Session>(forTenant);
 }
 
-/** The lifecycles of an agent do not show in its type. */
+/** The lifecycles of an agent are not part of its type. */
 export function agents(first: Agent<Tenant>): Agent<Tenant> {
   claim<Same<typeof first, ReturnType<typeof first.withLifecycle>>>();
-  // @ts-expect-error An agent has one type parameter, its context.
+  // @ts-expect-error An agent has one type parameter, the context type.
   type Two = Agent<Tenant, AgentLifecycle>;
   const two: Two | undefined = undefined;
   use(two);

@@ -9,10 +9,10 @@ import { recorder, scriptedModel } from '../../../src/testing/testing.js';
 import { toolResult } from '../../../src/tools/tool-result.js';
 import { add, addingModel, keepingLogger } from './sample-agent.js';
 
-/** The class under test: the real one, or one that was built with a fault in it. */
+/** The Agent class under test: the real class, or a class that was built with a fault. */
 export type AgentClass = typeof Agent;
 
-/** One promise that the hooks keep; rejects where the class does not keep it. */
+/** A check of one rule of the hooks. Rejects if the class breaks the rule. */
 export type Clause = (Subject: AgentClass) => Promise<void>;
 
 const asked: Message = { role: 'user', content: 'Hello' };
@@ -26,21 +26,21 @@ interface Outcome {
   readonly requests: readonly ModelRequest[];
 }
 
-/** Says hello to an agent that adds once and then says `done`. */
+/** Runs an agent whose model calls `add` once and then answers `done`. */
 async function greet(Subject: AgentClass, ...lifecycle: readonly AgentLifecycle[]): Promise<Outcome> {
   const model = addingModel();
   const agent = new Subject({ model, tools: [add], lifecycle, logger: keepingLogger() });
   return { result: await agent.run('Hello'), requests: model.requests };
 }
 
-/** What the hooks leave out passes through, whether nobody has it, or somebody and it returns nothing. */
+/** Checks that a missing hook, and a hook that returns undefined, change nothing. */
 function passes(hooks: AgentLifecycle, check: (outcome: Outcome) => void): Clause {
   return async (Subject) => {
     for (const lifecycle of [[], [{}], [hooks]]) check(await greet(Subject, ...lifecycle));
   };
 }
 
-/** Two parts stand at every point, in this order. */
+/** Checks the order of two lifecycles at every hook point. */
 const inOrder: Clause = async (Subject) => {
   const record = recorder();
   const only = ['beforeAgent', 'beforeModel', 'beforeToolSelection', 'afterModel', 'afterAgent'] as const;
@@ -60,7 +60,7 @@ const nested: Clause = async (Subject) => {
   expect(record.log).toEqual([...around(only[0]), ...around(only[1]), ...around(only[0])]);
 };
 
-/** Each of two parts adds its letter to the value of each point. */
+/** Checks that two lifecycles each change the value at each hook point. */
 const threaded: Clause = async (Subject) => {
   const letter = (name: string): AgentLifecycle => ({
     name,
@@ -85,7 +85,7 @@ function text(value: string): { readonly type: 'text'; readonly text: string } {
   return { type: 'text', text: value };
 }
 
-/** Runs with a gate whose afterModel returns this action in the first turn, and with a part behind it. */
+/** Runs with a lifecycle whose afterModel returns this action in the first turn, followed by another lifecycle. */
 async function judge(
   Subject: AgentClass,
   action: HookAction,
@@ -100,7 +100,7 @@ async function judge(
 
 const wholeRun = ['behind.afterModel', 'behind.wrapToolCall>', '<behind.wrapToolCall', 'behind.afterModel'];
 
-/** Every promise by its name. */
+/** All checks by name. */
 export const hookContract = {
   'without beforeAgent the input stays': passes({ beforeAgent: () => {} }, ({ requests }) =>
     expect(requests[0]?.messages).toEqual([asked]),
@@ -188,5 +188,5 @@ export const hookContract = {
   },
 } satisfies Record<string, Clause>;
 
-/** The name of a promise. */
+/** The name of a check. */
 export type ClauseName = keyof typeof hookContract;

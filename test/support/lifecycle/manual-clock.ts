@@ -1,10 +1,10 @@
 import type { Clock } from '../../../src/internal/clock.js';
 
-/** A clock that stands still until it is moved. */
+/** A clock whose time only changes by `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves on by `ms`, fires what falls due on the way, and lets everything that follows from it happen. */
+  /** Advances the time by `ms`, fires the due timers, and waits for the promises that depend on them. */
   advance(ms: number): Promise<void>;
-  /** Timers that wait. */
+  /** The number of pending timers. */
   readonly waiting: number;
 }
 
@@ -13,7 +13,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Makes a clock that a test moves by hand. */
+/** Makes a clock that a test advances. */
 export function manualClock(): ManualClock {
   const timers = new Set<Timer>();
   let now = 0;
@@ -44,7 +44,7 @@ export function manualClock(): ManualClock {
   };
 }
 
-/** Resolves when every promise that can settle by now has, and all that hangs on it is done. */
+/** Resolves when all promises that can settle now have settled. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import type { AgentClass } from './hook-contract.js';
 
-/** Changes the text of one file of `src`. */
+/** A change of the source of one file of `src`. */
 export interface Plant {
-  /** Relative to `src`. */
+  /** The file path relative to `src`. */
   readonly file: string;
   readonly change: (text: string) => string;
 }
 
 const src = fileURLToPath(new URL('../../../src/', import.meta.url));
 
-/** Builds the library with other text in some of its files, and gives its `Agent`. Throws where a change changes nothing. */
+/** Builds the library with changes in some files and returns its `Agent`. Fails if a change has no effect. */
 export async function plantedAgent(plants: readonly Plant[]): Promise<AgentClass> {
   const { outputFiles } = await build({
     entryPoints: [`${src}agent/agent.ts`],
@@ -38,7 +38,8 @@ function planting(plants: readonly Plant[]): Plugin {
         onLoad({ filter: new RegExp(`${file.replaceAll('.', '\\.')}$`) }, () => {
           const text = readFileSync(path, 'utf8');
           const contents = change(text);
-          if (contents === text) return { errors: [{ text: `nothing was planted in ${file}: its text has changed` }] };
+          if (contents === text)
+            return { errors: [{ text: `the change had no effect in ${file}: the expected source text is missing` }] };
           return { contents, loader: 'ts' };
         });
       }

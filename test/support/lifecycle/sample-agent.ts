@@ -2,7 +2,7 @@ import type { Logger } from '../../../src/internal/logger.js';
 import { calls, type ScriptedModel, scriptedModel } from '../../../src/testing/testing.js';
 import type { Tool } from '../../../src/tools/tool.js';
 
-/** Adds two numbers; its arguments are checked. No schema library is loaded for it, since most test files want it. */
+/** A tool that adds two numbers. Its schema is written by hand, so that most test files load no schema library. */
 export const add: Tool = {
   name: 'add',
   description: 'Adds two numbers.',
@@ -24,12 +24,12 @@ export const add: Tool = {
   },
 };
 
-/** A model that calls `add` once and then says `done`: a run over it passes every hook point. */
+/** A model that calls `add` once and then answers `done`. A run with this model passes every hook point. */
 export function addingModel(): ScriptedModel {
   return scriptedModel([calls('add', { a: 1, b: 2 }), 'done']);
 }
 
-/** A logger that keeps what it is told, as `level: message`. */
+/** A logger that stores its lines as `level: message`. */
 export function keepingLogger(): Logger & { readonly lines: string[]; readonly details: unknown[] } {
   const lines: string[] = [];
   const details: unknown[] = [];
@@ -40,7 +40,7 @@ export function keepingLogger(): Logger & { readonly lines: string[]; readonly d
   return { lines, details, debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
 }
 
-/** The points of a run, in the order in which one turn with a tool call passes them. */
+/** The hook points of a run, in the order of a turn with a tool call. */
 export const POINTS = [
   'beforeAgent',
   'beforeModel',

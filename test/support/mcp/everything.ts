@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { McpServerConfig } from '../../../src/mcp/mcp.js';
 
-/** A real server of the protocol's authors, as it is installed. */
+/** Returns the configuration of an installed reference server of the MCP project. */
 export function realServer(name: 'everything' | 'filesystem' | 'memory', ...args: string[]): McpServerConfig {
   return { command: process.execPath, args: [entryOf(name), ...args] };
 }
@@ -13,13 +13,13 @@ function entryOf(name: string): string {
   return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`));
 }
 
-/** A real server over HTTP, until it is disposed of. */
+/** A reference server over HTTP. Disposing kills it. */
 export interface HttpServer extends AsyncDisposable {
   readonly url: string;
   readonly child: ChildProcess;
 }
 
-/** Starts server-everything over HTTP, on a free port or the one that is named. */
+/** Starts the reference server `everything` over HTTP, on the given port or a free one. */
 export async function everythingOverHttp(mode: 'sse' | 'streamableHttp', port?: number): Promise<HttpServer> {
   const chosen = port ?? (await freePort());
   const child = spawn(process.execPath, [entryOf('everything'), mode], {
@@ -27,14 +27,14 @@ export async function everythingOverHttp(mode: 'sse' | 'streamableHttp', port?: 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let output = '';
     const listen = (chunk: Buffer) => {
-      said += chunk;
-      if (/listening|running on port/i.test(said)) resolve();
+      output += chunk;
+      if (/listening|running on port/i.test(output)) resolve();
     };
     child.stdout.on('data', listen);
     child.stderr.on('data', listen);
-    child.once('exit', () => reject(new Error(`server-everything did not start: ${said}`)));
+    child.once('exit', () => reject(new Error(`server-everything did not start: ${output}`)));
   });
   return {
     url: `http://127.0.0.1:${chosen}/${mode === 'sse' ? 'sse' : 'mcp'}`,

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A request as it came. */
+/** A request that the server received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
@@ -12,15 +12,15 @@ export interface SeenRequest {
     | undefined;
 }
 
-/** Answers a request, or says by `false` that it is answered as usual. */
+/** Answers a request, or returns false for the default answer. */
 export type Handler = (request: SeenRequest, response: ServerResponse) => boolean | undefined | void;
 
-/** An MCP server over Streamable HTTP, written by hand, so that it can break off, forget and refuse. */
+/** A minimal MCP server over Streamable HTTP, whose handler can simulate failures. */
 export interface HandServer {
   readonly url: string;
   readonly origin: string;
   readonly seen: readonly SeenRequest[];
-  /** Drops every connection, and answers no more. */
+  /** Closes all connections and stops listening. */
   kill(): Promise<void>;
   revive(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function handServer(handle: Handler = () => false): Promise<HandSer
 
 let sessions = 0;
 
-/** What an ordinary server answers. */
+/** Sends the default answer to a request. */
 export function answer({ method, message }: SeenRequest, response: ServerResponse): void {
   if (method === 'GET') return void response.writeHead(405).end();
   if (method === 'DELETE') return void response.writeHead(200).end();
@@ -71,7 +71,7 @@ export function reply(response: ServerResponse, message: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message));
 }
 
-/** What an ordinary server gives, by method. */
+/** Default results by method. */
 export const RESULTS: Readonly<Record<string, object>> = {
   initialize: {
     protocolVersion: '2025-06-18',

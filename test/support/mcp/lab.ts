@@ -9,19 +9,19 @@ import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 
 const rawServer = fixture('raw-server.mjs');
 
-/** The path of a file in test/fixtures/mcp. */
+/** Returns the path of a file in test/fixtures/mcp. */
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../../fixtures/mcp/${name}`, import.meta.url));
 }
 
-/** A folder that is gone after the test. */
+/** Creates a directory that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-mcp-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A server that behaves as `config` says; see test/fixtures/mcp/raw-server.mjs. */
+/** Configures the scripted server test/fixtures/mcp/raw-server.mjs with the behaviour in `config`. */
 export function raw(
   config: Readonly<Record<string, unknown>> = {},
   more: Partial<McpServerConfig> = {},
@@ -29,13 +29,13 @@ export function raw(
   return { command: process.execPath, args: [rawServer, JSON.stringify(config)], ...more };
 }
 
-/** What a raw server wrote to its log. */
+/** Reads the log file of a scripted server. */
 export function readLog(path: string): readonly LogEntry[] {
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line));
 }
 
-/** A start of the server, or a message that it received. */
+/** An entry in the log of a scripted server: the start of the server, or a received message. */
 export interface LogEntry {
   readonly pid?: number;
   readonly argv?: readonly string[];
@@ -44,13 +44,13 @@ export interface LogEntry {
   readonly received?: { readonly method?: string; readonly id?: unknown; readonly params?: unknown };
 }
 
-/** A loader whose servers are gone after the test, and what it logged. */
+/** A loader of MCP servers that is closed after the test, with its logger. */
 export interface Lab {
   readonly mcp: McpServers;
   readonly logger: KeepingLogger;
 }
 
-/** Makes a loader, without connecting. */
+/** Creates a loader without connecting. */
 export function lab(options: McpServersOptions): Lab {
   const logger = keepingLogger();
   const reconnect = options.reconnect ?? { initialMs: 5, maxMs: 10 };
@@ -59,21 +59,21 @@ export function lab(options: McpServersOptions): Lab {
   return { mcp, logger };
 }
 
-/** Makes a loader, and connects. */
+/** Creates a loader and connects. */
 export async function connected(options: McpServersOptions): Promise<Lab> {
-  const made = lab(options);
-  await made.mcp.connect();
-  return made;
+  const created = lab(options);
+  await created.mcp.connect();
+  return created;
 }
 
-/** A tool, and how it is called in a test. */
+/** The name of a tool, and the context of its call. */
 export interface CallTarget {
   readonly name: string;
   readonly signal?: AbortSignal;
   readonly progress?: (data: unknown) => void;
 }
 
-/** Calls a tool by its name, or by the short one, as the loop does. */
+/** Calls a tool by its full or short name. */
 export async function call(mcp: McpServers, target: string | CallTarget, input: object = {}): Promise<ToolResult> {
   const {
     name,
@@ -85,17 +85,17 @@ export async function call(mcp: McpServers, target: string | CallTarget, input: 
   return (await tool.execute(input, { signal, progress } as never)) as ToolResult;
 }
 
-/** A variable as configurations name it. */
+/** Returns a variable in the syntax of configurations. */
 export function variable(name: string): string {
   return `$\{${name}}`;
 }
 
-/** The state of a server. */
+/** Returns the state of a server. */
 export function stateOf(mcp: McpServers, name: string): string | undefined {
   return mcp.status().find((server) => server.name === name)?.state;
 }
 
-/** Whether a process is gone, or nothing but its entry is left. */
+/** Returns true if a process has ended, also if it is a zombie. */
 export function isGone(pid: number): boolean {
   try {
     return /^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
@@ -104,7 +104,7 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** The processes whose command line holds a text, but for those that are over. */
+/** Returns the ids of running processes whose command line contains a string. */
 export function processesWith(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

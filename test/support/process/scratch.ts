@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder of this test's own, without links in its path, gone when the test is over. */
+/** Creates a directory for this test, without links in its path. It is removed after the test. */
 export function scratchFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'keelson-')));
   onTestFinished(() => {
@@ -13,7 +13,7 @@ export function scratchFolder(): string {
   return folder;
 }
 
-/** Makes every folder one that can be emptied. */
+/** Makes all directories writable, so that they can be emptied. */
 function unlock(folder: string): void {
   chmodSync(folder, 0o700);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -21,7 +21,7 @@ function unlock(folder: string): void {
   }
 }
 
-/** Writes a file, and the folders that it lies in. Returns its path. */
+/** Writes a file and creates its parent directories. Returns its path. */
 export function write(path: string, text: string | Buffer, mode = 0o644): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
@@ -29,7 +29,7 @@ export function write(path: string, text: string | Buffer, mode = 0o644): string
   return path;
 }
 
-/** Writes an executable. Returns its path. */
+/** Writes an executable file. Returns its path. */
 export function script(path: string, text: string): string {
   return write(path, text, 0o755);
 }

@@ -4,12 +4,12 @@ import { type ProcessResult, type RunProcessOptions, runProcess } from '../../..
 
 export const env = { PATH: process.env.PATH ?? '' };
 
-/** Runs a text in a shell, for a second at most unless told otherwise. */
+/** Runs a command line in a shell. The default time limit is one second. */
 export function sh(text: string, options: Partial<RunProcessOptions> = {}): Promise<ProcessResult> {
   return runProcess({ command: '/bin/sh', args: ['-c', text], env, timeoutMs: 1_000, ...options });
 }
 
-/** Whether a process has ended. One that only waits for its parent to notice has. */
+/** True if a process has ended. A zombie counts as ended. */
 export function isGone(pid: number): boolean {
   try {
     if (process.platform !== 'linux') return !process.kill(pid, 0);
@@ -20,7 +20,7 @@ export function isGone(pid: number): boolean {
   }
 }
 
-/** Waits until all of them have ended, a second at most. Returns those that have not. */
+/** Waits up to one second until all processes have ended. Returns those that have not. */
 export async function remaining(pids: readonly number[]): Promise<number[]> {
   for (let tries = 0; tries < 50 && !pids.every(isGone); tries++) await sleep(20);
   return pids.filter((pid) => !isGone(pid));

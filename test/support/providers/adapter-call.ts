@@ -2,7 +2,7 @@ import type { ModelPart, ModelRequest, ModelResponse } from '../../../src/model/
 import type { Adapter, AdapterOptions, Said } from './adapters.js';
 import { type RecordedRequest, type Reply, type Script, startOpenAIServer } from './openai-server.js';
 
-/** What came of one call. */
+/** The outcome of one call. */
 export interface Outcome {
   readonly response: ModelResponse | undefined;
   readonly error: unknown;
@@ -12,14 +12,14 @@ export interface Outcome {
 
 export interface CallOptions extends AdapterOptions {
   readonly request?: Partial<ModelRequest>;
-  /** Whether somebody listens. Default: true. */
+  /** True to stream to a listener. Default: true. */
   readonly listens?: boolean;
 }
 
-/** The shortest request. */
+/** A minimal request. */
 export const hello: ModelRequest = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
 
-/** Calls an adapter's model once over a server that lives as long as the call. */
+/** Calls an adapter's model once with a server that is closed after the call. */
 export async function call(adapter: Adapter, script: Script | Reply, options: CallOptions = {}): Promise<Outcome> {
   await using server = await startOpenAIServer(typeof script === 'function' ? script : [script]);
   const { request, listens = true, ...rest } = options;
@@ -35,12 +35,12 @@ export async function call(adapter: Adapter, script: Script | Reply, options: Ca
   }
 }
 
-/** Says these answers in order. */
+/** Returns a script that sends these answers in order. */
 export function inOrder(adapter: Adapter, ...answers: readonly Said[]): Script {
   return (body, index) => adapter.reply(answers[index] ?? { text: 'No answer is left.' }, body);
 }
 
-/** The pieces of one kind, joined. */
+/** Joins the deltas of one type. */
 export function pieces(parts: readonly ModelPart[], type: ModelPart['type']): string {
   return parts.map((part) => (part.type === type ? part.text : '')).join('');
 }

@@ -10,39 +10,39 @@ import { chunk, replyWith, type ScriptedAnswer } from './openai-reply.js';
 import type { Reply, RequestBody } from './openai-server.js';
 import { itemEvents, message, respond } from './responses-reply.js';
 
-/** What is said to an adapter beside where its server is. */
+/** The model options of an adapter, except its base URL. */
 export interface AdapterOptions {
   readonly maxRetries?: number;
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a model says, in words of no protocol. */
+/** A model's answer, independent of a protocol. */
 export interface Said extends Omit<ScriptedAnswer, 'finishReason'> {
   readonly finish?: 'length' | 'content-filter';
 }
 
-/** One way from `Model` to a provider, with the words of its protocol. */
+/** A provider adapter with replies in its protocol. */
 export interface Adapter {
   readonly name: string;
-  /** What its errors and its model say of where they come from. */
+  /** The provider name of its errors and its model. */
   readonly provider: string;
   readonly model: (baseURL: string, options?: AdapterOptions) => Model;
-  /** What a server says that gives this answer: streamed where that was asked for. */
+  /** Returns the server's reply for this answer, streamed if the request asks for a stream. */
   readonly reply: (said: Said, body?: Partial<RequestBody>) => Reply;
-  /** The beginning of a stream in which this was said, in one event each. */
+  /** Returns the first events of a stream with these texts, one event each. */
   readonly begun: (...texts: readonly string[]) => readonly unknown[];
-  /** An error that comes inside a stream. */
+  /** Returns an error event for a stream. */
   readonly errorEvent: (type: string, text: string) => unknown;
-  /** An error as the body of a response. */
+  /** Returns an error as a response body. */
   readonly errorBody: (type: string, text: string) => object;
-  /** What the server hears in a request. */
+  /** Parses the messages of a request. */
   readonly heard: (body: RequestBody) => readonly HeardItem[];
-  /** The tools in a request, and the choice among them. */
+  /** Parses the tools and the tool choice of a request. */
   readonly tools: (body: RequestBody) => HeardTools;
-  /** Whether the protocol can tell what the model thought. */
+  /** True if the protocol has reasoning. */
   readonly tellsReasoning: boolean;
-  /** Whether it streams also where nobody listens. */
+  /** True if the adapter also streams without a listener. */
   readonly alwaysStreams?: boolean;
 }
 
@@ -108,12 +108,12 @@ function messageFor({ reasoning, text, toolCalls = [], finish }: Said): Scripted
 
 type Connection = { readonly baseURL: string; readonly apiKey: string };
 
-/** A provider of the AI SDK is made with its key, and the model of what it gives with the rest. */
+/** Creates an adapter for an AI SDK provider: the connection options go to the provider, and the others to aiSdk(). */
 function ofAiSdk(make: (connection: Connection) => AiSdkModel): Adapter['model'] {
   return (baseURL, { apiKey = 'k', ...options } = {}) => aiSdk(make({ baseURL, apiKey }), options);
 }
 
-/** Every way to a provider that there is here. */
+/** Every provider adapter under test. */
 export const adapters: readonly Adapter[] = [
   {
     ...chat,

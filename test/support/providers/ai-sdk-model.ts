@@ -3,29 +3,29 @@ import type { ModelPart, ModelRequest, ModelResponse } from '../../../src/model/
 
 type Version = AiSdkModel['specificationVersion'];
 
-/** What a scripted language model does with a call: a whole result, the parts of a stream, or a failure. */
+/** A scripted outcome of a call: a complete result, the parts of a stream, or an error. */
 export type ScriptedResult = object | readonly unknown[] | Error;
 
-/** A language model of the AI SDK that gives results in order, the last of them for ever, and keeps what it was called with. */
+/** An AI SDK language model with scripted results, the last one repeated. Records the options of each call. */
 export interface ScriptedModel extends AiSdkModel {
   readonly calls: Record<string, unknown>[];
-  /** How often a stream was let go before its end. */
+  /** How often a stream was cancelled. */
   cancelled: number;
 }
 
-/** Usage as a specification has it. */
+/** Returns usage in the form of a specification version. */
 export function usageIn(version: Version): object {
   return version === 'v2'
     ? { inputTokens: 3, outputTokens: 2, totalTokens: 5 }
     : { inputTokens: { total: 3 }, outputTokens: { total: 2 } };
 }
 
-/** Why an answer ended, as a specification has it. */
+/** Returns a finish reason in the form of a specification version. */
 export function reasonIn(version: Version, reason: string): unknown {
   return version === 'v2' ? reason : { unified: reason, raw: reason };
 }
 
-/** Makes a language model. A list is streamed, and a stream that ends with `hang` stays open. */
+/** Creates a scripted language model. An array of parts is streamed, and a stream that ends with `hang` stays open. */
 export function scriptedModel(
   version: Version,
   results: readonly ScriptedResult[],
@@ -69,12 +69,12 @@ function streamOf(parts: readonly unknown[], onCancel: () => void): ReadableStre
   });
 }
 
-/** The end of a stream. */
+/** Returns the last part of a stream. */
 export function finish(version: Version, reason: string, more: object = {}): object {
   return { type: 'finish', finishReason: reasonIn(version, reason), usage: usageIn(version), ...more };
 }
 
-/** What came of one call. */
+/** The outcome of one call. */
 export interface ScriptedExchange {
   readonly response: ModelResponse | undefined;
   readonly error: unknown;
@@ -84,7 +84,7 @@ export interface ScriptedExchange {
 
 const hello: ModelRequest = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
 
-/** Calls a scripted model once, streamed where its first result is a list. */
+/** Calls a scripted model once, with streaming if its first result is an array. */
 export async function call(
   model: ScriptedModel,
   request: Partial<ModelRequest> = {},

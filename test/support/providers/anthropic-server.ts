@@ -3,26 +3,26 @@ import type { ModelPart, ModelRequest } from '../../../src/model/model.js';
 import { type Exchange, hello } from './openai-exchange.js';
 import { type OpenAIServer, type Reply, type Script, startOpenAIServer } from './openai-server.js';
 
-/** Starts a server on a free port that a client of Anthropic can be given as its base URL. */
+/** Starts a server on a free port, for use as the base URL of an Anthropic client. */
 export async function startAnthropicServer(script: Script | readonly Reply[]): Promise<OpenAIServer> {
   const server = await startOpenAIServer(script);
   return { ...server, baseURL: server.baseURL.replace(/\/v1$/, '') };
 }
 
-/** What a scripted model says in one answer. */
+/** One answer of a scripted model. */
 export interface ScriptedMessage {
   readonly content?: readonly Readonly<Record<string, unknown>>[];
   readonly stopReason?: string | null;
   readonly usage?: object;
 }
 
-/** A block of text. */
+/** Returns a text block. */
 export const text = (said: string) => ({ type: 'text', text: said });
 
-/** A block that calls a tool. */
+/** Returns a tool call block. */
 export const toolUse = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
 
-/** An answer as Anthropic sends it where no stream was asked for. */
+/** Returns a complete message, as Anthropic sends it without streaming. */
 export function messageOf({ content = [], stopReason, usage }: ScriptedMessage): Record<string, unknown> {
   const called = content.some(({ type }) => type === 'tool_use');
   return {
@@ -37,7 +37,7 @@ export function messageOf({ content = [], stopReason, usage }: ScriptedMessage):
   };
 }
 
-/** The events of a streamed answer: texts in two pieces, inputs as JSON in two pieces, signatures by themselves. */
+/** Returns the events of a streamed message: text and input JSON in two pieces each, signatures in their own events. */
 export function eventsOf(answer: ScriptedMessage): readonly string[] {
   const { stop_reason, stop_sequence, usage, content, ...head } = messageOf(answer);
   const start = {
@@ -60,12 +60,12 @@ export function eventsOf(answer: ScriptedMessage): readonly string[] {
   ];
 }
 
-/** The reply with a streamed answer. */
+/** Returns the server reply for a streamed message. */
 export function stream(answer: ScriptedMessage): Reply {
   return { chunks: eventsOf(answer), end: 'silent' };
 }
 
-/** One event with its name. */
+/** Formats one event with its name. */
 export function event(data: { readonly type: string; readonly [field: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 }
@@ -109,12 +109,12 @@ function usualReason(called: boolean): string {
   return called ? 'tool_use' : 'end_turn';
 }
 
-/** The model's options, and its id. */
+/** The model's options and its id. */
 export interface CallOptions extends AnthropicOptions {
   readonly modelId?: string;
 }
 
-/** Calls a model once, with somebody who listens, over a server that lives as long as the call. */
+/** Calls a model once with a listener, and a server that is closed after the call. */
 export async function call(
   script: Script | Reply,
   request: Partial<ModelRequest> = {},
@@ -134,7 +134,7 @@ export async function call(
   }
 }
 
-/** The body of the request that a call sends. */
+/** Returns the body of the request that a call sends. */
 export async function sentBody(request: Partial<ModelRequest>, modelId?: string): Promise<Record<string, unknown>> {
   const { requests, error } = await call(stream({ content: [text('Hi')] }), request, modelId ? { modelId } : {});
   if (error) throw error;

@@ -1,6 +1,6 @@
 import type { RequestBody } from './openai-server.js';
 
-/** One thing that a server hears in a request, in words of no protocol. */
+/** An item of a received request, independent of a protocol. */
 export type HeardItem =
   | { readonly type: 'system' | 'user' | 'assistant'; readonly text: string }
   | { readonly type: 'picture'; readonly url: string }
@@ -9,7 +9,7 @@ export type HeardItem =
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Chat completions. */
+/** Parses the messages of a chat completions request. */
 export function heardChat({ messages }: RequestBody): readonly HeardItem[] {
   return messages.flatMap((message): readonly HeardItem[] => {
     if (message.role === 'tool') return [resultItem(message.tool_call_id, message.content)];
@@ -21,7 +21,7 @@ export function heardChat({ messages }: RequestBody): readonly HeardItem[] {
   });
 }
 
-/** Anthropic's messages. */
+/** Parses the messages of a request to Anthropic. */
 export function heardMessages(body: RequestBody): readonly HeardItem[] {
   const system = typeof body.system === 'string' ? [{ type: 'system' as const, text: body.system }] : [];
   const turns = body.messages.flatMap(({ role, content }) =>
@@ -37,7 +37,7 @@ export function heardMessages(body: RequestBody): readonly HeardItem[] {
   return [...system, ...turns];
 }
 
-/** OpenAI's responses. */
+/** Parses the input of a request to the OpenAI responses API. */
 export function heardResponses({ input }: RequestBody): readonly HeardItem[] {
   return objects(input).flatMap((item): readonly HeardItem[] => {
     if (item.type === 'function_call') return [callItem(item.call_id, item.name, item.arguments)];
@@ -48,20 +48,20 @@ export function heardResponses({ input }: RequestBody): readonly HeardItem[] {
   });
 }
 
-/** The tools of a request, and which of them are to be called. */
+/** Parses the tool names and the tool choice of a request. */
 export interface HeardTools {
   readonly tools: readonly object[];
   readonly choice: unknown;
 }
 
-/** What Anthropic calls the choices. */
+/** Tool choices under their names at Anthropic. */
 const OWN_WORDS = new Map<unknown, string>([
   ['auto', 'auto'],
   ['any', 'required'],
   ['none', 'none'],
 ]);
 
-/** All three protocols name a tool, or what it may do, alike. */
+/** Parses a tool choice: an object that names the tool, or a string. */
 export function heardTools({ tools, tool_choice: choice }: RequestBody): HeardTools {
   const heard = objects(tools).map(({ function: called, ...tool }) => {
     const { name, description, parameters, input_schema } = (called ?? tool) as Fields;
@@ -98,7 +98,7 @@ function callItem(id: unknown, name: unknown, input: unknown): HeardItem {
   return { type: 'call', id: String(id), name: String(name), input: read };
 }
 
-/** Chat completions and responses have no mark of an error but the words. */
+/** Chat completions and responses have no error flag, so the text is checked. */
 function resultItem(id: unknown, text: unknown, isError = /^Error\b/.test(String(text))): HeardItem {
   return { type: 'result', id: String(id), text: String(text), isError };
 }

@@ -2,26 +2,26 @@ import { type OpenAIOptions, openai } from 'keelson/openai';
 import type { ModelPart, ModelRequest, ModelResponse } from '../../../src/model/model.js';
 import { type RecordedRequest, type Reply, type Script, startOpenAIServer } from './openai-server.js';
 
-/** What came of one call. */
+/** The outcome of one call. */
 export interface Exchange {
-  /** What the call resolved with, or `undefined`. */
+  /** The value that the call resolved with, or `undefined`. */
   readonly response: ModelResponse | undefined;
-  /** What it rejected with, or `undefined`. */
+  /** The error that the call rejected with, or `undefined`. */
   readonly error: unknown;
-  /** The parts that it pushed. */
+  /** The parts that the model pushed. */
   readonly parts: readonly ModelPart[];
   readonly requests: readonly RecordedRequest[];
 }
 
-/** The model's options, and its id. */
+/** The model's options and its id. */
 export interface ExchangeOptions extends OpenAIOptions {
   readonly modelId?: string;
 }
 
-/** The shortest request. */
+/** A minimal request. */
 export const hello: ModelRequest = { messages: [{ role: 'user', content: 'Hello' }], tools: [] };
 
-/** Calls a model once over a server that lives as long as the call. */
+/** Calls a model once with a server that is closed after the call. */
 export async function exchange(
   script: Script | Reply,
   request: Partial<ModelRequest> = {},
@@ -39,7 +39,7 @@ export async function exchange(
   }
 }
 
-/** The same with somebody who listens, so that the model streams. */
+/** Calls a model once with a listener, so that the model streams. */
 export async function streamedExchange(
   script: Script | Reply,
   request: Partial<ModelRequest> = {},
@@ -50,7 +50,7 @@ export async function streamedExchange(
   return { ...(await exchange(script, { ...request, onPart }, options)), parts };
 }
 
-/** The first request's body, for a look at what went over the wire. */
+/** Returns the body of the first request. */
 export async function sentBody(request: Partial<ModelRequest>, options: ExchangeOptions = {}): Promise<unknown> {
   const message = { role: 'assistant', content: 'Hi' };
   const { requests, error } = await exchange(

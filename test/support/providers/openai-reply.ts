@@ -1,6 +1,6 @@
 import type { Reply } from './openai-server.js';
 
-/** What a scripted model says in one answer. */
+/** One answer of a scripted model. */
 export interface ScriptedAnswer {
   readonly reasoning?: string;
   readonly text?: string;
@@ -10,12 +10,12 @@ export interface ScriptedAnswer {
 
 const USAGE = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
 
-/** The reply to a request, as OpenAI sends it: a stream where the request asked for one, else a whole completion. */
+/** Returns the reply to a request, as OpenAI sends it: a stream if requested, else a complete completion. */
 export function replyWith(answer: ScriptedAnswer, body: { readonly stream?: boolean } = {}): Reply {
   return body.stream ? { chunks: chunksOf(answer) } : { json: completionOf(answer) };
 }
 
-/** A whole chat completion. */
+/** Returns a complete chat completion. */
 export function completionOf(answer: ScriptedAnswer): Record<string, unknown> {
   const thought = answer.reasoning === undefined ? {} : { reasoning_content: answer.reasoning };
   const message = { role: 'assistant', content: answer.text ?? null, refusal: null, ...thought, ...callsOf(answer) };
@@ -23,7 +23,7 @@ export function completionOf(answer: ScriptedAnswer): Record<string, unknown> {
   return { ...head('chat.completion'), choices: [choice], usage: USAGE };
 }
 
-/** The chunks of a streamed completion: text word by word, the arguments of each call in two fragments. */
+/** Returns the chunks of a streamed completion: text word by word, the arguments of each call in two fragments. */
 export function chunksOf(answer: ScriptedAnswer): readonly unknown[] {
   const thoughts = wordsOf(answer.reasoning).map((word) => chunk({ reasoning_content: word }));
   const calls = (answer.toolCalls ?? []).flatMap((call, index) => {
@@ -42,13 +42,13 @@ export function chunksOf(answer: ScriptedAnswer): readonly unknown[] {
   ];
 }
 
-/** One chunk of a stream. */
+/** Returns one chunk of a stream. */
 export function chunk(delta: object, finishReason: string | null = null): Record<string, unknown> {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
   return { ...head('chat.completion.chunk'), choices: [choice], usage: null };
 }
 
-/** A text word by word, with the spaces before them. */
+/** Splits a string into words, each with its leading space. */
 export function wordsOf(text = ''): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

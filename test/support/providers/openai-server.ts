@@ -1,40 +1,43 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One thing that the server does with a request. */
+/** The server's reply to a request. */
 export type Reply = ReplyHead & (WholeReply | StreamReply | DropReply);
 
 interface ReplyHead {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Time before the first byte. */
+  /** Delay before the first byte. */
   readonly delayMs?: number;
 }
 
 interface WholeReply {
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, as text unless `headers` says otherwise. */
+  /** Sent unchanged, with a text content type unless `headers` sets another. */
   readonly body?: string;
 }
 
 interface StreamReply {
-  /** Server-sent events: objects as JSON, strings and bytes as they are. `[DONE]` follows where the stream ends well. */
+  /** Server-sent events: objects as JSON, strings and bytes unchanged. `[DONE]` follows if the stream ends normally. */
   readonly chunks: Iterable<unknown> | AsyncIterable<unknown>;
-  /** Cuts the bytes into writes of this length, also inside a character. Default: one write for each event. */
+  /** Splits the bytes into chunks of this length, even inside a character. Default: one chunk for each event. */
   readonly splitBytes?: number;
-  /** Time after each event. */
+  /** Delay after each event. */
   readonly gapMs?: number;
-  /** How it ends: `done` (default), `silent` without `[DONE]`, `drop` cuts the connection, `hang` waits for the client. */
+  /**
+   * The end of the stream: `done` (default), `silent` without `[DONE]`, `drop` closes the connection, `hang` waits for
+   * the client.
+   */
   readonly end?: 'done' | 'silent' | 'drop' | 'hang';
 }
 
 interface DropReply {
-  /** Closes the connection without an answer. */
+  /** Closes the connection without a response. */
   readonly drop: true;
 }
 
-/** The JSON of a request. */
+/** The parsed body of a request. */
 export interface RequestBody {
   readonly model: string;
   readonly messages: readonly Readonly<Record<string, unknown>>[];
@@ -42,27 +45,27 @@ export interface RequestBody {
   readonly [field: string]: unknown;
 }
 
-/** A request as it came. */
+/** A received request. */
 export interface RecordedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: RequestBody;
-  /** Settles once the connection's answer is over: whether the client closed it before its end. */
+  /** Resolves at the end of the response: true if the client closed the connection early. */
   readonly closedEarly: Promise<boolean>;
 }
 
-/** A server on the loopback interface that speaks OpenAI's chat completions. */
+/** A server on the loopback interface with OpenAI's chat completions API. */
 export interface OpenAIServer extends AsyncDisposable {
-  /** What a client is given as its base URL. */
+  /** The base URL for a client. */
   readonly baseURL: string;
   readonly requests: readonly RecordedRequest[];
   close(): Promise<void>;
 }
 
-/** Decides on the reply to a request, from its body and from how many came before it. */
+/** Returns the reply to a request, from its body and the number of earlier requests. */
 export type Script = (body: RequestBody, index: number) => Reply | Promise<Reply>;
 
-/** Starts a server on a free port. A list of replies is given in order, the last of them for ever. */
+/** Starts a server on a free port. An array of replies is sent in order, the last one repeated. */
 export async function startOpenAIServer(script: Script | readonly Reply[]): Promise<OpenAIServer> {
   const requests: RecordedRequest[] = [];
   const reply: Script = typeof script === 'function' ? script : (_body, index) => nth(script, index);
@@ -125,7 +128,7 @@ async function write(response: ServerResponse, pieces: Iterable<Buffer>): Promis
   }
 }
 
-/** What goes over the wire for one chunk of a stream. */
+/** Returns the bytes for one chunk of a stream. */
 export function eventBytes(chunk: unknown): Buffer {
   if (chunk instanceof Uint8Array) return Buffer.from(chunk);
   return Buffer.from(typeof chunk === 'string' ? chunk : `data: ${JSON.stringify(chunk)}\n\n`);

@@ -1,14 +1,14 @@
 import { type ScriptedAnswer, wordsOf } from './openai-reply.js';
 import type { Reply } from './openai-server.js';
 
-/** An item of a response, as the server sends it. */
+/** An output item of a response. */
 export interface ResponseItem {
   readonly type: string;
   readonly id: string;
   readonly [field: string]: unknown;
 }
 
-/** Tokens as OpenAI's responses count them. */
+/** Returns usage in the form of the OpenAI responses API. */
 const USAGE = {
   input_tokens: 12,
   input_tokens_details: { cached_tokens: 4 },
@@ -17,13 +17,13 @@ const USAGE = {
   total_tokens: 17,
 };
 
-/** A message of the assistant. */
+/** Returns an assistant message item. */
 export function message(text: string): ResponseItem {
   const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }];
   return { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content };
 }
 
-/** A response of these items, streamed or whole. */
+/** Returns a reply with these items, streamed or complete. */
 export function responseOf(items: readonly ResponseItem[], { stream = false, incomplete = '' } = {}): Reply {
   const head = { id: 'resp_1', created_at: 1_750_000_000, model: 'gpt-5-mini' };
   const incomplete_details = incomplete === '' ? null : { reason: incomplete };
@@ -38,7 +38,7 @@ export function responseOf(items: readonly ResponseItem[], { stream = false, inc
   return { chunks, end: 'silent' };
 }
 
-/** The response that says this. */
+/** Returns the reply for this answer. */
 export function respond(answer: ScriptedAnswer, body: { readonly stream?: boolean } = {}): Reply {
   const summary = [{ type: 'summary_text', text: answer.reasoning }];
   const calls = (answer.toolCalls ?? []).map(({ id, name, arguments: text }) => {
@@ -52,7 +52,7 @@ export function respond(answer: ScriptedAnswer, body: { readonly stream?: boolea
   return responseOf(items, { stream: body.stream ?? false, incomplete: answer.finishReason ?? '' });
 }
 
-/** The events of an item: its text word by word, the arguments of a call in two pieces. */
+/** Returns the events of an item: text word by word, the arguments of a call in two pieces. */
 export function itemEvents(item: ResponseItem, output_index: number): readonly object[] {
   return [
     { type: 'response.output_item.added', output_index, item: begun(item) },

@@ -9,7 +9,7 @@ import {
 } from '../../../src/index.js';
 import { toolOf } from '../agent/sample-tools.js';
 
-/** Numbers from 0 to below 1, the same for the same seed. */
+/** Returns a pseudorandom number from 0 to below 1. The same seed gives the same sequence. */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -22,13 +22,13 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** Waits a random moment; seldom for ever, as a part that hangs does. */
+/** Waits for a random time. In 1% of calls never resolves, like a hook that hangs. */
 async function hookMoment(random: Random): Promise<void> {
   if (random() < 0.01) await never();
   await moment(random);
 }
 
-/** Waits a random moment: not at all, some ticks, or a few milliseconds. */
+/** Waits for a random time: not at all, some microtasks, or a few milliseconds. */
 export async function moment(random: Random): Promise<void> {
   const kind = random();
   if (kind < 0.3) return;
@@ -42,9 +42,9 @@ export async function moment(random: Random): Promise<void> {
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const never = () => new Promise<never>(() => {});
 
-/** Resolves never; rejects where its signal aborts, if it heeds it. */
-function stuck(signal: AbortSignal | undefined, heeds: boolean): Promise<never> {
-  if (!heeds || signal === undefined) return never();
+/** Never resolves. Rejects when the signal fires, if `heedsSignal` is true. */
+function stuck(signal: AbortSignal | undefined, heedsSignal: boolean): Promise<never> {
+  if (!heedsSignal || signal === undefined) return never();
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     else signal.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -63,9 +63,9 @@ function randomModel(random: Random): Model {
       onPart?.({ type: 'text-delta', text: ' see.' });
       const text = { type: 'text', text: 'Let me see.' } as const;
       if (messages.length > 6 || random() < 0.4) return { content: [text], finishReason: 'stop', usage };
-      const calls = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, at) => {
+      const calls = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => {
         const { name } = tools[Math.floor(random() * tools.length)] ?? { name: 'none' };
-        return { type: 'tool-call', id: `c${messages.length}-${at}`, name, input: { prompt: 'x' } } as const;
+        return { type: 'tool-call', id: `c${messages.length}-${index}`, name, input: { prompt: 'x' } } as const;
       });
       return { content: [text, ...calls], finishReason: 'tool-calls', usage };
     },
@@ -120,7 +120,7 @@ function randomLifecycle(random: Random, priority: number): AgentLifecycle {
   };
 }
 
-/** An agent all of whose parts take a random moment, with a sub-agent among its tools. */
+/** Creates an agent whose model, tools and hooks take random times. One of its tools is a sub-agent. */
 export function randomAgent(random: Random, hooked: boolean): Agent {
   const model = randomModel(random);
   const logger = { debug() {}, info() {}, warn() {}, error() {} };

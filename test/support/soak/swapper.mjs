@@ -1,7 +1,7 @@
 import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
 
-// Puts a script back as it was approved, then evil bytes in its place, until it is stopped.
+// Repeatedly restores the approved script and replaces it by a malicious one, until the counter says to stop.
 /** @type {{ path: string, good: string, evil: string, way: string, counter: Int32Array }} */
 const { path, good, evil, way, counter } = workerData;
 /** @type {(at: string, text: string) => void} */

@@ -6,20 +6,20 @@ import type { SessionStore } from '../../../src/state/session-store.js';
 
 const said = (text: string): Message => ({ role: 'user', content: text });
 
-/** How long the sessions of a store that `open` gives live, and how time passes for it. */
+/** The lifetime of sessions in the tested store, and a function that lets time pass. */
 export interface SessionTime {
   readonly ttlMs: number;
   pass(ms: number): Awaitable<void>;
 }
 
-/** What every session store keeps to. `open` gives an empty store; each test asks for one of its own. */
+/** Defines the tests that every session store must pass. `open` returns a new empty store for each test. */
 export function testSessionStore(name: string, open: () => Awaitable<SessionStore>, time?: SessionTime): void {
-  describe(`${name} keeps the contract of a session store:`, () => {
-    test('what was never saved is not there', async () => {
+  describe(`${name} fulfils the contract of a session store:`, () => {
+    test('load returns undefined for an unknown session', async () => {
       expect(await (await open()).load('a')).toBe(undefined);
     });
 
-    test('each save returns the next revision, and load gives what is kept and what was appended', async () => {
+    test('each save returns the next revision, and load returns kept and appended messages', async () => {
       const store = await open();
 
       const revisions = [
@@ -34,7 +34,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
     });
 
     test.each([-1, 1.5, 3, Number.NaN])(
-      'a save that would keep %d of two messages changes nothing, and fails',
+      'a save with `keep: %d` fails for a session of two messages, and changes nothing',
       async (keep) => {
         const store = await open();
         await store.save('a', { keep: 0, append: [said('1'), said('2')] }, 0);
@@ -48,7 +48,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       },
     );
 
-    test('a save on another revision changes nothing, and returns undefined', async () => {
+    test('a save with another revision returns undefined, and changes nothing', async () => {
       const store = await open();
       await store.save('a', { keep: 0, append: [said('1')] }, 0);
 
@@ -61,11 +61,11 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(await store.load('b')).toBe(undefined);
     });
 
-    test('of many writers at once exactly one wins', async () => {
+    test('only one of many concurrent saves succeeds', async () => {
       const store = await open();
 
       const revisions = await Promise.all(
-        Array.from({ length: 20 }, (_, at) => store.save('a', { keep: 0, append: [said(`${at}`)] }, 0)),
+        Array.from({ length: 20 }, (_, index) => store.save('a', { keep: 0, append: [said(`${index}`)] }, 0)),
       );
 
       expect(revisions.filter((revision) => revision !== undefined)).toEqual([1]);
@@ -73,7 +73,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(await store.load('a')).toEqual({ messages: [said(`${winner}`)], revision: 1 });
     });
 
-    test('sessions do not touch one another', async () => {
+    test('sessions do not affect each other', async () => {
       const store = await open();
       await store.save('a', { keep: 0, append: [said('a')] }, 0);
       await store.save('b', { keep: 0, append: [said('b')] }, 0);
@@ -85,7 +85,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(await store.load('b')).toEqual({ messages: [said('b')], revision: 1 });
     });
 
-    test('a session that was deleted begins anew', async () => {
+    test('a deleted session starts empty', async () => {
       const store = await open();
       await store.save('a', { keep: 0, append: [said('old')] }, 0);
       await store.delete('a');
@@ -94,12 +94,12 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(await store.load('a')).toEqual({ messages: [said('new')], revision: 1 });
     });
 
-    test('what was loaded, and what was given to save, does not change with the store', async () => {
+    test('the store shares no arrays with its callers', async () => {
       const store = await open();
-      const given = [said('1')];
-      await store.save('a', { keep: 0, append: given }, 0);
+      const saved = [said('1')];
+      await store.save('a', { keep: 0, append: saved }, 0);
       const loaded = await store.load('a');
-      given.push(said('mine'));
+      saved.push(said('mine'));
 
       await store.save('a', { keep: 0, append: [said('2')] }, 1);
 
@@ -107,7 +107,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect(await store.load('a')).toEqual({ messages: [said('2')], revision: 2 });
     });
 
-    test('ids may hold anything', async () => {
+    test('ids may be any strings', async () => {
       const store = await open();
       const ids = [
         ...[
@@ -135,7 +135,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       for (const id of ids) expect((await store.load(id))?.messages).toEqual([said(id)]);
     });
 
-    test('calls and results come back as they were', async () => {
+    test('tool calls and tool results are loaded unchanged', async () => {
       const store = await open();
       const messages: Message[] = [
         {
@@ -149,7 +149,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
           role: 'tool',
           content: [{ type: 'tool-result', id: 'c', name: 't', content: 'x', structured: [1], isError: true }],
         },
-        // What a newer version may have added.
+        // Fields that a newer version may add.
         Object.assign(said('more'), { packed: 1, bytes: [[0]] }),
       ];
 
@@ -158,7 +158,7 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect((await store.load('a'))?.messages).toEqual(messages);
     });
 
-    test('pictures and files that are bytes come back as bytes', async () => {
+    test('images and files that are bytes are loaded as bytes', async () => {
       const store = await open();
       const bytes = new Uint8Array([0, 1, 254, 255]);
       const messages: Message[] = [
@@ -198,28 +198,29 @@ export function testSessionStore(name: string, open: () => Awaitable<SessionStor
       expect((await store.load('a'))?.messages).toEqual(messages);
     });
 
-    test('a thousand saves of one message each come back in order', async () => {
+    test('a thousand messages, saved one at a time, are loaded in order', async () => {
       const store = await open();
-      for (let at = 0; at < 1000; at += 1) await store.save('a', { keep: at, append: [said(`${at}`)] }, at);
+      for (let count = 0; count < 1000; count += 1)
+        await store.save('a', { keep: count, append: [said(`${count}`)] }, count);
 
       const { messages, revision } = (await store.load('a')) ?? {};
       expect(revision).toBe(1000);
-      expect(messages).toEqual(Array.from({ length: 1000 }, (_, at) => said(`${at}`)));
+      expect(messages).toEqual(Array.from({ length: 1000 }, (_, index) => said(`${index}`)));
     }, 30_000);
   });
   if (time !== undefined) testSessionTime(name, open, time);
 }
 
-/** What a session store that forgets keeps to. */
+/** Defines the tests of expiry that a session store with `ttlMs` must pass. */
 function testSessionTime(name: string, open: () => Awaitable<SessionStore>, { ttlMs, pass }: SessionTime): void {
-  describe(`${name} forgets what nobody uses:`, () => {
+  describe(`${name} removes unused sessions:`, () => {
     const saved = async () => {
       const store = await open();
       for (const id of ['a', 'b']) await store.save(id, { keep: 0, append: [said('1')] }, 0);
       return store;
     };
 
-    test('a session that was neither loaded nor saved for its time begins anew', async () => {
+    test('a session expires if it is neither loaded nor saved within its lifetime', async () => {
       const store = await saved();
 
       await pass(ttlMs * 1.2);
@@ -230,7 +231,7 @@ function testSessionTime(name: string, open: () => Awaitable<SessionStore>, { tt
       expect(await store.load('b')).toEqual({ messages: [said('new')], revision: 1 });
     });
 
-    test('each load and each save starts the time anew, a save that fails does not', async () => {
+    test('each load and each successful save restarts the lifetime', async () => {
       const store = await saved();
       await store.save('c', { keep: 0, append: [said('1')] }, 0);
 

@@ -15,11 +15,11 @@ interface Row {
   readonly session: string;
   readonly key: string;
   readonly value: string;
-  /** Infinity where the session decides. */
+  /** The time of expiry; Infinity if the value expires with its session. */
   readonly end: number;
 }
 
-/** The rules of a state store, told as plainly as can be: one list, longest unused first. */
+/** A simple reference implementation of a state store: one array, with the least recently used value first. */
 export class PlainStateStore implements StateStore {
   now = 0;
   private rows: Row[] = [];
@@ -111,7 +111,7 @@ function bytesOf(rows: readonly Row[]): number {
 
 type Call = (store: StateStore) => Awaitable<unknown>;
 
-/** A call, or time that passes, or the store opened anew. */
+/** A call of the store, a period of time, or a reopening of the store. */
 export type Step =
   | { readonly kind: 'call'; readonly call: Call; readonly text: string }
   | { readonly kind: 'pass'; readonly ms: number }
@@ -138,20 +138,20 @@ export const anySteps: fc.Arbitrary<Step[]> = fc.array(
       weight: 6,
       arbitrary: call(
         'set',
-        fc.tuple(scope, fc.record({ key, value }), policy).map((given) => (store) => store.set(...given)),
+        fc.tuple(scope, fc.record({ key, value }), policy).map((args) => (store) => store.set(...args)),
       ),
     },
     {
       weight: 4,
       arbitrary: call(
         'get',
-        fc.tuple(scope, key, policy).map((given) => (store) => store.get(...given)),
+        fc.tuple(scope, key, policy).map((args) => (store) => store.get(...args)),
       ),
     },
     { weight: 3, arbitrary: fc.integer({ min: 1, max: 8 }).map((ms): Step => ({ kind: 'pass', ms })) },
     call(
       'clear',
-      fc.tuple(scope, fc.option(key, { nil: undefined })).map((given) => (store) => store.clear(...given)),
+      fc.tuple(scope, fc.option(key, { nil: undefined })).map((args) => (store) => store.clear(...args)),
     ),
     call(
       'clearExtension',
@@ -163,7 +163,7 @@ export const anySteps: fc.Arbitrary<Step[]> = fc.array(
     ),
     call(
       'touch',
-      fc.tuple(name, policy).map((given) => (store) => store.touch(...given)),
+      fc.tuple(name, policy).map((args) => (store) => store.touch(...args)),
     ),
     call(
       'stats',
@@ -174,13 +174,13 @@ export const anySteps: fc.Arbitrary<Step[]> = fc.array(
   { maxLength: 60 },
 );
 
-/** A store that may be opened anew on what it holds. */
+/** Opens the tested store, also again with its data, and lets time pass for it. */
 export interface ModelSubject {
   open(): StateStore;
   pass(ms: number): void;
 }
 
-/** What each call gives, in the store and by the rules. */
+/** Runs the steps. Returns the results of the tested store and those of the reference store. */
 export async function outcomesOf(steps: readonly Step[], subject: ModelSubject): Promise<[unknown[], unknown[]]> {
   const plain = new PlainStateStore();
   let store = subject.open();

@@ -3,7 +3,7 @@ import type { StatePolicy, StateStore } from '../../../src/state/state-store.js'
 
 const a = { extension: 'a', session: 's' };
 
-/** What every state store keeps to, whatever policy it is given. */
+/** Defines the tests of policies that every state store must pass. */
 export function testStatePolicies(start: () => Promise<StateStore>, roomy: StatePolicy): void {
   test.each<Partial<StatePolicy>>([
     { ttlMs: Number.NaN },
@@ -12,10 +12,10 @@ export function testStatePolicies(start: () => Promise<StateStore>, roomy: State
     { extensionBytes: Number.NaN },
     { sessionBytes: -1 },
     { sessionBytes: '5' as never },
-  ])('a policy that nothing can be held to is refused, and changes nothing: %j', async (wrong) => {
+  ])('an invalid policy is refused, and changes nothing: %j', async (invalid) => {
     const store = await start();
     await store.set(a, { key: 'k', value: 'x' }, roomy);
-    const policy = { ...roomy, ...wrong };
+    const policy = { ...roomy, ...invalid };
     const refused = { code: 'ERR_OPTION_INVALID' };
 
     await expect((async () => store.set(a, { key: 'k', value: 'y' }, policy))()).rejects.toMatchObject(refused);
@@ -25,7 +25,7 @@ export function testStatePolicies(start: () => Promise<StateStore>, roomy: State
     expect(await store.get(a, 'k', roomy)).toBe('x');
   });
 
-  test('times without end and limits of nothing are a policy', async () => {
+  test('infinite times and limits of 0 are valid in a policy', async () => {
     const store = await start();
     const endless = { ...roomy, ttlMs: Number.POSITIVE_INFINITY, sessionTtlMs: 2 ** 53 };
     await store.set(a, { key: 'k', value: 'x' }, endless);
@@ -34,8 +34,8 @@ export function testStatePolicies(start: () => Promise<StateStore>, roomy: State
     expect(await store.set(a, { key: 'k', value: 'xx' }, { ...endless, extensionBytes: 1 })).toMatchObject({
       stored: false,
     });
-    const nothing = { ...endless, extensionBytes: 0, sessionBytes: 0 };
-    expect(await store.set(a, { key: 'e', value: '' }, nothing)).toMatchObject({
+    const zero = { ...endless, extensionBytes: 0, sessionBytes: 0 };
+    expect(await store.set(a, { key: 'e', value: '' }, zero)).toMatchObject({
       stored: true,
       evicted: [{ key: 'k', bytes: 1 }],
       bytesAfter: 0,

@@ -4,23 +4,23 @@ import { MAX_KEY_LENGTH, MAX_SCOPE_KEYS } from '../../../src/state/state-key.js'
 import type { StatePolicy, StateScope, StateStore } from '../../../src/state/state-store.js';
 import { testStatePolicies } from './state-policy-contract.js';
 
-/** An empty store, and the means to let time pass for it. */
+/** An empty store, with a function that lets time pass. */
 export interface OpenedStateStore {
   readonly store: StateStore;
-  /** Lets this much time pass: moves the clock, or waits where the store has a clock of its own. */
+  /** Moves the clock, or waits if the store uses another clock. */
   pass(ms: number): Awaitable<void>;
   close?(): Awaitable<void>;
 }
 
 export interface StateStoreSuite {
-  /** How long the suite's unit of time is: short where time really has to pass. */
+  /** The suite's unit of time in milliseconds. Use a short unit if `pass` really waits. */
   readonly unitMs?: number;
 }
 
 const a: StateScope = { extension: 'a', session: 's' };
 const b: StateScope = { extension: 'b', session: 's' };
 const elsewhere: StateScope = { extension: 'a', session: 't' };
-/** Pairs that look alike when joined, escaped badly, matched as a glob, used as a path or taken for a property. */
+/** Pairs of ids that collide if a store joins, escapes, matches or uses them as paths or properties incorrectly. */
 export const lookAlikes: readonly StateScope[] = [
   ['a', 'b:c'],
   ['a:b', 'c'],
@@ -53,7 +53,7 @@ export const lookAlikes: readonly StateScope[] = [
   ['a', 'x'.repeat(5000)],
 ].map(([extension = '', session = '']) => ({ extension, session }));
 
-/** What every state store keeps to. */
+/** Defines the tests that every state store must pass. */
 export function testStateStore(
   name: string,
   open: () => Awaitable<OpenedStateStore>,
@@ -68,10 +68,10 @@ export function testStateStore(
   const tight: StatePolicy = { ...roomy, extensionBytes: 10, sessionBytes: 16 };
   /** Values live for 4 units, sessions for 10. */
   const short: StatePolicy = { ...roomy, ttlMs: 4 * unitMs, sessionTtlMs: 10 * unitMs };
-  /** Values live as long as their session: 4 units. */
+  /** Values expire with their session, after 4 units. */
   const bound: StatePolicy = { ...roomy, ttlMs: 4 * unitMs, sessionTtlMs: 4 * unitMs };
 
-  describe(`${name} keeps the contract of a state store:`, () => {
+  describe(`${name} fulfils the contract of a state store:`, () => {
     const opened: OpenedStateStore[] = [];
     const start = async () => {
       const it = await open();
@@ -84,7 +84,7 @@ export function testStateStore(
 
     testStatePolicies(async () => (await start()).store, roomy);
 
-    test('what was never set is not there, and what was set is', async () => {
+    test('get returns undefined before a set, and the value afterwards', async () => {
       const { store } = await start();
 
       expect(await store.get(a, 'k', roomy)).toBe(undefined);
@@ -104,7 +104,7 @@ export function testStateStore(
       expect(await store.get(a, 'k', roomy)).toBe('');
     });
 
-    test('scopes that look alike stay apart, and clearing one leaves the others', async () => {
+    test('similar scopes are kept separate, and clear affects only one of them', async () => {
       const { store } = await start();
       for (const [at, scope] of lookAlikes.entries()) await store.set(scope, { key: 'k', value: `${at}` }, roomy);
 
@@ -117,7 +117,7 @@ export function testStateStore(
       }
     });
 
-    test('keys may hold anything, and stay apart', async () => {
+    test('keys may be any strings, and are kept separate', async () => {
       const { store } = await start();
       const keys = [
         '__proto__',
@@ -141,7 +141,7 @@ export function testStateStore(
       expect(await store.clear(a)).toBe(keys.length - 1);
     });
 
-    test('text of any kind comes back as it was', async () => {
+    test('any string is returned unchanged', async () => {
       const { store } = await start();
       const values = ['a\nb\r\nc', '\0', '"\\', '\u2028\u2029', '{"x":1}', 'é🎉'.repeat(20_000)];
       for (const [at, value] of values.entries()) await store.set(a, { key: `${at}`, value }, roomy);
@@ -164,7 +164,7 @@ export function testStateStore(
       expect(await store.stats('s')).toEqual({ bytes: 7, extensions: { a: 7 } });
     });
 
-    test('clear takes one value, or those of the scope, and says how many', async () => {
+    test('clear removes one value or all values of a scope, and returns their number', async () => {
       const { store } = await start();
       for (const scope of [a, b, elsewhere])
         for (const key of ['1', '2', '3']) await store.set(scope, { key, value: key }, roomy);
@@ -177,7 +177,7 @@ export function testStateStore(
       expect(await store.stats('t')).toEqual({ bytes: 3, extensions: { a: 3 } });
     });
 
-    test('an extension can be cleared in every session, and a session of every extension', async () => {
+    test('clearExtension clears all sessions, and clearSession clears all extensions', async () => {
       const { store } = await start();
       for (const scope of [a, b, elsewhere])
         for (const key of ['1', '2']) await store.set(scope, { key, value: key }, roomy);
@@ -195,7 +195,7 @@ export function testStateStore(
       });
     });
 
-    test('stats are the sum of what is there', async () => {
+    test('stats returns the sum of the stored values', async () => {
       const { store } = await start();
       await store.set(a, { key: '1', value: 'éé' }, roomy);
       await store.set(a, { key: '2', value: 'x' }, roomy);
@@ -205,7 +205,7 @@ export function testStateStore(
       expect(await store.stats('never')).toEqual({ bytes: 0, extensions: {} });
     });
 
-    test('beyond the limit of an extension goes what was used longest ago, and no more than must', async () => {
+    test('a write above the limit of an extension evicts only as many least recently used values as needed', async () => {
       const { store } = await start();
       for (const key of ['1', '2', '3', '4']) await store.set(a, { key, value: 'xx' }, tight);
       await store.get(a, '1', tight);
@@ -225,7 +225,7 @@ export function testStateStore(
       expect(left).toEqual(['xx', undefined, undefined, 'xx', 'xxxxx']);
     });
 
-    test('a value that grows makes room among the others, never by going itself', async () => {
+    test('a growing value evicts other values, never itself', async () => {
       const { store } = await start();
       await store.set(a, { key: 'old', value: 'xxx' }, tight);
       await store.set(a, { key: 'mid', value: 'xxx' }, tight);
@@ -242,7 +242,7 @@ export function testStateStore(
       });
     });
 
-    test('beyond the limit of a session only the writing extension gives way', async () => {
+    test('a write above the limit of a session evicts only values of the writing extension', async () => {
       const { store } = await start();
       await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
       await store.set(a, { key: '1', value: 'xxx' }, tight);
@@ -257,7 +257,7 @@ export function testStateStore(
       expect(await store.stats('s')).toEqual({ bytes: 16, extensions: { a: 7, b: 9 } });
     });
 
-    test('a value that cannot fit changes nothing, and the old value stays', async () => {
+    test('a value that cannot fit is refused, and the old value is kept', async () => {
       const { store } = await start();
       await store.set(b, { key: 'other', value: 'x'.repeat(9) }, tight);
       await store.set(a, { key: '1', value: 'old' }, tight);
@@ -270,7 +270,7 @@ export function testStateStore(
       expect(await store.get(a, '2', tight)).toBe('xx');
     });
 
-    test('the limits hold at every moment of 100 writes at once', async () => {
+    test('100 concurrent writes never exceed the limits', async () => {
       const { store } = await start();
       await store.set(b, { key: 'other', value: 'xxxx' }, tight);
 
@@ -286,7 +286,7 @@ export function testStateStore(
       expect(bytes).toBeLessThanOrEqual(14);
     });
 
-    test('a scope holds so many keys and no more: the one used longest ago goes', async () => {
+    test('a scope with the maximum number of keys evicts the least recently used one', async () => {
       const { store } = await start();
       const writes = Array.from({ length: MAX_SCOPE_KEYS }, (_, at) => at);
       for (let at = 0; at < writes.length; at += 500) {
@@ -301,7 +301,7 @@ export function testStateStore(
       expect(await store.get(a, '1', roomy)).toBe(undefined);
     }, 60_000);
 
-    test('a value that nobody uses expires, and leaves every figure', async () => {
+    test('an unused value expires, and no longer counts in any size', async () => {
       const { store, pass } = await start();
       await store.set(a, { key: 'k', value: 'xx' }, short);
       await store.set(b, { key: 'k', value: 'xxx' }, { ...short, ttlMs: 8 * unitMs });
@@ -319,7 +319,7 @@ export function testStateStore(
       });
     });
 
-    test('reading and writing a value start its time anew', async () => {
+    test('reading and writing a value restart its lifetime', async () => {
       const { store, pass } = await start();
       for (const key of ['read', 'written', 'left']) await store.set(a, { key, value: 'x' }, short);
 
@@ -332,13 +332,13 @@ export function testStateStore(
       expect(values).toEqual(['x', 'y', undefined]);
     });
 
-    test('values that live as long as their session do so while it is active, though nobody uses them', async () => {
+    test('unused values that expire with their session are kept while the session is active', async () => {
       const { store, pass } = await start();
       await store.set(a, { key: 'k', value: 'x' }, bound);
       await store.set(b, { key: 'k', value: 'x' }, bound);
       await store.set(a, { key: 'brief', value: 'x' }, { ...bound, ttlMs: 3 * unitMs });
 
-      for (let at = 0; at < 3; at += 1) {
+      for (let count = 0; count < 3; count += 1) {
         await pass(2);
         await store.touch('s', bound);
       }
@@ -349,7 +349,7 @@ export function testStateStore(
       expect(await store.get(a, 'k', bound)).toBe(undefined);
     });
 
-    test('the use of one value keeps the whole session, but no value that has a shorter time', async () => {
+    test('the use of one value keeps the session, but not values with a shorter lifetime', async () => {
       const { store, pass } = await start();
       await store.set(a, { key: 'bound', value: 'x' }, bound);
       await store.set(b, { key: 'bound', value: 'x' }, bound);
@@ -374,7 +374,7 @@ export function testStateStore(
       expect(await store.get(a, 'k', roomy)).toBe(undefined);
     });
 
-    test('a touch, or a read that finds nothing, leaves no session behind', async () => {
+    test('a touch, or a read without a result, creates no session', async () => {
       const { store } = await start();
 
       await store.touch('s', roomy);

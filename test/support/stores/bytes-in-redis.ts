@@ -10,7 +10,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return bytes`;
 
-/** The bytes of all values of state that are stored at one moment, by looking at the values. */
+/** Returns the total size in bytes of all stored state values, measured at the values themselves. */
 export async function bytesInRedis(client: NodeRedisClient): Promise<number> {
   return Number(await client.sendCommand(['EVAL', script, '0']));
 }

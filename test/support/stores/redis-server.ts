@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { describe, expect, test, vi } from 'vitest';
 
-const PATIENCE = { timeout: 10_000, interval: 20 };
-/** Whether there is a redis-server to test with. */
+const WAIT = { timeout: 10_000, interval: 20 };
+/** True if redis-server is installed. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 
-/** As `describe`, where redis-server is installed. Elsewhere the tests are skipped, and in CI they fail. */
+/** Like `describe`. Without redis-server, the tests are skipped, or fail in CI. */
 export function describeWithRedis(title: string, tests: () => void): void {
   if (hasRedis) return void describe(title, tests);
   if (process.env.CI === 'true') {
@@ -21,20 +21,21 @@ export function describeWithRedis(title: string, tests: () => void): void {
   describe.runIf(false)(title, tests);
 }
 
-/** A redis-server of its own on a free port, with its data in a folder of its own. */
+/** A redis-server process on a free port, with its own data directory. */
 export interface RedisServer {
   readonly port: number;
   readonly url: string;
-  /** The port of the sentinel that knows it. */
+  /** The port of its sentinel. */
   readonly sentinel?: number;
-  /** Ends the process at once; what is in the append-only file stays. */
+  /** Kills the process. The append-only file stays. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and the same data. */
+  /** Starts the server again on the same port with the same data. */
   start(): Promise<void>;
-  /** Lets it stand still, with its connections open, and go on. */
+  /** Suspends the process with its connections open. */
   freeze(): void;
+  /** Resumes the process. */
   thaw(): void;
-  /** Ends it and removes its data. */
+  /** Kills the process and removes its data. */
   remove(): Promise<void>;
 }
 
@@ -69,18 +70,18 @@ export async function startRedis(...args: readonly string[]): Promise<RedisServe
   return server;
 }
 
-/** A cluster of one node that has all slots. */
+/** Starts a cluster of one node with all slots. */
 export async function startRedisCluster(): Promise<RedisServer> {
   const cluster = ['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'];
   const server = await startRedis(...cluster, '--cluster-port', `${await freePort()}`);
   const client = await createClient({ url: server.url }).connect();
   await client.sendCommand(['CLUSTER', 'ADDSLOTSRANGE', '0', '16383']);
-  await vi.waitFor(async () => expect(await client.sendCommand(['CLUSTER', 'INFO'])).toContain('state:ok'), PATIENCE);
+  await vi.waitFor(async () => expect(await client.sendCommand(['CLUSTER', 'INFO'])).toContain('state:ok'), WAIT);
   client.destroy();
   return server;
 }
 
-/** A Redis that is found through a sentinel, under the name `keelson`. */
+/** Starts a Redis with a sentinel, which knows the Redis as `keelson`. */
 export async function startRedisSentinel(): Promise<RedisServer> {
   const master = await startRedis();
   const folder = mkdtempSync(join(tmpdir(), 'keelson-sentinel-'));
@@ -115,6 +116,6 @@ async function freePort(): Promise<number> {
 async function answers(url: string): Promise<void> {
   const client = createClient({ url, socket: { reconnectStrategy: 20 } }).on('error', () => {});
   await client.connect();
-  await vi.waitFor(() => client.ping(), PATIENCE);
+  await vi.waitFor(() => client.ping(), WAIT);
   client.destroy();
 }

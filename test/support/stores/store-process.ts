@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../fixtures/stores/store-process.ts', import.meta.url));
 
-/** A process that works on a folder, and what it has said so far. */
+/** A child process that uses a store, with the lines that it has printed. */
 export interface StoreProcess<Line> {
   readonly child: ChildProcess;
   readonly lines: readonly Line[];
-  /** Resolves when it has said so many lines, or nothing more. */
+  /** Resolves when the process has printed `count` lines or has ended. */
   said(count: number): Promise<void>;
-  /** Its exit code, or the signal that ended it, once all that it said was read. */
+  /** Resolves to the exit code or the signal, after all lines were read. */
   readonly ended: Promise<number | string | null>;
 }
 
@@ -20,7 +20,7 @@ export function startStoreProcess<Line>(order: {
   readonly task: string;
   readonly name: string;
   readonly count: number;
-  /** The most that a file of this process may hold, in kB: beyond it the system refuses, as a full disk does. */
+  /** Maximum size in kB of a file that the process writes. A larger write fails, as on a full disk. */
   readonly limitKb?: number;
 }): StoreProcess<Line> {
   const command = [process.execPath, '--import', 'tsx', program, JSON.stringify(order)];
@@ -34,8 +34,8 @@ export function startStoreProcess<Line>(order: {
     for (const resume of waiting.splice(0)) resume();
   };
   reader.on('line', (line) => {
-    const said = JSON.parse(line);
-    if (said?.started === undefined) lines.push(said);
+    const printed = JSON.parse(line);
+    if (printed?.started === undefined) lines.push(printed);
     wake();
   });
   const closed = Promise.all([once(reader, 'close'), once(child, 'exit')]);

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { expect } from 'vitest';
 
-/** A real SDK that keeps what it is given. */
+/** A real OpenTelemetry SDK that exports to memory. */
 export class Telemetry {
   readonly exporter = new InMemorySpanExporter();
   readonly tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.exporter)] });
@@ -25,7 +25,7 @@ export class Telemetry {
   });
   readonly meterProvider = new MeterProvider({ readers: [this.reader] });
 
-  /** Registers both providers, and a context manager, as the global ones. */
+  /** Registers both providers and a context manager globally. */
   register(): this {
     trace.setGlobalTracerProvider(this.tracerProvider);
     metrics.setGlobalMeterProvider(this.meterProvider);
@@ -41,19 +41,19 @@ export class Telemetry {
     await this.meterProvider.shutdown();
   }
 
-  /** The finished spans, in the order in which they ended. */
+  /** Returns the finished spans in the order of their ends. */
   get spans(): ReadableSpan[] {
     return this.exporter.getFinishedSpans();
   }
 
-  /** The one finished span of that name. */
+  /** Returns the only finished span with this name. */
   span(name: string): ReadableSpan {
     const found = this.spans.filter((span) => span.name === name);
     expect(found.map((span) => span.name)).toEqual([name]);
     return found[0] as ReadableSpan;
   }
 
-  /** The finished spans as an indented tree, siblings by the time they began. */
+  /** Returns the finished spans as an indented tree, with siblings in the order of their starts. */
   tree(): string[] {
     const lines: string[] = [];
     const ids = new Set(this.spans.map((span) => span.spanContext().spanId));
@@ -72,7 +72,7 @@ export class Telemetry {
     return lines;
   }
 
-  /** Every measured point: instrument, unit, boundaries, attributes, count and sum. */
+  /** Returns every exported data point: instrument, unit, boundaries, attributes, count and sum. */
   async points() {
     await this.reader.forceFlush();
     const scopes = this.metricExporter.getMetrics().at(-1)?.scopeMetrics ?? [];
@@ -95,7 +95,7 @@ function byStart(a: ReadableSpan, b: ReadableSpan): number {
   return a.startTime[0] - b.startTime[0] || a.startTime[1] - b.startTime[1];
 }
 
-/** What a span says of itself, in words. */
+/** Describes a span in one line. */
 export function shown(span: ReadableSpan) {
   return { kind: SpanKind[span.kind], status: SpanStatusCode[span.status.code], attributes: span.attributes };
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { AgentLifecycle } from '../../../src/lifecycle/lifecycle.js';
 import { type AssertLifecycleOptions, assertLifecycle, LifecycleFaultyError } from '../../../src/testing/testing.js';
 
-/** A lifecycle that is broken, and what `assertLifecycle` says of it. */
+/** A faulty lifecycle, and the faults that `assertLifecycle` should report. */
 export interface Bad {
   readonly it: string;
   readonly make: () => AgentLifecycle;
@@ -10,7 +10,7 @@ export interface Bad {
   readonly faults: readonly unknown[];
 }
 
-/** What `assertLifecycle` finds, one line a fault. */
+/** Returns the faults that `assertLifecycle` reports, one string per fault. */
 export async function faultsOf(
   make: () => AgentLifecycle,
   options: AssertLifecycleOptions = {},
@@ -20,7 +20,7 @@ export async function faultsOf(
   return (thrown as LifecycleFaultyError).faults.map(({ check, run, problem }) => `${check} (${run}): ${problem}`);
 }
 
-/** One test a lifecycle: the faults are exactly these. */
+/** Creates one test per lifecycle, which expects exactly these faults. */
 export function itFinds(cases: readonly Bad[]): void {
   it.each(cases.map((bad) => [bad.it, bad] as const))('%s', async (_, { make, passive = false, faults }) => {
     expect(await faultsOf(make, { passive })).toEqual(faults);

@@ -17,7 +17,7 @@ import type { TrustItem, TrustPlace } from '../../../src/trust/item.js';
 import { type KeepingLogger, keepingLogger } from '../agent/silent-logger.js';
 import { scratchFolder, script, write } from '../process/scratch.js';
 
-/** A workspace with a hook in it, a folder for the user's state beside it, and what was asked and logged. */
+/** A workspace with a hook, a state directory outside of it, and records of prompts and log messages. */
 export interface Place {
   readonly root: string;
   readonly workspaceDir: string;
@@ -60,7 +60,7 @@ export function makePlace(): Place {
   };
 }
 
-/** An extension in the workspace, whose hook reads a helper beside it. */
+/** Creates an extension package in the workspace, with a hook that runs a helper file. */
 export function makeExtension(place: Place): { root: string; helper: string; item: TrustItem } {
   const root = join(place.workspaceDir, '.app', 'extensions', 'ext');
   const helper = write(join(root, 'lib', 'helper.sh'), 'echo good\n');
@@ -80,13 +80,13 @@ export function verified(result: VerifiedItem | DeniedDecision): VerifiedItem {
   return result as VerifiedItem;
 }
 
-/** Runs what was verified. */
+/** Starts a verified item. */
 export function start({ launch }: VerifiedItem): Promise<ProcessResult> {
-  if (launch === undefined) return expect.unreachable('there is nothing to run');
+  if (launch === undefined) return expect.unreachable('the item has no command');
   return runProcess({ ...launch, env: { PATH: process.env.PATH ?? '', ...launch.env }, timeoutMs: 5_000 });
 }
 
-/** Asks, verifies and runs; what was printed, or why it did not run. */
+/** Authorizes, verifies and runs an item. Returns its output, or the reason why it was denied. */
 export async function attempt(gate: TrustGate, item: TrustItem): Promise<string> {
   const decision = await gate.authorize(item);
   if (!decision.allowed) return decision.reason;

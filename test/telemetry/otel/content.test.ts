@@ -36,7 +36,7 @@ const allText = () =>
 const parsed = (span: number, key: string) => JSON.parse(String(telemetry.spans[span]?.attributes[key]));
 
 describe('without `content`', () => {
-  test('nothing that was said is in a span, nor in a metric', async () => {
+  test('no message content appears in a span or a metric', async () => {
     await createAgent(script(), {}).run('The SECRET question');
     await createAgent([fails(new Error('SECRET failure'))], {})
       .run('Hello')
@@ -50,7 +50,7 @@ describe('without `content`', () => {
 });
 
 describe('with `content`', () => {
-  test('spans hold the messages in the form of the conventions', async () => {
+  test('spans contain the messages in the form of the conventions', async () => {
     await createAgent(script(), { content: true }).run('The question');
 
     const user = { role: 'user', parts: [{ type: 'text', content: 'The question' }] };
@@ -74,7 +74,7 @@ describe('with `content`', () => {
     expect(parsed(3, 'gen_ai.output.messages')).toEqual([{ ...answer, finish_reason: 'stop' }]);
   });
 
-  test('innermost, they hold what the parts around it have left for the model', async () => {
+  test('an innermost lifecycle records the request as changed by outer lifecycles', async () => {
     const redact: AgentLifecycle = {
       beforeAgent: (input) => input.replaceAll('SECRET', '***'),
       wrapModelCall: (request, next) => next({ ...request, messages: request.messages.slice(1) }),
@@ -104,7 +104,7 @@ describe('with `content`', () => {
     });
   });
 
-  test('pictures, files, reasoning and what nobody knows stand there by kind, without their bytes', async () => {
+  test('images, files, reasoning and unknown parts are recorded with their type, without bytes', async () => {
     const input: UserMessage = {
       role: 'user',
       content: [
@@ -143,8 +143,8 @@ describe('with `content`', () => {
   });
 });
 
-describe('what is too long', () => {
-  test('the oldest messages go first', () => {
+describe('content over the limit', () => {
+  test('drops the oldest messages first', () => {
     const messages = ['old', 'newer', 'newest'].map((content) => ({ role: 'user', content }) as const);
 
     const kept: { parts: { content: string }[] }[] = JSON.parse(messagesJson(messages, 140));
@@ -152,7 +152,7 @@ describe('what is too long', () => {
     expect(messagesJson([], 140)).toBe('[]');
   });
 
-  test('a text is never cut in the middle of a character, of which UTF-8 knows no half', async () => {
+  test('never cuts a string inside a surrogate pair, which would be invalid UTF-8', async () => {
     for (const contentLimit of [64, 65]) {
       await createAgent([calls('echo', { text: '😀'.repeat(99) }), fails(new Error('😀'.repeat(99)))], {
         content: true,
@@ -171,7 +171,7 @@ describe('what is too long', () => {
     for (const text of texts) expect(() => encodeURIComponent(String(text))).not.toThrow();
   });
 
-  test('any value fits, and stays JSON where only its texts are long', () => {
+  test('shortens any value to the limit, and keeps valid JSON if only its strings are long', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 64, max: 500 }), (value, limit) => {
         expect(boundedJson(value, limit).length).toBeLessThanOrEqual(limit);
@@ -186,7 +186,7 @@ describe('what is too long', () => {
     );
   });
 
-  test('what is no JSON is null', () => {
+  test('serializes a value that JSON cannot express as null', () => {
     const cyclic: Record<string, unknown> = {};
     cyclic.self = cyclic;
 

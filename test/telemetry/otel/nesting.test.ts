@@ -17,7 +17,7 @@ afterEach(() => telemetry.close());
 const anything = z.looseObject({});
 const moment = (ms = 1) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Makes a span of the user's own around some work, as an instrumented client does. */
+/** Runs work inside a span of the application, as an instrumented client does. */
 function inOwnSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   return trace.getTracer('own').startActiveSpan(name, (span) => work().finally(() => span.end()));
 }
@@ -33,7 +33,7 @@ function createAgent(name: string, script: Parameters<typeof scriptedModel>[0], 
 }
 
 describe('spans nest', () => {
-  test("the caller's span is the parent of the run, and spans of the user's own stand where they were made", async () => {
+  test("the caller's span is the parent of the run, and spans of the application are children of the active span", async () => {
     const around: AgentLifecycle = { wrapModelCall: (_request, next) => inOwnSpan('guard', () => next()) };
     const agent = createAgent('a', [calls('fetching', {}), says('Done.')]).withLifecycle(around);
 
@@ -45,7 +45,7 @@ describe('spans nest', () => {
     ]);
   });
 
-  test('the runs of a session are children of whoever asked for each', async () => {
+  test("each run of a session is a child of its caller's span", async () => {
     const session = await createAgent('a', ['One.', 'Two.']).session();
 
     await Promise.all([
@@ -58,7 +58,7 @@ describe('spans nest', () => {
     ]);
   });
 
-  test('a stream that is begun in a span is a child of it', async () => {
+  test('a stream started in a span is a child of this span', async () => {
     const stream = await inOwnSpan('request', async () => {
       const begun = createAgent('a', ['Hello.']).stream('Hello');
       await begun.result;
@@ -73,7 +73,7 @@ describe('spans nest', () => {
 describe('a run inside a tool', () => {
   const nested = ['invoke_agent outer', '  chat m', '  execute_tool inner', '    invoke_agent inner', '      chat m'];
 
-  test('is a child of that call', async () => {
+  test('is a child of the tool call', async () => {
     const inner = createAgent('inner', 'Inside.').asTool({ description: 'Looks inside.' });
     const script = [calls('inner', { prompt: 'Look.' }), says('Done.')];
 
@@ -82,7 +82,7 @@ describe('a run inside a tool', () => {
     expect(telemetry.tree()).toEqual([...nested, '  chat m']);
   });
 
-  test('is so where several calls go on at once, each with its own', async () => {
+  test('is a child of its own tool call while several calls run', async () => {
     const inner = createAgent('inner', [calls('fetching', {}), says('Inside.')]).asTool({ description: 'Looks.' });
     const twice = calls({ name: 'inner', input: { prompt: '1' } }, { name: 'inner', input: { prompt: '2' } });
 
@@ -109,13 +109,13 @@ describe('a run inside a tool', () => {
     return telemetry.tree();
   };
 
-  test('is so without a context manager', async () => {
+  test('is a child of the tool call without a context manager', async () => {
     context.disable();
 
     expect(await looking((work) => work())).toEqual([...nested, '  chat m']);
   });
 
-  test('is so where the tool lost the context, or is in that of somebody else', async () => {
+  test('is a child of the tool call if the tool lost the context or has a foreign one', async () => {
     const strange = trace.setSpan(context.active(), trace.getTracer('own').startSpan('strange'));
 
     expect(await looking((work) => context.with(strange, work))).toEqual([...nested, '  chat m']);
@@ -136,7 +136,7 @@ describe('a run inside a tool', () => {
   });
 });
 
-test('a hundred runs at once on one agent keep their spans apart', async () => {
+test('a hundred concurrent runs of one agent have separate spans', async () => {
   const script = [delays(1, calls({ name: 'fetching', input: {} }, { name: 'fetching', input: {} })), says('Done.')];
   const agent = createAgent('a', script);
 

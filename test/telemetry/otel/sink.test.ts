@@ -32,7 +32,7 @@ describe('the metrics of runs', () => {
     await agent.run('Hello').catch(() => {});
   };
 
-  test('are those of the conventions, with their units, boundaries and attributes', async () => {
+  test('match the conventions, with units, boundaries and attributes', async () => {
     telemetry.register();
 
     await run([calls({ name: 'echo', input: {} }, { name: 'made_up', input: {} }), says('Done.')]);
@@ -77,7 +77,7 @@ describe('the metrics of runs', () => {
     expect(points.filter(({ unit }) => unit === '{token}').map(({ sum }) => sum)).toEqual([20, 10]);
   });
 
-  test('tell failures apart', async () => {
+  test('have the error type as an attribute', async () => {
     telemetry.register();
 
     await run([fails(Object.assign(new Error('busy'), { status: 503 }))]);
@@ -88,7 +88,7 @@ describe('the metrics of runs', () => {
     expect(await telemetry.pointsOf('gen_ai.client.token.usage')).toEqual([]);
   });
 
-  test('begin as soon as a provider is set, however late', async () => {
+  test('are recorded as soon as a global provider is set', async () => {
     const model = scriptedModel(() => says('Done.'));
     const agent = new Agent({ model, lifecycle: [openTelemetry()] });
 
@@ -120,13 +120,13 @@ describe('otelMetrics', () => {
       .map(({ name, unit, attributes, value, sum }) => ({ name, unit, attributes, value: sum ?? value }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
 
-  test('hands names and labels on as they are, with a unit by the name', async () => {
+  test('passes on names and labels unchanged, with a unit derived from the name', async () => {
     fill(otelMetrics({ meterProvider: telemetry.meterProvider }));
 
     expect(await read()).toEqual(filled);
   });
 
-  test('tells sizes apart up to what a session may keep', async () => {
+  test("has boundaries up to the maximum size of a session's state", async () => {
     const sink = otelMetrics({ meterProvider: telemetry.meterProvider });
     for (const bytes of [9_000, 11_000, 900_000, 9_000_000]) sink.histogram('size_bytes', bytes, {});
 
@@ -134,7 +134,7 @@ describe('otelMetrics', () => {
     expect(point?.buckets.counts.filter((count) => count > 0)).toEqual([2, 1, 1]);
   });
 
-  test('takes a meter, and without anything the global provider as it is at the time', async () => {
+  test('accepts a meter, and defaults to the current global provider', async () => {
     const sink = otelMetrics();
     fill(sink);
     fill(otelMetrics({ meter: telemetry.meterProvider.getMeter('mine') }));
@@ -148,8 +148,8 @@ describe('otelMetrics', () => {
 
   test.each<[string, unknown, string]>([
     ['an unknown option', { meters: {} }, 'meters'],
-    ['a provider that is none', { meterProvider: {} }, 'meterProvider.getMeter'],
-    ['a meter that is none', { meter: 'mine' }, 'meter'],
+    ['an invalid meter provider', { meterProvider: {} }, 'meterProvider.getMeter'],
+    ['an invalid meter', { meter: 'mine' }, 'meter'],
     ['null', null, 'options'],
   ])('refuses %s', (_what, options, option) => {
     expect(() => otelMetrics(options as never)).toThrow(

@@ -47,7 +47,7 @@ function createAgent(script: Script, lifecycle: readonly AgentLifecycle[] = []):
 }
 
 describe('a run', () => {
-  test('has a span for itself, each model call and each tool call, with what the conventions ask for', async () => {
+  test('has a span for the run, each model call and each tool call, with the attributes of the conventions', async () => {
     const usage = { inputTokens: 7, outputTokens: 3, cachedInputTokens: 2, reasoningTokens: 1 };
     const script = [calls('add', { a: 1, b: 2 }), says('Three.', { usage })];
     const settings = {
@@ -123,7 +123,7 @@ describe('a run', () => {
     });
   });
 
-  test('that is streamed says so, and has the same spans', async () => {
+  test('has the same spans and a stream attribute if it is streamed', async () => {
     const stream = createAgent([streams(['Hel', 'lo'])]).stream('Hello');
     for await (const _event of stream);
 
@@ -131,7 +131,7 @@ describe('a run', () => {
     expect(telemetry.span('chat m-1').attributes['gen_ai.request.stream']).toBe(true);
   });
 
-  test('with an output schema asks for JSON', async () => {
+  test('has the output type json with an output schema', async () => {
     const output = z.object({ sum: z.number() });
     await createAgent('{"sum":3}').run('Hello', { output });
 
@@ -149,7 +149,7 @@ describe('failures', () => {
     };
   };
 
-  test('a failed model call is marked with its status, on its span and on the run', async () => {
+  test("a failed model call sets its status code as the error type, on its span and the run's span", async () => {
     const agent = createAgent([fails(Object.assign(new Error('a secret'), { status: 429 }))]);
 
     await expect(agent.run('Hello')).rejects.toThrow();
@@ -163,7 +163,7 @@ describe('failures', () => {
     expect(telemetry.span('invoke_agent clerk').attributes['keelson.run.status']).toBe('failed');
   });
 
-  test('an error result marks the call alone, and says nothing of what it held', async () => {
+  test("an error result marks only the tool call's span, without the result's content", async () => {
     await createAgent([calls('broken', {}), says('So be it.')]).run('Hello');
 
     expect(failed('execute_tool broken')).toEqual({
@@ -175,13 +175,13 @@ describe('failures', () => {
     );
   });
 
-  test('a tool that a model made up has no name of its own', async () => {
+  test('an unknown tool name from a model is recorded as _OTHER', async () => {
     await createAgent([calls('made_up', {}), says('So be it.')]).run('Hello');
 
     expect(telemetry.span('execute_tool _OTHER').attributes['gen_ai.tool.name']).toBe('_OTHER');
   });
 
-  test('a rejected run is marked with the code of its error', async () => {
+  test('a rejected run has the code of its error as the error type', async () => {
     const guard: AgentLifecycle = { beforeModel: () => HookAction.reject('no') };
 
     await expect(createAgent([], [guard]).run('Hello')).rejects.toThrow();
@@ -193,7 +193,7 @@ describe('failures', () => {
     ['a model call', [hangs()], {}],
     ['a tool call', [calls('wait', {})], {}],
     ['two tool calls', [calls({ name: 'wait', input: {} }, { name: 'wait', input: {} })], {}],
-    ['a model call that takes too long', [hangs()], { timeouts: { runMs: 20 } }],
+    ['a model call that times out', [hangs()], { timeouts: { runMs: 20 } }],
   ])('a run that ends in the middle of %s leaves no span open', async (_what, script, options) => {
     const begun: string[] = [];
     const wait = defineTool({ ...{ name: 'wait', description: 'Waits.' }, input: z.object({}), execute: forever });
@@ -209,7 +209,7 @@ describe('failures', () => {
     expect(failed('invoke_agent clerk').status).toBe('ERROR');
   });
 
-  test('a call that nobody waits for any more is ended with its run, and only once', async () => {
+  test('a call still running at the end of its run is ended with the run, and only once', async () => {
     let settle = (_result: string) => {};
     const late = defineTool({
       ...{ name: 'late', description: 'Is late.', input: z.object({}) },
@@ -234,7 +234,10 @@ describe('failures', () => {
   });
 });
 
-/** Notes the operations that begin, from inside. */
+/**
+ * Returns a lifecycle that adds the name of each operation to `begun` at its start. It runs inside the OpenTelemetry
+ * lifecycle.
+ */
 function noteBeginnings(begun: string[]): AgentLifecycle {
   return {
     priority: 99,
@@ -255,7 +258,7 @@ function forever(): Promise<never> {
 }
 
 describe('suspension', () => {
-  test('the run and the call that waits are marked, and are no failures', async () => {
+  test('the run and the waiting call are marked as suspended, not as failed', async () => {
     const gate: AgentLifecycle = {
       wrapToolCall: (call, next) => (call.approved ? next() : HookAction.suspend('wait')),
     };
@@ -278,7 +281,7 @@ describe('suspension', () => {
     expect(status()).toBe('completed');
   });
 
-  test('a run that was suspended with its answer is marked too', async () => {
+  test('a run suspended with its answer is marked as suspended', async () => {
     await createAgent('Done.', [{ afterModel: () => HookAction.suspend('wait') }]).run('Hello');
 
     expect(telemetry.span('invoke_agent clerk').attributes['keelson.run.status']).toBe('suspended');
@@ -288,7 +291,7 @@ describe('suspension', () => {
 describe('several attempts', () => {
   const retry: AgentLifecycle = { wrapModelCall: (_request, next) => next().catch(() => next()) };
 
-  test('are one span from outside, and one each from inside', async () => {
+  test('are one span for an outermost lifecycle, and one span each for an innermost lifecycle', async () => {
     const script = () => scriptedModel([fails(), says('Well.')], { id: 'm-1' });
 
     await new Agent({ model: script(), lifecycle: [retry, openTelemetry()] }).run('Hello');
@@ -300,7 +303,7 @@ describe('several attempts', () => {
     expect(telemetry.spans.map((span) => shown(span).status)).toEqual(['ERROR', 'UNSET', 'UNSET']);
   });
 
-  test('all count, and an answer without a model call costs nothing', async () => {
+  test('all count as tokens, and a response without a model call counts none', async () => {
     const twice: AgentLifecycle = { wrapModelCall: (_request, next) => next().then(() => next()) };
     const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
     const cache: AgentLifecycle = {
@@ -316,7 +319,7 @@ describe('several attempts', () => {
   });
 });
 
-test('a duration is taken by the clock of the run', async () => {
+test('measures durations with the clock of the run', async () => {
   let now = 1_000;
   const { setTimeout: start, clearTimeout: clear } = globalThis;
   const clock: Clock = { now: () => now, setTimeout: start, clearTimeout: (timer) => clear(timer as never) };

@@ -17,7 +17,7 @@ const echo = defineTool({
   execute: () => 'Again.',
 });
 
-/** Runs a tool round beside that OpenTelemetry. Gives the answer and what was logged. */
+/** Runs an agent with one tool call and a given OpenTelemetry. Returns the answer and the log. */
 async function runBeside(options: Parameters<typeof openTelemetry>[0]) {
   const warnings: string[] = [];
   const nothing = () => {};
@@ -30,7 +30,7 @@ async function runBeside(options: Parameters<typeof openTelemetry>[0]) {
 
 const untouched = { text: 'Done.', roles: ['user', 'assistant', 'tool', 'assistant'], decisions: [] };
 
-test('nothing is made by the import, nor by making the lifecycle', () => {
+test('neither the import nor creating the lifecycle creates a tracer or a meter', () => {
   const code = `
     import { metrics, trace } from '@opentelemetry/api';
     const asked = [];
@@ -47,15 +47,15 @@ test('nothing is made by the import, nor by making the lifecycle', () => {
   expect({ stdout, stderr }).toEqual({ stdout: '[]\n', stderr: '' });
 });
 
-test('without an SDK a run is as it is', async () => {
+test('a run works unchanged without an SDK', async () => {
   expect(await runBeside({})).toEqual({ ...untouched, warnings: [] });
 });
 
-describe('what throws in OpenTelemetry is said once and passed over', () => {
+describe('an error of OpenTelemetry is logged once and ignored, thrown by', () => {
   const boom = () => {
     throw new RangeError('boom');
   };
-  const warnings = ['OpenTelemetry failed; the run goes on without it.'];
+  const warnings = ['OpenTelemetry failed; the run continues without it. Further failures are not logged.'];
   const brokenSpan = new Proxy({}, { get: () => boom });
   const tracerOf = (startSpan: () => unknown) => ({ getTracer: () => ({ startSpan }) }) as unknown as TracerProvider;
 
@@ -69,7 +69,7 @@ describe('what throws in OpenTelemetry is said once and passed over', () => {
     expect(await runBeside(options)).toEqual({ ...untouched, warnings });
   });
 
-  test('a context manager: before the work, and after it', async () => {
+  test('a context manager, before or after the work', async () => {
     const manager = { active: boom, bind: boom, enable: boom, disable: () => brokenManager, with: boom };
     const brokenManager = manager as never;
     context.setGlobalContextManager(brokenManager);
@@ -86,14 +86,14 @@ describe('what throws in OpenTelemetry is said once and passed over', () => {
 });
 
 describe('the contract of a lifecycle', () => {
-  test('is kept, and nothing is changed', async () => {
+  test('is kept, and the run is unchanged', async () => {
     const { tracerProvider, meterProvider } = new Telemetry();
     const make = () => openTelemetry({ tracerProvider, meterProvider, content: true });
 
     expect(await assertLifecycle(make, { passive: true })).toHaveLength(12);
   });
 
-  test('is kept where OpenTelemetry is broken', async () => {
+  test('is kept if OpenTelemetry throws', async () => {
     const tracerProvider = { getTracer: () => null as never };
 
     expect(await assertLifecycle(() => openTelemetry({ tracerProvider }), { passive: true })).toHaveLength(12);
@@ -108,7 +108,7 @@ test.each<[unknown, string]>([
   [{ tracerProvider: {} }, 'tracerProvider.getTracer'],
   [{ meterProvider: null }, 'meterProvider'],
   [null, 'options'],
-])('options that cannot be are refused: %o', (options, option) => {
+])('refuses the options %o', (options, option) => {
   expect(() => openTelemetry(options as never)).toThrow(
     expect.objectContaining({ code: 'ERR_OPTION_INVALID', option }),
   );

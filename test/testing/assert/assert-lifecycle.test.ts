@@ -5,7 +5,14 @@ import type { RunContext } from '../../../src/lifecycle/run-context.js';
 import { textOf } from '../../../src/model/message.js';
 import type { ModelResponse } from '../../../src/model/model.js';
 import { ModelError } from '../../../src/model/run-error.js';
-import { assertLifecycle, faultyTool, recorder } from '../../../src/testing/testing.js';
+import {
+  type AssertProgress,
+  assertLifecycle,
+  faultyTool,
+  LifecycleBudgetError,
+  recorder,
+} from '../../../src/testing/testing.js';
+import { rejectionOf } from '../../support/agent/settle.js';
 
 const moment = () => new Promise((resolve) => setTimeout(resolve, 1));
 
@@ -32,7 +39,7 @@ class Audit implements AgentLifecycle {
 }
 
 describe('assertLifecycle', () => {
-  it('names the checks that were made', async () => {
+  it('returns the names of the checks', async () => {
     expect(await assertLifecycle({}, { passive: true })).toEqual([
       ...['shape', 'answer', 'tool-calls', 'tool-errors', 'model-errors', 'time-outs', 'streaming', 'passive'],
       ...['abort', 'concurrency', 'session', 'shutdown'],
@@ -42,7 +49,7 @@ describe('assertLifecycle', () => {
     ]);
   });
 
-  it('makes a lifecycle for each check where it is given a function, and uses an instance throughout', async () => {
+  it('calls a function for each check, and uses an instance for all checks', async () => {
     let made = 0;
     const checked = await assertLifecycle(() => {
       made += 1;
@@ -58,7 +65,7 @@ describe('assertLifecycle', () => {
     ]);
   });
 
-  it('passes a cache, which answers one run with what the model said in another', async () => {
+  it('accepts a cache that answers a run with the response of another run', async () => {
     const cache = (): AgentLifecycle => {
       const known = new Map<string, ModelResponse>();
       return {
@@ -74,7 +81,7 @@ describe('assertLifecycle', () => {
     expect(await assertLifecycle(cache, { limitMs: 1_000 })).toHaveLength(11);
   });
 
-  it('asks and hands over what the lifecycle needs', async () => {
+  it('passes the input and the context to the lifecycle', async () => {
     const picky: AgentLifecycle<{ tenant: string }> = {
       name: 'picky',
       beforeAgent: (input, run) =>
@@ -84,17 +91,66 @@ describe('assertLifecycle', () => {
 
     await assertLifecycle(picky, { passive: true, input: 'Please.', context: { tenant: 'acme' }, runs: 5 });
     await expect(assertLifecycle(picky, { runs: 1, context: { tenant: 'other' } })).rejects.toThrow('asked badly');
-    // @ts-expect-error the lifecycle reads a context, so the runs need one
+    // @ts-expect-error the lifecycle has a Context, so `context` is required
     await expect(assertLifecycle(picky, { runs: 1 })).rejects.toThrow('asked badly');
+  });
+});
+
+describe('the course of the checks', () => {
+  const slowly = (ms: number) => ({
+    name: 'slow',
+    beforeModel: () => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  });
+
+  it('is told before each check, with its position', async () => {
+    const seen: AssertProgress[] = [];
+    const checks = await assertLifecycle({}, { runs: 2, onProgress: (progress) => void seen.push(progress) });
+
+    expect(seen).toEqual(checks.map((check, at) => ({ check, index: at + 1, total: checks.length })));
+  });
+
+  it('ends at the budget, with the check and the run that were going on, and no check after it', async () => {
+    const seen: string[] = [];
+    const error = await rejectionOf(
+      assertLifecycle(() => slowly(30), { budgetMs: 100, onProgress: ({ check }) => void seen.push(check) }),
+    );
+
+    expect(error).toBeInstanceOf(LifecycleBudgetError);
+    expect(error).toMatchObject({ code: 'ERR_LIFECYCLE_BUDGET', lifecycle: 'slow', check: seen.at(-1), faults: [] });
+    expect(String(error)).toMatch(
+      /lifecycle "slow" took longer than `budgetMs` \(100 ms\): "[a-z-]+" was running \(a run .*\)\. .*raise `budgetMs`.*`skip: \['/,
+    );
+    const checks = seen.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(seen).toHaveLength(checks);
+  });
+
+  it('ends at the budget with the faults that were found until then', async () => {
+    const faulty = () => ({ ...slowly(30), afterModel: () => 'neither an action nor nothing' as never });
+
+    expect(await rejectionOf(assertLifecycle(faulty, { budgetMs: 400 }))).toMatchObject({
+      code: 'ERR_LIFECYCLE_BUDGET',
+      faults: [expect.objectContaining({ check: 'answer' })],
+      message: expect.stringContaining('Found until then:\n- answer'),
+    });
+  });
+
+  it.each([
+    [{ budgetMs: '5s' }, '`budgetMs` must be milliseconds from 1 to'],
+    [{ onProgress: 'log' }, '`onProgress` must be a function, got "log"'],
+    [{ skip: ['abrot'] }, "`skip[0]` must be 'shape', 'answer'"],
+    [{ budget: 5 }, 'did you mean `budgetMs`?'],
+  ])('is not begun with the options %j', async (options, problem) => {
+    await expect(assertLifecycle({}, options as never)).rejects.toThrow(problem);
   });
 });
 
 describe('a lifecycle that behaves passes', () => {
   const passive: readonly (readonly [name: string, make: () => AgentLifecycle])[] = [
     ['that is recorded at every hook', () => recorder().lifecycle('recorded')],
-    ['that writes an audit, asynchronously and by run', () => new Audit()],
+    ['that writes an audit log asynchronously', () => new Audit()],
     [
-      'that has a time limit and passes over its failures',
+      'with a time limit and `onFailure: continue`',
       () => ({ timeoutMs: 1_000, onFailure: 'continue', wrapModelCall: (_request, next) => next() }),
     ],
   ];
@@ -104,29 +160,29 @@ describe('a lifecycle that behaves passes', () => {
   });
 
   const active: readonly (readonly [name: string, lifecycle: AgentLifecycle])[] = [
-    ['and refuses every run', { beforeAgent: () => HookAction.reject('closed') }],
-    ['and answers every run', { beforeModel: () => HookAction.respond('closed') }],
-    ['and answers in place of the model', { wrapModelCall: async () => answer('from the cache') }],
-    ['and suspends every call', { wrapToolCall: () => HookAction.suspend('ask somebody') }],
-    ['and denies every call', { wrapToolCall: () => ({ content: 'denied', isError: true }) }],
-    ['and hides the tools', { beforeToolSelection: () => [] }],
-    ['and brings tools', { tools: [faultyTool('throws')] }],
-    ['and rewrites arguments', { wrapToolCall: (call, next) => next({ ...call, input: { redacted: true } }) }],
-    ['and compacts', { beforeModel: (messages) => messages.slice(0, 1) }],
-    ['and dates the answer', { afterAgent: (text) => `${text} (${Math.random()})` }],
+    ['that refuses every run', { beforeAgent: () => HookAction.reject('closed') }],
+    ['that answers every run', { beforeModel: () => HookAction.respond('closed') }],
+    ['that answers instead of the model', { wrapModelCall: async () => answer('from the cache') }],
+    ['that suspends every call', { wrapToolCall: () => HookAction.suspend('ask somebody') }],
+    ['that denies every call', { wrapToolCall: () => ({ content: 'denied', isError: true }) }],
+    ['that hides the tools', { beforeToolSelection: () => [] }],
+    ['that adds tools', { tools: [faultyTool('throws')] }],
+    ['that rewrites arguments', { wrapToolCall: (call, next) => next({ ...call, input: { redacted: true } }) }],
+    ['that compacts the messages', { beforeModel: (messages) => messages.slice(0, 1) }],
+    ['that changes each answer', { afterAgent: (text) => `${text} (${Math.random()})` }],
     [
-      'and redacts what is shown',
+      'that redacts the stream',
       { holdStream: true, afterModel: (response) => HookAction.modify({ ...response, content: answer('…').content }) },
     ],
     [
-      'and tries a model again that failed',
+      'that retries a failed model call',
       {
         wrapModelCall: (_request, next) =>
           next().catch((error: unknown) => (error instanceof ModelError ? next() : Promise.reject(error))),
       },
     ],
     [
-      'and asks once more after the answer',
+      'that adds a question after the answer',
       {
         afterModel(response, run) {
           const asked = run.messages.some((message) => textOf(message) === 'Are you sure?');

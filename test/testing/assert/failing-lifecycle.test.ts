@@ -10,7 +10,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
   const inRun = 'answer (a run with one answer)';
   itFinds([
     {
-      it: 'throws at every call',
+      it: 'throws on every call',
       make: () => ({
         beforeModel() {
           throw new TypeError('broken');
@@ -34,7 +34,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
       faults: ['model-errors (a run whose model fails): onError of "lifecycle" failed: broken'],
     },
     {
-      it: 'throws at arguments that are no JSON',
+      it: 'throws if a tool call has invalid JSON arguments',
       make: () => ({ wrapToolCall: (call, next) => next({ ...call, input: Object.entries(call.input as object) }) }),
       faults: [
         'tool-errors (a run whose tools fail): ' +
@@ -42,7 +42,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
       ],
     },
     {
-      it: 'puts an error of its own in place of the model’s',
+      it: 'replaces the error of the model',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => Promise.reject(new TypeError('mine'))) }),
       faults: ['model-errors (a run whose model fails): Lifecycle "lifecycle" failed in wrapModelCall: mine'],
     },
@@ -50,11 +50,11 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
       it: 'hangs in a hook',
       make: () => ({ beforeModel: never }),
       faults: [
-        `${inRun}: the run did not end within 200 ms, beforeModel was still at work; the checks after this one were not made`,
+        `${inRun}: the run did not end within 200 ms, beforeModel was still pending; the remaining checks were skipped`,
       ],
     },
     {
-      it: 'tries again for ever',
+      it: 'retries for ever',
       make: () => ({
         async wrapModelCall(_request, next) {
           for (;;) {
@@ -68,7 +68,7 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
     {
       it: 'hangs when the agent is closed',
       make: () => ({ onShutdown: never }),
-      faults: [expect.stringContaining('`close` did not end within 200 ms, onShutdown was still at work')],
+      faults: [expect.stringContaining('`close` did not end within 200 ms, onShutdown was still pending')],
     },
     {
       it: 'hangs when a session is opened',
@@ -81,28 +81,26 @@ describe('assertLifecycle finds a lifecycle that fails, when it', () => {
       faults: [expect.stringContaining('the session did not close within 200 ms')],
     },
     {
-      it: 'is still at work when its run is over',
+      it: 'has a pending hook after its run',
       make: () => ({ beforeModel: (_messages, run) => (run.turn === 1 ? afterAbort(run.signal) : undefined) }),
-      faults: [expect.stringContaining('200 ms after the run had ended, beforeModel was still at work')],
+      faults: [expect.stringContaining('200 ms after the run had ended, beforeModel was still pending')],
     },
   ]);
 });
 
-/** Hangs where the run is aborted while it waits. */
+/** Hangs if the run is aborted during the wait. */
 async function afterAbort(signal: AbortSignal): Promise<void> {
   await moment();
   if (signal.aborted) await never();
 }
 
-describe('assertLifecycle finds a rejection that nobody handles', () => {
-  it('and says which it was', async () => {
+describe('assertLifecycle finds an unhandled rejection', () => {
+  it('and reports its message', async () => {
     const others = process.listeners('unhandledRejection');
     process.removeAllListeners('unhandledRejection');
     try {
       const floating: AgentLifecycle = { afterModel: () => void Promise.reject(new TypeError('floating')) };
-      expect(await faultsOf(() => floating)).toEqual([
-        'answer (a run with one answer): a rejection went unhandled: floating',
-      ]);
+      expect(await faultsOf(() => floating)).toEqual(['answer (a run with one answer): unhandled rejection: floating']);
       expect(process.listenerCount('unhandledRejection')).toBe(0);
     } finally {
       for (const listener of others) process.on('unhandledRejection', listener);
@@ -111,7 +109,7 @@ describe('assertLifecycle finds a rejection that nobody handles', () => {
 });
 
 describe('the error of assertLifecycle', () => {
-  it('lists everything that is broken, and how often', async () => {
+  it('lists every fault with its count', async () => {
     const make = (): AgentLifecycle => ({
       name: 'careless',
       afterModel: () => void Promise.resolve().then(() => undefined),

@@ -6,24 +6,24 @@ import { itFinds } from '../../support/testing/find-faults.js';
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 const sorry = { content: [{ type: 'text', text: 'Sorry.' }], finishReason: 'stop', usage } as const;
 
-describe('assertLifecycle finds a lifecycle that goes on after an abort, when it', () => {
-  const swallowed = 'swallowed the abort: it gave an answer when `next` had rejected with it';
+describe('assertLifecycle finds a lifecycle that continues after an abort, when it', () => {
+  const swallowed = 'swallowed the abort: it returned an answer although `next` had rejected with the abort';
   itFinds([
     {
-      it: 'answers in place of a model call',
+      it: 'replaces a failed model call by an answer',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => sorry) }),
-      faults: [`abort (a run that is aborted while its model is at work): wrapModelCall ${swallowed}`],
+      faults: [`abort (a run that is aborted while its model is pending): wrapModelCall ${swallowed}`],
     },
     {
-      it: 'answers in place of a tool call',
+      it: 'replaces a failed tool call by an answer',
       make: () => ({ wrapToolCall: (_call, next) => next().catch(() => ({ content: 'Sorry.' })) }),
-      faults: [`abort (a run that is aborted while a tool is at work): wrapToolCall ${swallowed}`],
+      faults: [`abort (a run that is aborted while a tool is pending): wrapToolCall ${swallowed}`],
     },
     {
-      it: 'tries again whatever the failure was',
+      it: 'retries after every error',
       make: () => ({ wrapModelCall: (_request, next) => next().catch(() => next()) }),
       faults: [
-        'abort (a run that is aborted while its model is at work): ' +
+        'abort (a run that is aborted while its model is pending): ' +
           'wrapModelCall called `next` again after the run was aborted',
       ],
     },
@@ -33,7 +33,7 @@ describe('assertLifecycle finds a lifecycle that goes on after an abort, when it
 describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () => {
   itFinds([
     {
-      it: 'calls it after the hook has settled',
+      it: 'calls `next` after the hook has settled',
       make: () => ({
         async wrapModelCall(_request, next) {
           const response = await next();
@@ -44,7 +44,7 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
       faults: ['answer (a run with one answer): wrapModelCall called `next` after it had settled'],
     },
     {
-      it: 'asks the model twice and returns the first answer',
+      it: 'calls the model twice and returns the first answer',
       make: () => ({
         async wrapModelCall(_request, next) {
           const first = await next();
@@ -53,8 +53,8 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
         },
       }),
       faults: [
-        'streaming (a run with one answer, as a stream): the stream showed "This is answer 2." where the response says ' +
-          '"This is answer 1.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 2.", but the response says ' +
+          '"This is answer 1.": set `holdStream` if the lifecycle rewrites text, and return the last result of `next`',
       ],
     },
     {
@@ -77,7 +77,7 @@ describe('assertLifecycle finds a lifecycle that misuses `next`, when it', () =>
 describe('assertLifecycle finds a lifecycle that breaks the conversation, when it', () => {
   itFinds([
     {
-      it: 'drops results for good',
+      it: 'removes tool results from the messages',
       make: () => ({ beforeModel: (messages) => messages.filter((message) => message.role !== 'tool') }),
       faults: [
         'tool-calls (a run that calls tools): Lifecycle "lifecycle" failed in beforeModel: ' +
@@ -85,15 +85,17 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
       ],
     },
     {
-      it: 'drops results for one call of the model',
+      it: 'removes tool results from a model call',
       make: () => ({
         wrapModelCall: (request, next) =>
           next({ ...request, messages: request.messages.filter((message) => message.role !== 'tool') }),
       }),
-      faults: ['tool-calls (a run that calls tools): model call 2 is not paired: tool call "call_1" has no result'],
+      faults: [
+        'tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: tool call "call_1" has no result',
+      ],
     },
     {
-      it: 'turns results around',
+      it: 'reverses the order of tool results',
       make: () => ({
         beforeModel: (messages) =>
           messages.map((message) =>
@@ -101,7 +103,7 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
           ),
       }),
       faults: [
-        'tool-calls (a run that calls tools): model call 2 is not paired: ' +
+        'tool-calls (a run that calls tools): model call 2 must pair each tool call with its result: ' +
           'message 2 has its results in another order than the calls',
       ],
     },
@@ -112,23 +114,21 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         afterModel: ({ content }) => void (content as unknown[]).push({ type: 'text', text: '!' }),
       }),
       faults: [
-        'answer (a run with one answer): afterModel changed what it was given in place: content has 2 entries, not 1',
+        'answer (a run with one answer): afterModel changed its arguments in place: content has 2 entries, not 1',
       ],
     },
     {
-      it: 'changes arguments in place',
+      it: 'changes tool call arguments in place',
       make: () => ({
         wrapToolCall: (call, next) => {
           Object.assign(call.input ?? {}, { value: 0 });
           return next();
         },
       }),
-      faults: [
-        'tool-calls (a run that calls tools): wrapToolCall changed what it was given in place: value is 0, not 1',
-      ],
+      faults: ['tool-calls (a run that calls tools): wrapToolCall changed its arguments in place: value is 0, not 1'],
     },
     {
-      it: 'changes the request of the model in place',
+      it: 'changes a model request in place',
       make: () => ({
         wrapModelCall: (request, next) => {
           (request.tools as unknown[]).length = 0;
@@ -136,59 +136,59 @@ describe('assertLifecycle finds a lifecycle that breaks the conversation, when i
         },
       }),
       faults: [
-        'answer (a run with one answer): wrapModelCall changed what it was given in place: tools has 0 entries, not 5',
+        'answer (a run with one answer): wrapModelCall changed its arguments in place: tools has 0 entries, not 5',
       ],
     },
     {
-      it: 'shows text that is not the answer',
+      it: 'rewrites text that the stream has shown',
       make: () => ({ afterModel: () => HookAction.modify(sorry) }),
       faults: [
-        'streaming (a run with one answer, as a stream): the stream showed "This is answer 1." where the response says ' +
-          '"Sorry.": set `holdStream` where it rewrites text, and give back what `next` gave last',
+        'streaming (a run with one answer, as a stream): the stream showed "This is answer 1.", but the response says ' +
+          '"Sorry.": set `holdStream` if the lifecycle rewrites text, and return the last result of `next`',
       ],
     },
   ]);
 });
 
-describe('assertLifecycle finds a lifecycle that gives what no hook may give, when it', () => {
+describe('assertLifecycle finds a lifecycle with an invalid return value or shape, when it', () => {
   itFinds([
     {
-      it: 'answers with no response',
+      it: 'returns an invalid model response',
       make: () => ({ wrapModelCall: async () => ({ text: 'Hello.' }) as never }),
       faults: [
         'answer (a run with one answer): Lifecycle "lifecycle" failed in wrapModelCall: ' +
-          'The response is not valid: `content` is no array',
+          'The response is invalid: `content` must be an array',
       ],
     },
     {
-      it: 'answers a call with a text',
+      it: 'returns a string for a tool call',
       make: () => ({ name: 'texts', wrapToolCall: async () => 'done' as never }),
       faults: [
         expect.stringContaining('tool-calls (a run that calls tools): Lifecycle "texts" failed in wrapToolCall'),
       ],
     },
     {
-      it: 'gives a number, though its failures are passed over',
+      it: 'returns a number with `onFailure: continue`',
       make: () => ({ onFailure: 'continue', beforeModel: () => 5 as never }),
       faults: [expect.stringContaining('answer (a run with one answer): Lifecycle "lifecycle" failed in beforeModel')],
     },
     {
-      it: 'has a hook that is misspelt',
+      it: 'has a misspelt hook',
       make: () => ({ beforeModle() {} }) as AgentLifecycle,
       faults: [expect.stringContaining('did you mean `beforeModel`?')],
     },
     {
-      it: 'is no lifecycle at all',
+      it: 'is undefined',
       make: () => undefined as never,
       faults: [expect.stringContaining('shape (outside any run): ')],
     },
   ]);
 });
 
-describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', () => {
+describe('assertLifecycle finds a lifecycle that shares data between runs, when it', () => {
   itFinds([
     {
-      it: 'keeps the input on itself',
+      it: 'stores the input in a shared variable',
       make: () => {
         let kept = '';
         return {
@@ -201,12 +201,12 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
       },
       faults: [
         expect.stringMatching(
-          /^concurrency \(100 runs at once\): 99 of the runs held what belongs to another run, such as: run 1 has <run-\d+>$/,
+          /^concurrency \(100 runs at once\): 99 of the runs contain data of another run, for example: run 1 contains the marker <run-\d+>$/,
         ),
       ],
     },
     {
-      it: 'counts turns on itself',
+      it: 'counts turns in a shared variable',
       make: () => {
         let turns = 0;
         return {
@@ -219,7 +219,9 @@ describe('assertLifecycle finds a lifecycle that mixes its runs up, when it', ()
           },
         };
       },
-      faults: [expect.stringContaining('of the runs went otherwise than a run alone, such as: in run 1, ending is')],
+      faults: [
+        expect.stringContaining('of the runs differ from a run without others, for example: in run 1, ending is'),
+      ],
     },
   ]);
 });
@@ -236,9 +238,9 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
         },
       }),
       faults: [
-        'passive (a run that calls tools): it is not as it is without the lifecycle: ' +
+        'passive (a run that calls tools): a passive lifecycle must not change the run: ' +
           'messages[2].content[0].content is "again echo {\\"value\\":1}", not "echo {\\"value\\":1}"',
-        'passive (a run whose tools fail): it is not as it is without the lifecycle: ' +
+        'passive (a run whose tools fail): a passive lifecycle must not change the run: ' +
           'messages[2].content[3].content is "again echo {}", not "echo {}"',
       ],
     },
@@ -250,7 +252,7 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
           next({ ...request, messages: [...request.messages, { role: 'system', content: 'Be nice.' }] }),
       }),
       faults: [
-        'passive (a run with one answer): it is not as it is without the lifecycle: requests[0].messages has 2 entries, not 1',
+        'passive (a run with one answer): a passive lifecycle must not change the run: requests[0].messages has 2 entries, not 1',
       ],
     },
     {
@@ -258,7 +260,7 @@ describe('assertLifecycle finds a lifecycle that is not passive, when it', () =>
       passive: true,
       make: () => ({ afterAgent: (text) => (text.includes('answer 1') ? `${text} Yours, A.` : undefined) }),
       faults: [
-        'passive (a run with one answer): it is not as it is without the lifecycle: ' +
+        'passive (a run with one answer): a passive lifecycle must not change the run: ' +
           'text is "This is answer 1. Yours, A.", not "This is answer 1."',
       ],
     },

@@ -25,7 +25,7 @@ function answered(response: ModelResponse): Message {
 }
 
 describe('a scripted model', () => {
-  it('plays one step a call, and a text says itself', async () => {
+  it('plays one step per call, and answers with a string entry', async () => {
     const model = scriptedModel([calls('add', { a: 1, b: 2 }), '3']);
 
     expect(await model.generate(request())).toEqual({
@@ -41,7 +41,7 @@ describe('a scripted model', () => {
     model.assertDone();
   });
 
-  it('gives each call of the script an id of its own, but for those that name one', async () => {
+  it('gives each tool call a unique id, unless the step has one', async () => {
     const model = scriptedModel([
       calls({ name: 'add' }, { name: 'add', id: 'mine' }, { name: 'mul', input: [] }),
       says('And one more.', { calls: [{ name: 'add' }] }),
@@ -62,7 +62,7 @@ describe('a scripted model', () => {
     expect(second.finishReason).toBe('tool-calls');
   });
 
-  it('takes usage, finish reason and reasoning of a step over its own', async () => {
+  it('prefers the usage, finish reason and reasoning of a step to its own', async () => {
     const model = scriptedModel(
       [
         says('Cut', {
@@ -87,7 +87,7 @@ describe('a scripted model', () => {
     expect([model.id, model.provider]).toEqual(['big', 'acme']);
   });
 
-  it('computes an answer from the request: a text, a step, a whole response, also through a promise', async () => {
+  it('computes an entry or a response from the request, also asynchronously', async () => {
     const whole: ModelResponse = {
       content: [{ type: 'text', text: 'whole' }],
       finishReason: 'other',
@@ -106,7 +106,7 @@ describe('a scripted model', () => {
     expect((await model.generate(request())).content).toEqual([{ type: 'text', text: 'nested' }]);
   });
 
-  it('answers every call with one entry that is no list', async () => {
+  it('answers every call with a single entry', async () => {
     const model = scriptedModel(calls('add'));
 
     await model.generate(request());
@@ -115,7 +115,7 @@ describe('a scripted model', () => {
     model.assertDone();
   });
 
-  it('rejects with what a step fails with', async () => {
+  it('rejects with the error of a step', async () => {
     const limited = { status: 429, retryAfterMs: 5 };
     const model = scriptedModel([fails(limited), fails('overloaded'), fails()]);
 
@@ -127,7 +127,7 @@ describe('a scripted model', () => {
     await expect(model.generate(request())).rejects.toMatchObject({ code: 'ERR_SCRIPTED_FAILURE' });
   });
 
-  it('resolves with any rubbish that a test wants', async () => {
+  it('resolves with an invalid response if a test asks for one', async () => {
     const model = scriptedModel([responds(undefined), responds({ content: 'text' })]);
 
     expect(await model.generate(request())).toBeUndefined();
@@ -136,7 +136,7 @@ describe('a scripted model', () => {
 });
 
 describe('the requests of a scripted model', () => {
-  it('keep what the model was shown when the list grows or is changed afterwards', async () => {
+  it('keep the messages of the call when the array changes later', async () => {
     const content: AssistantPart[] = [{ type: 'text', text: 'Hi' }];
     const messages: Message[] = [user, { role: 'assistant', content }];
     const bytes = new Uint8Array([1]);
@@ -154,7 +154,7 @@ describe('the requests of a scripted model', () => {
     ]);
   });
 
-  it('hold the specification of tools alone, and the signal and settings as they were given', async () => {
+  it('contain only the specification of tools, and the original signal and settings', async () => {
     const { signal } = new AbortController();
     const tool = { name: 'add', description: 'Adds.', inputSchema: {}, execute: () => 1 };
     const model = scriptedModel('ok');
@@ -172,7 +172,7 @@ describe('the requests of a scripted model', () => {
     expect(model.requests[0]?.signal).toBe(signal);
   });
 
-  it('are not kept where the model is told so', async () => {
+  it('are not recorded with `record: false`', async () => {
     const model = scriptedModel('ok', { record: false });
 
     await model.generate(request());
@@ -182,7 +182,7 @@ describe('the requests of a scripted model', () => {
 });
 
 describe('the end of a script', () => {
-  it('rejects a call too many, saying which it is and what it was shown', async () => {
+  it('rejects an extra call with its number and messages', async () => {
     const model = scriptedModel(['only']);
     const first = await model.generate(request());
     const messages: Message[] = [
@@ -201,21 +201,21 @@ describe('the end of a script', () => {
       messages,
       retryable: false,
       message:
-        'The script has 1 step, and this is call 2. It was shown 4 messages, the last 3: ' +
-        'assistant "only", assistant calling add, tool "3". Add a step, or find out why the run went on.',
+        'The script has 1 step, but call 2 was made. The request had 4 messages, the last 3: ' +
+        'assistant "only", assistant calling add, tool "3". Add a step, or check why the run continued.',
     });
     expect(() => model.assertDone()).toThrow(error as Error);
   });
 
-  it('says so of a call that was shown nothing', async () => {
+  it('rejects an extra call without messages', async () => {
     const model = scriptedModel([]);
 
     await expect(model.generate(request({ messages: [] }))).rejects.toThrow(
-      'The script has 0 steps, and this is call 1. It was shown no message.',
+      'The script has 0 steps, but call 1 was made. The request had no message.',
     );
   });
 
-  it('names the steps that were not used', async () => {
+  it('lists the unused steps', async () => {
     const model = scriptedModel([
       'first',
       says('x'.repeat(80)),
@@ -231,13 +231,13 @@ describe('the end of a script', () => {
     expect(() => model.assertDone()).toThrow(ScriptUnfinishedError);
     expect(() => model.assertDone()).toThrow(
       `7 of 8 scripted steps were not used: 2. says("${'x'.repeat(60)}…"), 3. calls(add), 4. a function, ` +
-        '5. delays(5, streams("ab", hangs())), 6. streams("a"), 7. fails(), 8. responds(). The run ended before them.',
+        '5. delays(5, streams("ab", hangs())), 6. streams("a"), 7. fails(), 8. responds(). Remove them, or check why the run ended early.',
     );
   });
 });
 
-describe('a scripted model for many runs at once', () => {
-  it('gives each conversation the whole script, with ids that count in it', async () => {
+describe('a scripted model with `perRun`', () => {
+  it('gives each run the whole script, with its own call ids', async () => {
     const model = scriptedModel([calls('add'), calls({ name: 'add' }, { name: 'add' }), says('done')], {
       perRun: true,
     });
@@ -254,7 +254,7 @@ describe('a scripted model for many runs at once', () => {
     model.assertDone();
   });
 
-  it('reports a step that no run reached, and a run that went beyond the script', async () => {
+  it('reports an unused step and an extra call', async () => {
     const model = scriptedModel(['one', 'two'], { perRun: true });
     const long: Message[] = [user, { role: 'assistant', content: [] }, { role: 'assistant', content: [] }];
 
@@ -262,12 +262,12 @@ describe('a scripted model for many runs at once', () => {
     expect(() => model.assertDone()).toThrow('1 of 2 scripted steps were not used: 2. says("two")');
 
     await expect(model.generate(request({ messages: long }))).rejects.toThrow(
-      'The script has 2 steps, and this is call 3.',
+      'The script has 2 steps, but call 3 was made.',
     );
   });
 });
 
-it('keeps a request with arguments nested at any depth', async () => {
+it('accepts tool call arguments of any depth', async () => {
   let input: unknown = 'deep';
   for (let depth = 0; depth < 100_000; depth += 1) input = { input };
   const model = scriptedModel(['read']);

@@ -7,7 +7,7 @@ function request(fields: Partial<ModelRequest> = {}): ModelRequest {
   return { messages: [{ role: 'user', content: 'Hello' }], tools: [], ...fields };
 }
 
-/** A clock that moves when it is told to. */
+/** A clock that the test advances. */
 function manualClock() {
   const timers = new Map<number, () => void>();
   let last = 0;
@@ -27,7 +27,7 @@ function manualClock() {
 }
 
 describe('a scripted model that streams', () => {
-  it('says its reasoning and its text in up to three deltas each, cut between characters', async () => {
+  it('sends reasoning and text in up to three deltas each, cut between characters', async () => {
     const parts: ModelPart[] = [];
     const model = scriptedModel([says('👍🏽ab👍c', { reasoning: 'Hm' }), says('')]);
 
@@ -43,7 +43,7 @@ describe('a scripted model that streams', () => {
     ]);
   });
 
-  it('pushes the parts of a step as they are written, and answers with their sum', async () => {
+  it('sends the parts of a step unchanged, and answers with the joined text', async () => {
     const parts: ModelPart[] = [];
     const model = scriptedModel([streams([{ type: 'reasoning-delta', text: 'Hm' }, 'He', '', 'llo'])]);
 
@@ -56,13 +56,13 @@ describe('a scripted model that streams', () => {
     ]);
   });
 
-  it('answers with the sum of the parts also where nobody listens', async () => {
+  it('answers with the joined text if nobody listens', async () => {
     const model = scriptedModel([streams(['He', 'llo'])]);
 
     expect((await model.generate(request())).content).toEqual([{ type: 'text', text: 'Hello' }]);
   });
 
-  it('breaks off or answers otherwise after its parts, and pushes nothing twice', async () => {
+  it('continues with another step after the parts, and sends nothing twice', async () => {
     const parts: ModelPart[] = [];
     const model = scriptedModel([streams(['He'], fails('lost')), streams(['He'], 'Hello')]);
 
@@ -73,7 +73,7 @@ describe('a scripted model that streams', () => {
     expect(response.content).toEqual([{ type: 'text', text: 'Hello' }]);
   });
 
-  it('stops between two parts when it is aborted', async () => {
+  it('stops between two parts on an abort', async () => {
     const controller = new AbortController();
     const parts: ModelPart[] = [];
     const model = scriptedModel([streams(['a', 'b', 'c'])]);
@@ -93,8 +93,8 @@ describe('a scripted model that streams', () => {
   });
 });
 
-describe('a scripted model and time', () => {
-  it('waits by the clock that it was given, and leaves no listener', async () => {
+describe('a scripted model with delays', () => {
+  it('waits on the given clock and removes its abort listener', async () => {
     const clock = manualClock();
     const { signal, listeners } = createCountedSignal();
     const model = scriptedModel([delays(50, 'late')], { clock });
@@ -108,7 +108,7 @@ describe('a scripted model and time', () => {
     expect(listeners()).toBe(0);
   });
 
-  it('ends a delay when the request is aborted, and clears its timer', async () => {
+  it('ends a delay on an abort, and clears the timer', async () => {
     const clock = manualClock();
     const controller = new AbortController();
     const model = scriptedModel([delays(50, 'late')], { clock });
@@ -121,13 +121,13 @@ describe('a scripted model and time', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('waits by the machine where it was given no clock', async () => {
+  it('waits on the system clock by default', async () => {
     const model = scriptedModel([delays(1, 'late')]);
 
     expect((await model.generate(request())).content).toEqual([{ type: 'text', text: 'late' }]);
   });
 
-  it('hangs until it is aborted', async () => {
+  it('hangs until an abort', async () => {
     const controller = new AbortController();
     const model = scriptedModel([hangs()]);
 
@@ -137,7 +137,7 @@ describe('a scripted model and time', () => {
     await expect(response).rejects.toBe('stop');
   });
 
-  it('hangs on where it is deaf to the abort, or nothing can abort it', async () => {
+  it('hangs for ever with `deaf` or without a signal', async () => {
     const controller = new AbortController();
     const model = scriptedModel([hangs({ deaf: true }), hangs()]);
     const both = Promise.race([model.generate(request({ signal: controller.signal })), model.generate(request())]);
@@ -161,7 +161,7 @@ describe('a scripted model and time', () => {
     }
   });
 
-  it('takes no step for a request that was aborted before', async () => {
+  it('uses no step for a request that was aborted before', async () => {
     const model = scriptedModel(['once']);
 
     await expect(model.generate(request({ signal: AbortSignal.abort('before') }))).rejects.toBe('before');

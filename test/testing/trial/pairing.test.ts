@@ -13,45 +13,51 @@ function results(...ids: readonly string[]): Message {
   return { role: 'tool', content: ids.map((id) => ({ type: 'tool-result', id, name: 'add', content: '3' })) };
 }
 
-describe('the pairing of calls and results', () => {
-  it('is right where each call has its result, in order', () => {
+describe('pairingProblem', () => {
+  it('accepts results for all calls in order', () => {
     expect(pairingProblem([user, calling('a', 'b'), results('a', 'b'), user])).toBeUndefined();
   });
 
   it.each([
     [
-      'a gap',
+      'a missing result',
       [calling('a'), user, calling('b')],
-      'Tool call "a" has no result before message 2: the conversation has a gap.',
+      'Tool call "a" has no result before message 2: add its tool result.',
     ],
     ['a call that is open, and something said after it', [calling('a'), user], 'tool call "a" has no result'],
-    ['a result alone', [user, results('a')], 'Message 1 has a result for "a", which the turn before it did not call.'],
+    ['a result alone', [user, results('a')], 'Message 1 has a result for "a", which the previous turn did not call.'],
     ['a call that is open', [user, calling('a', 'b'), results('a')], 'tool call "b" has no result'],
     [
-      'another order',
+      'a result without its call',
+      [user, results('a')],
+      'Message 1 has a result for "a", which the turn before it did not call.',
+    ],
+    ['an open call', [user, calling('a', 'b'), results('a')], 'tool call "b" has no result'],
+    [
+      'results in another order',
       [calling('a', 'b'), results('b', 'a')],
       'message 1 has its results in another order than the calls',
     ],
-  ])('is wrong where there is %s', (_, messages, problem) => {
+  ])('reports %s', (_, messages, problem) => {
     expect(pairingProblem(messages)).toBe(problem);
   });
 
-  it('is right for open calls at the end where they may wait', () => {
+  it('accepts open calls at the end with `mayWait`', () => {
     expect(pairingProblem([user, calling('a')], true)).toBeUndefined();
   });
 });
 
-describe('the difference of two values', () => {
+describe('differenceOf', () => {
   it.each([
     { of: 'equal data', actual: { a: [1, { b: 'x' }] }, expected: { a: [1, { b: 'x', c: undefined }] } },
     { of: 'bytes', actual: new Uint8Array([1]), expected: new Uint8Array([2]), is: '0 is 1, not 2' },
-    { of: 'a text', actual: { a: [{ b: 'x' }] }, expected: { a: [{ b: 'y' }] }, is: 'a[0].b is "x", not "y"' },
-    { of: 'a length', actual: [[1, 2]], expected: [[1]], is: '[0] has 2 entries, not 1' },
+    { of: 'a string', actual: { a: [{ b: 'x' }] }, expected: { a: [{ b: 'y' }] }, is: 'a[0].b is "x", not "y"' },
+    { of: 'another length', actual: [[1, 2]], expected: [[1]], is: '[0] has 2 entries, not 1' },
     { of: 'a missing member', actual: {}, expected: { a: 1 }, is: 'a is undefined, not 1' },
-    { of: 'another kind', actual: { a: {} }, expected: { a: [] }, is: 'a is an object, not a list of 0' },
-    { of: 'plain values', actual: 1, expected: 2, is: 'the value is 1, not 2' },
-    { of: 'plain lists', actual: [], expected: [1], is: 'the list has 0 entries, not 1' },
-  ])('names the first place: $of', ({ actual, expected, is }) => {
+    { of: 'another type', actual: { a: {} }, expected: { a: [] }, is: 'a is an object, not a list of 0' },
+    { of: 'primitive values', actual: 1, expected: 2, is: 'the value is 1, not 2' },
+    { of: 'arrays at the top level', actual: [], expected: [1], is: 'the list has 0 entries, not 1' },
+  ])('names the first difference: $of', ({ actual, expected, is }) => {
     expect(differenceOf(actual, expected)).toBe(is);
   });
 });

@@ -13,14 +13,14 @@ import { createProbe } from '../../../src/testing/trial/probe.js';
 afterEach(() => vi.unstubAllGlobals());
 
 describe('a probe', () => {
-  it('finds nothing wrong with a run that gave it one end', async () => {
+  it('reports nothing if a run calls afterAgent or onError once', async () => {
     const probe = createProbe('probe', 50);
     await new Agent({ model: scriptedModel('ok'), lifecycle: [probe.lifecycle] }).run('Hello');
 
     expect(probe.takeProblems()).toEqual([]);
   });
 
-  it('finds a run that gave it two ends, or none, and tells it once', async () => {
+  it('reports a run with two calls or none, once', async () => {
     const { lifecycle, takeProblems } = createProbe('probe', 50);
     const [twice, never] = [{} as RunContext, {} as RunContext];
     await lifecycle.beforeAgent?.('Hello', twice);
@@ -29,15 +29,15 @@ describe('a probe', () => {
     await lifecycle.onError?.(undefined, twice);
 
     expect(takeProblems()).toEqual([
-      'a lifecycle beside it entered the run, and got 2 of afterAgent and onError, not one',
-      'a lifecycle beside it entered the run, and got 0 of afterAgent and onError, not one',
+      'another lifecycle must get one call of afterAgent or onError in a run that it entered, got 2',
+      'another lifecycle must get one call of afterAgent or onError in a run that it entered, got 0',
     ]);
     expect(takeProblems()).toEqual([]);
   });
 });
 
 describe('a counted signal', () => {
-  it('counts the listeners that are still on it', () => {
+  it('counts the listeners that are still registered', () => {
     const { signal, abort, listeners } = createCountedSignal();
     const heard: string[] = [];
     const listener = () => heard.push('removed');
@@ -54,36 +54,36 @@ describe('a counted signal', () => {
   });
 });
 
-describe('the check of aborts', () => {
-  it('objects to a run that was aborted and ended well', async () => {
+describe('checkAbort', () => {
+  it('reports an aborted run that completed', async () => {
     const problems = new Set<string>();
     const trial = { run: async () => ({ aborted: true, ending: 'completed' }) } as unknown as Bench['trial'];
 
     await checkAbort({ trial, report: (problem: string) => problems.add(problem) } as unknown as Bench);
 
-    expect([...problems]).toEqual(['it was aborted, and ended as completed, not as ERR_RUN_ABORTED']);
+    expect([...problems]).toEqual(['an aborted run must end with ERR_RUN_ABORTED, got completed']);
   });
 });
 
 describe('an outcome', () => {
-  it('without any code is a problem', () => {
+  it('with an error without a code is a problem', () => {
     const outcome = errorOutcome(new TypeError('broken'), { requests: [], events: [], aborted: false });
 
     expect(outcome.ending).toBe('an error without code');
-    expect(outcomeProblems(outcome)).toEqual([{ problem: 'the run was not made: broken' }]);
+    expect(outcomeProblems(outcome)).toEqual([{ problem: 'the run could not start: broken' }]);
   });
 });
 
 describe('a time limit', () => {
-  it('gives the outcome of a promise, or says that it is late', async () => {
+  it('returns the outcome of a promise, or LATE', async () => {
     expect(await within(Promise.resolve(1), 20)).toBe(1);
     await expect(within(Promise.reject(new TypeError('broken')), 20)).rejects.toThrow('broken');
     expect(await within(new Promise(() => {}), 20)).toBe(LATE);
   });
 });
 
-describe('the watch for rejections', () => {
-  it('does nothing where the runtime has no process', () => {
+describe('watchRejections', () => {
+  it('does nothing without a global process', () => {
     vi.stubGlobal('process', undefined);
 
     expect(watchRejections(() => {})()).toBeUndefined();

@@ -35,7 +35,7 @@ const approval = (name: string): Approval => ({
 const storeOf = ({ stateDir, workspaceDir, logger }: Place) => new TrustStore({ stateDir, workspaceDir, logger });
 const namesIn = async (store: TrustStore) => (await store.list()).map(({ name }) => name);
 
-test('an approval is what it was when it was given, whatever becomes of the object', async () => {
+test('a stored approval does not change with the object that was passed', async () => {
   const store = storeOf(makePlace());
   const given = { ...approval('a') };
   await store.approve(given);
@@ -44,7 +44,7 @@ test('an approval is what it was when it was given, whatever becomes of the obje
   expect(await namesIn(store)).toEqual(['a']);
 });
 
-test('the file is the only one, is the user’s alone, and says what was approved', async () => {
+test('there is one file, only the user can read it, and it lists the approvals', async () => {
   const place = makePlace();
   const stateDir = join(place.root, 'home', 'deep', '.new');
   await place
@@ -72,7 +72,7 @@ test('the file is the only one, is the user’s alone, and says what was approve
   });
 });
 
-test('the default folder is named after the application, in the home folder', () => {
+test('the default state directory is in the home directory and named after the application', () => {
   const { workspaceDir } = makePlace();
 
   expect(createTrustGate({ workspaceDir, appName: 'ollm' }).store.path).toBe(
@@ -81,7 +81,7 @@ test('the default folder is named after the application, in the home folder', ()
   expect(createTrustGate({ workspaceDir }).store.path).toBe(join(homedir(), '.keelson', 'trusted-hooks.json'));
 });
 
-test('approvals are listed, replaced and taken back', async () => {
+test('approvals are listed, replaced and revoked', async () => {
   const store = storeOf(makePlace());
   await store.approve(approval('a'));
   await store.approve(approval('b'));
@@ -94,7 +94,7 @@ test('approvals are listed, replaced and taken back', async () => {
   expect(await store.list()).toEqual([]);
 });
 
-test('what this process wrote is not taken apart again, however many approvals there are', async () => {
+test('the file is not parsed again after a write of this process', async () => {
   const store = storeOf(makePlace());
   const parse = vi.spyOn(JSON, 'parse');
   onTestFinished(() => parse.mockRestore());
@@ -108,7 +108,7 @@ test('what this process wrote is not taken apart again, however many approvals t
   expect(await namesIn(store)).toHaveLength(20);
 });
 
-test('what another process wrote counts at once, between two approvals of this one', async () => {
+test('a change by another process is seen at once, between two approvals of this process', async () => {
   const place = makePlace();
   const [store, other] = [storeOf(place), storeOf(place)];
   await store.approve(approval('a'));
@@ -123,7 +123,7 @@ test('what another process wrote counts at once, between two approvals of this o
 });
 
 test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha256:00"}', '{"version":1}', '\0\0'])(
-  'a file that holds %j counts as empty, says so once, and is kept before it is written over',
+  'a file with %j counts as empty, is reported once, and is copied before it is overwritten',
   async (text) => {
     const place = makePlace();
     writeFileSync(place.storePath, text, { mode: 0o600 });
@@ -139,7 +139,7 @@ test.each(['', '{', '[]', 'null', '{"version":2,"approvals":[]}', '{"lint":"sha2
   },
 );
 
-test('C18: an entry without a digest is not trusted, and the others are', async () => {
+test('C18: an entry without a digest is ignored, and the other entries are used', async () => {
   const place = makePlace();
   const gate = place.gate();
   await gate.authorize(place.hook());
@@ -155,7 +155,7 @@ test('C18: an entry without a digest is not trusted, and the others are', async 
   }
 });
 
-test('a file that others can write does not count', async () => {
+test('a file that others can write is ignored', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
   chmodSync(place.storePath, 0o666);
@@ -163,7 +163,7 @@ test('a file that others can write does not count', async () => {
   expect(await place.gate({ approve: undefined }).authorize(place.hook())).toMatchObject({ reason: 'no-approver' });
 });
 
-test.skipIf(process.geteuid?.() !== 0)('a file of another user does not count', async () => {
+test.skipIf(process.geteuid?.() !== 0)('a file of another user is ignored', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook());
   chownSync(place.storePath, 12_345, 0);
@@ -174,10 +174,10 @@ test.skipIf(process.geteuid?.() !== 0)('a file of another user does not count', 
 test.each<[string, (path: string) => void]>([
   ['a pipe', (path) => void execFileSync('mkfifo', ['-m', '600', path])],
   ['a device', (path) => symlinkSync('/dev/zero', path)],
-  ['a folder', (path) => void mkdirSync(path)],
-  ['a file without end', (path) => truncateSync(write(path, ''), 2 ** 32)],
+  ['a directory', (path) => void mkdirSync(path)],
+  ['a huge file', (path) => truncateSync(write(path, ''), 2 ** 32)],
 ])(
-  '%s in the place of the file trusts nothing, and keeps nobody waiting',
+  '%s in place of the file gives an error without blocking',
   async (_what, make) => {
     const place = makePlace();
     make(place.storePath);
@@ -188,7 +188,7 @@ test.each<[string, (path: string) => void]>([
   3_000,
 );
 
-test('keys such as __proto__ change no prototype', async () => {
+test('keys such as __proto__ do not change a prototype', async () => {
   const place = makePlace();
   const entry = JSON.stringify({ ...approval('a'), scripts: {} }).replace(
     '"scripts":{}',
@@ -205,7 +205,7 @@ test('keys such as __proto__ change no prototype', async () => {
   expect(await storeOf(place).noteSeen(new Map([['__proto__', 'third']]))).toEqual(new Map([['__proto__', 'other']]));
 });
 
-test('many writers in one process lose nothing', async () => {
+test('concurrent writes in one process lose nothing', async () => {
   const place = makePlace();
 
   await Promise.all(Array.from({ length: 30 }, (_, at) => storeOf(place).approve(approval(`${at}`))));
@@ -214,7 +214,7 @@ test('many writers in one process lose nothing', async () => {
   expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
 });
 
-test('writers in several processes lose nothing', { timeout: 30_000 }, async () => {
+test('concurrent writes of several processes lose nothing', { timeout: 30_000 }, async () => {
   const place = makePlace();
   const run = (name: string) =>
     promisify(execFile)(process.execPath, ['--import', 'tsx', program, place.stateDir, place.workspaceDir, name, '15']);
@@ -228,7 +228,7 @@ test('writers in several processes lose nothing', { timeout: 30_000 }, async () 
 test.each([
   ['', 1],
   [' before the clock was set back', Date.now() / 1000 + 3_600],
-])('a lock that a crash left behind%s is taken over, by all who wait', async (_when, time) => {
+])('a stale lock%s is taken over by each waiting process in turn', async (_when, time) => {
   const place = makePlace();
   const dead = newOwner().split('.').with(2, '999999999').join('.');
   mkdirSync(`${place.storePath}.lock`);
@@ -241,7 +241,7 @@ test.each([
   expect(readdirSync(place.stateDir)).toEqual(['trusted-hooks.json']);
 });
 
-test('a yes that cannot be stored holds in this process, and says so', async () => {
+test('an approval that cannot be stored is valid in this process, and is reported', async () => {
   const place = makePlace();
   const blocked = join(place.root, 'file');
   writeFileSync(blocked, '');
@@ -264,7 +264,7 @@ test('a yes that cannot be stored holds in this process, and says so', async () 
   expect(place.logger.lines.filter((line) => line.includes('could not be stored'))).toHaveLength(1);
 });
 
-test('a yes that could not be stored can be taken back where the store still fails, which is a typed error', async () => {
+test('an approval that could not be stored can be revoked while the store fails, with a typed error', async () => {
   const place = makePlace();
   const stateDir = join(place.root, 'other');
   const block = () => writeFileSync(stateDir, '');
@@ -281,7 +281,7 @@ test('a yes that could not be stored can be taken back where the store still fai
 });
 
 describe('a store in the workspace is refused', () => {
-  test('by its name, and where a link leads there', () => {
+  test('by its path, and by a link', () => {
     const place = makePlace();
     mkdirSync(join(place.workspaceDir, 'state'));
     symlinkSync(join(place.workspaceDir, 'state'), join(place.root, 'innocent'));
@@ -297,7 +297,7 @@ describe('a store in the workspace is refused', () => {
     expect(existsSync(join(place.workspaceDir, 'state', 'absent'))).toBe(false);
   });
 
-  test('also where it becomes a link later', async () => {
+  test('also if its path becomes a link later', async () => {
     const place = makePlace();
     const gate = place.gate();
     writeFileSync(join(place.workspaceDir, 'mine.json'), '{"version":1,"approvals":[]}');
@@ -315,17 +315,17 @@ test.each([
   { approve: true as never },
   { workspaceDir: '' },
   { stateFolder: '/tmp' } as never,
-])('the option %j is refused', (option) => {
+])('the invalid options %j are refused', (option) => {
   const place = makePlace();
 
   expect(() => place.gate(option)).toThrow(OptionInvalidError);
 });
 
-test('what another process changes counts at once, also where the file was read before and looks much the same', async () => {
+test('a change by another process is seen at once, even if size and time of the file are the same', async () => {
   const place = makePlace();
   const [one, other] = [storeOf(place), storeOf(place)];
   await other.approve(approval('a'));
-  // Long enough ago for the file to be known by its looks.
+  // Old enough for the store to rely on the metadata of the file.
   await new Promise((resolve) => setTimeout(resolve, 2_050));
   const before = [await namesIn(one), await namesIn(one)];
 

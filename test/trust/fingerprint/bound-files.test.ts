@@ -5,10 +5,10 @@ import { digestOf, fingerprintItem } from '../../../src/trust/fingerprint/finger
 import { script, write } from '../../support/process/scratch.js';
 import { makeExtension, makePlace } from '../../support/trust/place.js';
 
-const NOTE = 'This command line is not plain; the files it runs cannot all be listed.';
+const NOTE = 'This command line uses shell syntax, so some files that it runs may not be listed.';
 const LINE = { shell: true, command: 'cd .app && ./run' } as const;
 
-/** A workspace whose definition lies in `.app`, and the digest of a hook whose line is not plain. */
+/** Creates a workspace with its definition in `.app`, and computes the digest of a hook with shell syntax. */
 function makeDefinitions(more: object = LINE) {
   const place = makePlace();
   const folder = join(place.workspaceDir, '.app');
@@ -18,13 +18,13 @@ function makeDefinitions(more: object = LINE) {
   return { place, folder, digest: () => digestOf(place.hook(more), place.trustPlace()) };
 }
 
-describe('a line that is not plain covers the scripts in the folder of its definition', () => {
+describe('the digest of a line with shell syntax covers scripts beside its definition:', () => {
   test.each<[string, (folder: string) => unknown]>([
-    ['one with an execute bit', (folder) => appendFileSync(join(folder, 'deep', 'run'), '#')],
-    ['a new one with an execute bit', (folder) => script(join(folder, 'new'), 'x')],
-    ['a new one with #!', (folder) => write(join(folder, 'new'), '#!/bin/sh\n')],
-    ['a new one with the suffix of a script', (folder) => write(join(folder, 'deep', 'new.mjs'), 'x')],
-    ['data that became a program', (folder) => chmodSync(join(folder, 'log.txt'), 0o755)],
+    ['a changed file with an execute bit', (folder) => appendFileSync(join(folder, 'deep', 'run'), '#')],
+    ['a new file with an execute bit', (folder) => script(join(folder, 'new'), 'x')],
+    ['a new file with #!', (folder) => write(join(folder, 'new'), '#!/bin/sh\n')],
+    ['a new file with the suffix of a script', (folder) => write(join(folder, 'deep', 'new.mjs'), 'x')],
+    ['a data file made executable', (folder) => chmodSync(join(folder, 'log.txt'), 0o755)],
     ['a link to a script', (folder) => symlinkSync('deep/run', join(folder, 'new'))],
   ])('C4: %s', async (_what, change) => {
     const { folder, digest } = makeDefinitions();
@@ -38,10 +38,10 @@ describe('a line that is not plain covers the scripts in the folder of its defin
     ['a log', (folder) => appendFileSync(join(folder, 'log.txt'), 'two')],
     ['settings', (folder) => write(join(folder, 'deep', 'settings.json'), '{"a":1}')],
     ['its own definition', (folder) => write(join(folder, 'hooks.json'), '{"a":1}')],
-    ['a new folder with data', (folder) => write(join(folder, 'logs', 'a.jsonl'), '{}')],
-    ['a link that leads nowhere', (folder) => symlinkSync('nowhere', join(folder, 'link'))],
-    ['links in a circle', (folder) => symlinkSync('link', join(folder, 'link'))],
-    ['a script elsewhere', (folder) => script(join(dirname(folder), 'other', 'new'), '#!/bin/sh\n')],
+    ['a new directory with data', (folder) => write(join(folder, 'logs', 'a.jsonl'), '{}')],
+    ['a link with a missing target', (folder) => symlinkSync('nowhere', join(folder, 'link'))],
+    ['a cycle of links', (folder) => symlinkSync('link', join(folder, 'link'))],
+    ['a script in another directory', (folder) => script(join(dirname(folder), 'other', 'new'), '#!/bin/sh\n')],
   ])('but not %s', async (_what, change) => {
     const { folder, digest } = makeDefinitions();
     const before = await digest();
@@ -50,7 +50,7 @@ describe('a line that is not plain covers the scripts in the folder of its defin
     expect(await digest()).toBe(before);
   });
 
-  test('and a plain line does not', async () => {
+  test('but not for a line without shell syntax', async () => {
     const { folder, digest } = makeDefinitions({ command: 'sh', args: ['hooks/lint.sh'] });
     const before = await digest();
     script(join(folder, 'new'), '#!/bin/sh\n');
@@ -59,7 +59,7 @@ describe('a line that is not plain covers the scripts in the folder of its defin
   });
 });
 
-test('the folder is never the workspace itself: then only the files that are named count', async () => {
+test('a definition in the workspace directory itself adds only the named files', async () => {
   const place = makePlace();
   const source = write(join(place.workspaceDir, 'hooks.json'), '{}');
   const { files } = await fingerprintItem(
@@ -70,7 +70,7 @@ test('the folder is never the workspace itself: then only the files that are nam
   expect(files.map(({ path }) => path)).toEqual(['hooks/lint.sh']);
 });
 
-test('a definition outside of the workspace adds no folder, nor does one that is gone', async () => {
+test('a definition outside of the workspace or in a missing directory adds no files', async () => {
   const place = makePlace();
   script(join(place.stateDir, 'run.sh'), '#!/bin/sh\n');
   for (const source of [join(place.stateDir, 'hooks.json'), join(place.workspaceDir, 'gone', 'hooks.json')]) {
@@ -78,12 +78,12 @@ test('a definition outside of the workspace adds no folder, nor does one that is
   }
 });
 
-describe('a word is a path from each folder that another word names', () => {
+describe('a word is resolved against each directory that another word names:', () => {
   test.each<[string, object]>([
-    ['to change to', { shell: true, command: 'cd .app && ./run' }],
-    ['to change to, step by step', { shell: true, command: 'cd hooks; cd ../.app && ./run' }],
-    ['that lies in another one', { shell: true, command: 'cd .app && cd deep && ../run' }],
-    ['as the value of an option', { command: 'env', args: ['-C', '.app', './run'] }],
+    ['in `cd`', { shell: true, command: 'cd .app && ./run' }],
+    ['in two `cd` commands', { shell: true, command: 'cd hooks; cd ../.app && ./run' }],
+    ['with `..` in a subdirectory', { shell: true, command: 'cd .app && cd deep && ../run' }],
+    ['in the value of an option', { command: 'env', args: ['-C', '.app', './run'] }],
     ['through a link', { shell: true, command: 'cd linked && ./run' }],
   ])('C4: %s', async (_what, more) => {
     const place = makePlace();
@@ -98,7 +98,7 @@ describe('a word is a path from each folder that another word names', () => {
   });
 });
 
-test('what else lies in such a folder is not bound, also where a link leads back to it', async () => {
+test('other files in a named directory are left out, even if a link leads back to it', async () => {
   const place = makePlace();
   script(join(place.workspaceDir, 'tools', 'run'), '#!/bin/sh\n');
   script(join(place.workspaceDir, 'tools', 'other'), '#!/bin/sh\n');
@@ -112,7 +112,7 @@ test('what else lies in such a folder is not bound, also where a link leads back
   expect(unbound).toEqual(['tools/again']);
 });
 
-test('an extension is bound whole, and once: its folder of definitions adds nothing', async () => {
+test('a definition in an extension package adds no files, because the package is covered already', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);
   const { files, isPlain } = await fingerprintItem({ ...item, ...LINE }, place.trustPlace());
@@ -120,7 +120,7 @@ test('an extension is bound whole, and once: its folder of definitions adds noth
   expect([isPlain, new Set(files.map((file) => file.in))]).toEqual([false, new Set(['extension'])]);
 });
 
-test('the question says in words that a line is not plain', async () => {
+test('the approval request has a note about shell syntax', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook(LINE));
   await place.gate().authorize(place.hook({ name: 'plain' }));
@@ -128,7 +128,7 @@ test('the question says in words that a line is not plain', async () => {
   expect(place.asked.map(({ note }) => note)).toEqual([NOTE, undefined]);
 });
 
-test('a hook that writes its own log and settings is asked about once', async () => {
+test('a hook that changes its own log and settings needs one approval', async () => {
   const { place, folder } = makeDefinitions();
   const item = place.hook({ shell: true, command: 'cat >> .app/log.txt; echo {} > .app/deep/settings.json' });
   await place.gate().authorize(item);
@@ -139,14 +139,14 @@ test('a hook that writes its own log and settings is asked about once', async ()
   expect(place.asked.map(({ why }) => why)).toEqual(['new']);
 });
 
-test('what lies in the way of the folder is refused: a link out of the workspace', async () => {
+test('a link out of the workspace beside the definition is refused', async () => {
   const { place, folder, digest } = makeDefinitions();
   symlinkSync(script(join(place.root, 'outside.sh'), '#!/bin/sh\n'), join(folder, 'new.sh'));
 
   await expect(digest()).rejects.toMatchObject({ problem: 'outside' });
 });
 
-test('folders may be named, and are told of: what lies in them is not bound', async () => {
+test('named directories are listed in the request, and their content is not covered', async () => {
   const place = makePlace();
   mkdirSync(join(place.workspaceDir, 'src'));
   const { unbound } = await fingerprintItem(place.hook({ args: ['src', '.'] }), place.trustPlace());

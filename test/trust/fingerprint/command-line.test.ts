@@ -14,7 +14,7 @@ test.each([
   '  sh  hooks/lint.sh  --fast\n',
   `"sh" 'hooks/lint.sh' --f'a's"t"`,
   'sh\thooks/lint.sh\\\n --fast',
-])('a line of plain words is plain: %j', (command) => {
+])('isPlain is true without shell syntax: %j', (command) => {
   expect(line(command)).toEqual({ words: ['sh', 'hooks/lint.sh', '--fast'], isPlain: true });
 });
 
@@ -44,27 +44,27 @@ test.each([
   `sh -c 'a; b'`,
   `sh -c "sh -c 'a; b'"`,
   'sh -c a\\;b',
-])('a line that a shell does more with is not plain: %j', (command) => {
+])('isPlain is false with shell syntax: %j', (command) => {
   expect(line(command).isPlain).toBe(false);
 });
 
-test('quotes and backslashes keep a line plain', () => {
+test('isPlain is true for shell syntax in quotes or after a backslash', () => {
   expect(line(`a 'b;$c' "d;e" f\\;g "h\\$i"`)).toEqual({ words: ['a', 'b;$c', 'd;e', 'f;g', 'h$i'], isPlain: true });
 });
 
-test('the end of a line stays in quotes, and is gone behind a backslash', () => {
+test('a line break in quotes is kept, and is removed after a backslash', () => {
   expect(line(`a "b\nc" 'd\\\ne' "f\\\ng" h\\\ni`)).toEqual({
     words: ['a', 'b\nc', 'd\\\ne', 'fg', 'hi', 'b', 'c', 'de'],
     isPlain: false,
   });
 });
 
-test('the words of a line that is not plain are read all the same', () => {
+test('the words of a line with shell syntax are found', () => {
   expect(line('cd a&&sh b|c;d<e').words).toEqual(['cd', 'a', 'sh', 'b', 'c', 'd', 'e']);
 });
 
 test.each(['cat >log', 'cat >> "log"', 'cat 2>|log', 'cat &>log', 'cat >\tlog x', 'cat >log; x'])(
-  'a file that output is redirected to does not count: %j',
+  'a file that output is redirected to is left out: %j',
   (command) => {
     const { words, isPlain } = line(command);
 
@@ -73,7 +73,7 @@ test.each(['cat >log', 'cat >> "log"', 'cat 2>|log', 'cat &>log', 'cat >\tlog x'
   },
 );
 
-test('a known variable is replaced before the line is split, and keeps it plain', () => {
+test('a known variable is replaced before the line is split', () => {
   const variables = { ROOT: `/a b/"$(c)'` };
 
   expect(line('"$ROOT"/x', variables)).toEqual({ words: [`/a b/"$(c)'/x`], isPlain: true });
@@ -84,14 +84,14 @@ test('a known variable is replaced before the line is split, and keeps it plain'
   expect(line('$constructor/x', variables).words).toEqual(['$constructor/x']);
 });
 
-test('an argument is no line, unless it has a blank in it or stands behind -c', () => {
+test('an argument is split only if it contains white space or follows -c', () => {
   expect(read({ command: 'x', args: ['a;b', '-c', 'd;e', 'f g'] }).words.sort()).toEqual([
     ...['-c', 'a;b', 'd', 'd;e', 'e', 'f', 'f g', 'g', 'x'],
   ]);
   expect(read({ command: 'x', args: ['https://y/?a=1&b=*', '$(id)'] }).isPlain).toBe(true);
 });
 
-test('in an MCP entry a variable is a value', () => {
+test('in an MCP server entry a variable becomes its value', () => {
   const args = [`\${TOKEN}`, `--in=\${DIR:-src}/x`, `\${workspaceFolder}/y`, '-c', `sh \${TOKEN}`];
   const { words, isPlain } = read({ kind: 'mcp-server', command: 'x', args }, { workspaceFolder: '/ws' });
 
@@ -100,7 +100,7 @@ test('in an MCP entry a variable is a value', () => {
 });
 
 test.each(['"', "'", '\\', '$(', '`', '${', '${A:-', ' "', " '", '>', '< ', '"\'', '\\"', "-c '"])(
-  'a line that is made to be slow to read is read in no time: %j',
+  'a line designed to be slow is split quickly: %j',
   (piece) => {
     const start = performance.now();
     line(piece.repeat(131_072 / piece.length), { A: 'b' });

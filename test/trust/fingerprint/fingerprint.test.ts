@@ -13,7 +13,7 @@ import { attempt, makeExtension, makePlace } from '../../support/trust/place.js'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-test('the digest is the one that the documented recipe gives', async () => {
+test('the digest follows the documented recipe', async () => {
   const place = makePlace();
   const text = '#!/bin/sh\necho good\n';
   const item = place.hook({ args: ['ü', 'b'], env: { B: '2', A: '1' }, details: { timeoutMs: 100, matcher: 'Edit' } });
@@ -31,10 +31,10 @@ test('the digest is the one that the documented recipe gives', async () => {
 });
 
 const canSum = spawnSync('sha256sum', ['--version']).status === 0;
-if (!canSum) console.log('sha256sum is missing: the hash of a script is not compared with what it prints');
+if (!canSum) console.log('sha256sum is missing: its output is not compared with the hash of a script');
 
 test.skipIf(!canSum && !process.env.CI)(
-  'the stored entry holds the digest, and the script’s own hash as sha256sum prints it',
+  'a stored approval has the digest, and the hash of the script as sha256sum prints it',
   async () => {
     const place = makePlace();
     const gate = place.gate();
@@ -47,7 +47,7 @@ test.skipIf(!canSum && !process.env.CI)(
   },
 );
 
-test('equal values have equal texts, whatever the order of their keys, and other values have others', () => {
+test('canonicalJson gives equal strings for equal values only, whatever the order of keys', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value as never);
@@ -67,42 +67,45 @@ function reversed(value: unknown): unknown {
   );
 }
 
-describe('a change of the bytes is found in a file that is named', () => {
+describe('a changed byte changes the digest if the file is named', () => {
   const ways: [string, Partial<TrustItem>][] = [
     ['as an argument', { command: 'node', args: ['src/x.js'] }],
     ['as the value of an option', { command: 'node', args: ['--require=./src/x.js', '-e', '0'] }],
     ['by its absolute path', { command: 'node', args: ['WORKSPACE/src/x.js'] }],
-    ['from another folder', { command: 'node', args: ['x.js'], cwd: 'src' }],
-    ['in a line for a shell', { shell: true, command: 'cd . && node "src/x.js";true' }],
+    ['relative to another working directory', { command: 'node', args: ['x.js'], cwd: 'src' }],
+    ['in a shell command line', { shell: true, command: 'cd . && node "src/x.js";true' }],
     ['in a substitution', { shell: true, command: 'echo $(node src/x.js)' }],
-    ['as what is read from', { shell: true, command: 'sh <src/x.js' }],
-    ['as what is read and written', { shell: true, command: 'sh <>src/x.js' }],
-    ['behind a variable of the definition', { shell: true, command: 'node "$D"/x.js', env: { D: 'src' } }],
-    ['behind a variable with a default', { shell: true, command: `node \${D:-lib}/x.js`, env: { D: 'src' } }],
-    ['behind the variable of the host', { shell: true, command: '"$APP_PROJECT_DIR"/src/x.js' }],
-    ['behind the folder of an MCP entry', { kind: 'mcp-server', args: [`\${workspaceFolder}/src/x.js`] }],
-    ['as the default of a value of MCP', { kind: 'mcp-server', args: [`\${env:HOOK:-src/x.js}`] }],
-    ['in pieces of quotes', { shell: true, command: `node s'r'c/""x.js` }],
+    ['as the file that input is read from', { shell: true, command: 'sh <src/x.js' }],
+    ['as a file opened for reading and writing', { shell: true, command: 'sh <>src/x.js' }],
+    ['after a variable of the definition', { shell: true, command: 'node "$D"/x.js', env: { D: 'src' } }],
+    ['after a variable with a default', { shell: true, command: `node \${D:-lib}/x.js`, env: { D: 'src' } }],
+    ['after the variable with the workspace directory', { shell: true, command: '"$APP_PROJECT_DIR"/src/x.js' }],
+    [
+      'after the workspace variable of an MCP server entry',
+      { kind: 'mcp-server', args: [`\${workspaceFolder}/src/x.js`] },
+    ],
+    ['as the default of a variable in an MCP server entry', { kind: 'mcp-server', args: [`\${env:HOOK:-src/x.js}`] }],
+    ['in several quoted parts', { shell: true, command: `node s'r'c/""x.js` }],
     ['over two lines', { shell: true, command: 'node src/\\\nx.js' }],
-    ['in quotes, with a blank', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
+    ['in quotes, with a space', { shell: true, command: 'node "src/a, (1)=b c.js"' }],
     ['with backslashes', { shell: true, command: 'node src/a,\\ \\(1\\)=b\\ c.js' }],
-    ['in a line in a line', { command: 'sh', args: ['-c', `sh -c "node 'src/a, (1)=b c.js'"`] }],
-    ['behind -c, without a blank', { command: 'bash', args: ['-lc', './src/x.js;true'] }],
-    ['with a blank that is none to a shell', { shell: true, command: 'node src/\u00a0\u2003.js' }],
-    ['with the end of a line that is none to a shell', { shell: true, command: 'node src/y\r' }],
+    ['in a nested command line', { command: 'sh', args: ['-c', `sh -c "node 'src/a, (1)=b c.js'"`] }],
+    ['after -c, without white space', { command: 'bash', args: ['-lc', './src/x.js;true'] }],
+    ['with Unicode white space that a shell does not split at', { shell: true, command: 'node src/\u00a0\u2003.js' }],
+    ['with a carriage return that a shell does not split at', { shell: true, command: 'node src/y\r' }],
     ['with a backslash in quotes', { shell: true, command: 'node "src/a \\b.js"' }],
     ['as the program', { command: 'src/x.js' }],
     ['through a link', { command: 'node', args: ['link.js'] }],
-    ['through a folder that is a link', { command: 'node', args: ['linked/x.js'] }],
-    ['up from a link, by its text', { command: 'node', args: ['far/../src/x.js'] }],
-    ['up from a link, as the system goes', { command: 'node', args: ['far/../x.js'] }],
+    ['through a link to a directory', { command: 'node', args: ['linked/x.js'] }],
+    ['after a link and "..", resolved as a string', { command: 'node', args: ['far/../src/x.js'] }],
+    ['after a link and "..", resolved by the system', { command: 'node', args: ['far/../x.js'] }],
     ['among the declared files', { command: 'node', files: ['src/*.js'] }],
-    ['in a declared folder that is a link', { command: 'node', files: ['linked'] }],
+    ['in a declared link to a directory', { command: 'node', files: ['linked'] }],
     ['by a pattern through a link', { command: 'node', files: ['linked/**/*.js'] }],
-    ['behind a link in a declared folder', { command: 'node', files: ['declared'] }],
-    ['in a declared folder', { command: 'node', files: ['src'] }],
-    ['in a declared folder of which a pattern wants no more than the name', { command: 'node', files: ['*', 'src'] }],
-    ['by a pattern after a narrower one', { command: 'node', files: ['*', '**'] }],
+    ['behind a link in a declared directory', { command: 'node', files: ['declared'] }],
+    ['in a declared directory', { command: 'node', files: ['src'] }],
+    ['in a declared directory that a pattern matches as well', { command: 'node', files: ['*', 'src'] }],
+    ['by a wide pattern after a narrow one', { command: 'node', files: ['*', '**'] }],
   ];
 
   test.each(ways)('%s', async (_way, how) => {
@@ -130,7 +133,7 @@ describe('a change of the bytes is found in a file that is named', () => {
   });
 });
 
-test('a workspace that is named by a link is the workspace that it leads to', async () => {
+test('a workspace given as a link is resolved to its target', async () => {
   const place = makePlace();
   const named = join(place.root, 'named');
   symlinkSync(place.workspaceDir, named);
@@ -144,16 +147,16 @@ test('a workspace that is named by a link is the workspace that it leads to', as
   expect(await digest()).not.toBe(before);
 });
 
-describe('in an extension', () => {
+describe('in an extension package', () => {
   const changes: [string, (root: string) => void][] = [
     ['a new file', (root) => write(join(root, 'new'), '')],
-    ['a new folder', (root) => mkdirSync(join(root, 'new'))],
+    ['a new directory', (root) => mkdirSync(join(root, 'new'))],
     ['an executable bit', (root) => write(join(root, 'lib', 'helper.sh'), 'echo good\n', 0o755)],
     ['a new link', (root) => symlinkSync('lib', join(root, 'new'))],
     ['a hidden file', (root) => write(join(root, '.git', 'config'), '')],
   ];
 
-  test.each(changes)('%s is a change', async (_what, change) => {
+  test.each(changes)('%s changes the digest', async (_what, change) => {
     const place = makePlace();
     const { root, item } = makeExtension(place);
     const before = await digestOf(item, place.trustPlace());
@@ -163,13 +166,13 @@ describe('in an extension', () => {
   });
 
   const refusals: [string, string, (root: string) => void][] = [
-    ['a link that leads out of it', 'outside', (root) => symlinkSync('/etc/hostname', join(root, 'new'))],
-    ['a link to a folder outside', 'outside', (root) => symlinkSync('../../..', join(root, 'new'))],
-    ['a link that leads nowhere', 'unreadable', (root) => symlinkSync('nowhere', join(root, 'new'))],
-    ['links in a circle', 'unreadable', (root) => symlinkSync('new', join(root, 'new'))],
+    ['a link to a file outside', 'outside', (root) => symlinkSync('/etc/hostname', join(root, 'new'))],
+    ['a link to a directory outside', 'outside', (root) => symlinkSync('../../..', join(root, 'new'))],
+    ['a link with a missing target', 'unreadable', (root) => symlinkSync('nowhere', join(root, 'new'))],
+    ['a cycle of links', 'unreadable', (root) => symlinkSync('new', join(root, 'new'))],
     ['a pipe', 'unreadable', (root) => void execFileSync('mkfifo', [join(root, 'new')])],
     [
-      'a name that is no UTF-8, and looks like another one',
+      'a name in invalid UTF-8 that is decoded to another name',
       'unreadable',
       (root) => {
         write(join(root, '\ufffd'), '');
@@ -177,13 +180,13 @@ describe('in an extension', () => {
       },
     ],
     [
-      'more files than fit',
+      'too many files',
       'too-large',
       (root) => {
         for (let at = 0; at < 60; at++) write(join(root, `${at}`), '');
       },
     ],
-    ['more bytes than fit', 'too-large', (root) => write(join(root, 'big'), Buffer.alloc(2_000))],
+    ['too many bytes', 'too-large', (root) => write(join(root, 'big'), Buffer.alloc(2_000))],
   ];
 
   test.each(refusals)('%s is refused', async (_what, problem, change) => {
@@ -220,13 +223,13 @@ test.each<[string, Partial<TrustItem>]>([
   ['no-executable', { command: './missing.sh' }],
   ['too-large', { args: Array.from({ length: 11_000 }, (_, at) => `word${at}`) }],
   ['too-large', { args: Array.from({ length: 3 }, () => 'a'.repeat(50_000)) }],
-])('an item is %s where nothing can be bound to it: case %#', async (problem, more) => {
+])('an invalid item gives the problem %s: case %#', async (problem, more) => {
   const place = makePlace();
 
   await expect(digestOf(place.hook(more), place.trustPlace())).rejects.toMatchObject({ problem });
 });
 
-test('a link in the workspace that leads nowhere is refused where it is named, and elsewhere does not matter', async () => {
+test('a link with a missing target is refused in the workspace, and ignored elsewhere', async () => {
   const place = makePlace();
   symlinkSync('nowhere', join(place.workspaceDir, 'link'));
   symlinkSync('nowhere', join(place.root, 'link'));
@@ -237,14 +240,14 @@ test('a link in the workspace that leads nowhere is refused where it is named, a
   await digestOf(place.hook({ args: [join(place.root, 'link'), '../link'] }), place.trustPlace());
 });
 
-test('a word that is longer than a system takes is not looked through', async () => {
+test('a word longer than the system limit is refused', async () => {
   const place = makePlace();
   const item = place.hook({ args: ['x'.repeat(131_073)] });
 
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'too-large' });
 });
 
-test('a path that is too long from the root, and not from the folder of the program, is refused', async () => {
+test('a path that is too long only as an absolute path is refused', async () => {
   const place = makePlace();
   const name = 'd'.repeat(200);
   const folder = `./${`${name}/`.repeat(20)}`;
@@ -254,7 +257,7 @@ test('a path that is too long from the root, and not from the folder of the prog
   await expect(digestOf(item, place.trustPlace())).rejects.toMatchObject({ problem: 'unreadable' });
 });
 
-test('a link to a pipe is refused where it is named: what it will give is not there to be bound', async () => {
+test('a link to a pipe is refused, because its content cannot be hashed', async () => {
   const place = makePlace();
   execFileSync('mkfifo', [join(place.workspaceDir, 'pipe')]);
   symlinkSync('pipe', join(place.workspaceDir, 'link'));
@@ -264,7 +267,7 @@ test('a link to a pipe is refused where it is named: what it will give is not th
   });
 });
 
-test('the question shows the scripts of an extension outside of the workspace, too', async () => {
+test('the request also lists scripts of an extension package outside of the workspace', async () => {
   const place = makePlace();
   const root = join(place.stateDir, 'extensions', 'downloaded');
   script(join(root, 'hook.sh'), '#!/bin/sh\necho good\n');
@@ -273,7 +276,7 @@ test('the question shows the scripts of an extension outside of the workspace, t
   expect(Object.keys(place.asked[0]?.scripts ?? {})).toEqual(['hook.sh']);
 });
 
-test('a folder may have any name', async () => {
+test('the directory of an extension package may have any name', async () => {
   const place = makePlace();
   const root = join(place.workspaceDir, "$&$$'");
   const path = script(join(root, 'hook.sh'), '#!/bin/sh\necho "$1"\n');
@@ -283,7 +286,7 @@ test('a folder may have any name', async () => {
   expect(place.asked[0]?.executable).toBe(path);
 });
 
-test('whoever else has something to do has their turn while many files are read', async () => {
+test('hashing many files yields to timers', async () => {
   const place = makePlace();
   for (let at = 0; at < 1_000; at++) write(join(place.workspaceDir, 'many', `${at}`), Buffer.alloc(20_000, at));
   let turns = 0;
@@ -294,7 +297,7 @@ test('whoever else has something to do has their turn while many files are read'
   expect(turns).toBeGreaterThan(0);
 });
 
-test('the approver is told of folders that are not bound', async () => {
+test('the request lists directories that are not covered', async () => {
   const place = makePlace();
   await place.gate().authorize(place.hook({ command: 'node', args: ['.', './hooks'] }));
 
@@ -311,11 +314,11 @@ test.each([
   ['a+(b).js', 'a+(b).*', true],
   ['axb', 'a.b', false],
   ['a'.repeat(255), `${'*a'.repeat(100)}b`, false],
-])('the path %s and the pattern %s: %s', (path, pattern, fits) => {
+])('the path %s matches the pattern %s: %s', (path, pattern, fits) => {
   expect(matchesPattern(path, pattern.split('/'))).toBe(fits);
 });
 
-test('the workspace of a test has no links in it', () => {
+test('the workspace of the tests has no links in its path', () => {
   const { workspaceDir } = makePlace();
   expect(realpathSync(workspaceDir)).toBe(workspaceDir);
 });

@@ -16,8 +16,8 @@ import { script, write } from '../../support/process/scratch.js';
 import { attacks } from '../../support/trust/attacks.js';
 import { allowed, attempt, makeExtension, makePlace, start, verified } from '../../support/trust/place.js';
 
-describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) => {
-  test('of the script is refused', async () => {
+describe.each(Object.entries(attacks))('a file replaced by %s after the approval', (_way, attack) => {
+  test('is refused if it is the script', async () => {
     const place = makePlace();
     const gate = place.gate();
     const decision = allowed(await gate.authorize(place.hook()));
@@ -26,7 +26,7 @@ describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) =
     expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
   });
 
-  test('of a script that an interpreter is given is refused', async () => {
+  test('is refused if it is the script argument of an interpreter', async () => {
     const place = makePlace();
     const gate = place.gate();
     const decision = allowed(await gate.authorize(place.hook({ command: 'sh', args: ['-e', 'hooks/lint.sh'] })));
@@ -35,7 +35,7 @@ describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) =
     expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
   });
 
-  test('of a declared file is refused', async () => {
+  test('is refused if it is a declared file', async () => {
     const place = makePlace();
     const gate = place.gate();
     const data = write(join(place.workspaceDir, 'rules', 'deep', 'a.json'), '{}');
@@ -45,7 +45,7 @@ describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) =
     expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
   });
 
-  test('of a helper in an extension is refused', async () => {
+  test('is refused if it is a helper file in an extension package', async () => {
     const place = makePlace();
     const gate = place.gate();
     const { helper, item } = makeExtension(place);
@@ -55,7 +55,7 @@ describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) =
     expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
   });
 
-  test('C9: of an extension after it was verified runs what was approved', async () => {
+  test('C9: does not change the verified copy of an extension package', async () => {
     const place = makePlace();
     const gate = place.gate();
     const { root, helper, item } = makeExtension(place);
@@ -68,7 +68,7 @@ describe.each(Object.entries(attacks))('after an approval, %s', (_way, attack) =
   });
 });
 
-test('a program of the same name that comes first in PATH is another program', async () => {
+test('a program with the same name earlier in PATH is another program', async () => {
   const place = makePlace();
   const [first, second] = [join(place.root, 'first'), join(place.root, 'second')];
   script(join(second, 'tool'), '#!/bin/sh\necho good\n');
@@ -82,7 +82,7 @@ test('a program of the same name that comes first in PATH is another program', a
   expect(await gate.verify(decision)).toMatchObject({ allowed: false, reason: 'changed' });
 });
 
-test('a program in the workspace is not found by its bare name, whatever PATH says', async () => {
+test('a program in the workspace is not found by its bare name, whatever PATH contains', async () => {
   const place = makePlace();
   const { workspaceDir } = place;
   script(join(workspaceDir, 'bin', 'keelson-tool'), '#!/bin/sh\necho EVIL\n');
@@ -94,7 +94,7 @@ test('a program in the workspace is not found by its bare name, whatever PATH sa
   });
 });
 
-test('the copy holds the tree with its links, is only the user’s, and cannot be written to', async () => {
+test('the copy has all files and links, belongs to the user and is read-only', async () => {
   const place = makePlace();
   const gate = place.gate();
   const { root, item } = makeExtension(place);
@@ -123,7 +123,7 @@ test('the copy holds the tree with its links, is only the user’s, and cannot b
   expect(modes).toEqual([0o700, 0o500, 0o500, 0o500, 0o400]);
 });
 
-test('what runs from the copy sees itself there', async () => {
+test('a program in the copy sees the paths of the copy', async () => {
   const place = makePlace();
   const { root, item } = makeExtension(place);
   script(join(root, 'show.sh'), '#!/bin/sh\necho "$0 $PWD $1 $2 $WHERE"\n');
@@ -140,7 +140,7 @@ test('what runs from the copy sees itself there', async () => {
   expect((await start(ready)).stdout.trim()).toBe(`${copy}/show.sh ${copy} ${copy}/lib ${copy}/lib ${copy}`);
 });
 
-test('E5: nothing is put into a text for a shell: the folder is a variable there', async () => {
+test('E5: a shell command line gets the directory as a variable, not as text', async () => {
   const place = makePlace();
   const stateDir = join(place.root, 'a $(touch pwned) "b');
   mkdirSync(stateDir);
@@ -157,7 +157,7 @@ test('E5: nothing is put into a text for a shell: the folder is a variable there
   expect(existsSync(join(ready.root ?? '', 'pwned'))).toBe(false);
 });
 
-test('arguments are literal', async () => {
+test('arguments are passed literally', async () => {
   const place = makePlace();
   write(place.hookPath, '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755);
   const args = ['$(id)', '`id`', '"; id #', 'a\nb', '*', ''];
@@ -165,8 +165,8 @@ test('arguments are literal', async () => {
   expect(await attempt(place.gate(), place.hook({ args }))).toBe(args.map((arg) => `${arg}|`).join(''));
 });
 
-test.each(['a byte of it', 'a mode in it', 'a file more', 'all of it'])(
-  'a copy that differs by %s is made anew',
+test.each(['a byte', 'a file mode', 'an extra file', 'all files'])(
+  'a copy that differs by %s is replaced',
   async (what) => {
     const place = makePlace();
     const gate = place.gate();
@@ -175,10 +175,10 @@ test.each(['a byte of it', 'a mode in it', 'a file more', 'all of it'])(
     const { root: copy = '' } = verified(await gate.verify(decision));
     const helper = join(copy, 'lib', 'helper.sh');
     for (const path of [copy, join(copy, 'lib'), helper]) chmodSync(path, 0o700);
-    if (what === 'a byte of it') writeFileSync(helper, 'echo EVIL\n');
-    if (what !== 'a mode in it') chmodSync(helper, 0o400);
-    if (what === 'a file more') writeFileSync(join(copy, 'more'), '');
-    if (what === 'all of it') renameSync(copy, `${copy}-away`);
+    if (what === 'a byte') writeFileSync(helper, 'echo EVIL\n');
+    if (what !== 'a file mode') chmodSync(helper, 0o400);
+    if (what === 'an extra file') writeFileSync(join(copy, 'more'), '');
+    if (what === 'all files') renameSync(copy, `${copy}-away`);
 
     const ready = verified(await gate.verify(decision));
 
@@ -187,7 +187,7 @@ test.each(['a byte of it', 'a mode in it', 'a file more', 'all of it'])(
   },
 );
 
-test('a copy whose approval is taken back is gone', async () => {
+test('revoking an approval removes the copy', async () => {
   const place = makePlace();
   const gate = place.gate();
   const { item } = makeExtension(place);
@@ -197,9 +197,9 @@ test('a copy whose approval is taken back is gone', async () => {
   expect(readdirSync(join(place.stateDir, 'approved'))).toEqual([]);
 });
 
-test('a copy that something else was approved in the place of stays for a week after its last use, then it goes', async () => {
+test('the copy of a replaced approval is removed after 7 days without use, and of a valid one after 90 days', async () => {
   const place = makePlace();
-  // Each process looks once.
+  // A new gate each time, because a process sweeps only once.
   const approve = (more: object = {}) => attempt(place.gate(), { ...item, ...more });
   const { item } = makeExtension(place);
   const copies = () => readdirSync(join(place.stateDir, 'approved'));
@@ -211,7 +211,7 @@ test('a copy that something else was approved in the place of stays for a week a
   age(8);
   await approve();
   await approve({ args: ['2'] });
-  // A server may still run from the first one.
+  // A server may still run from the first copy.
   expect(copies()).toHaveLength(2);
 
   age(8);
@@ -224,7 +224,7 @@ test('a copy that something else was approved in the place of stays for a week a
   expect(copies()).toHaveLength(2);
 });
 
-test('a copy that was given to one stays while others ask for it', async () => {
+test('a copy in use stays while others verify the same item', async () => {
   const place = makePlace();
   const gate = place.gate();
   const { item } = makeExtension(place);
@@ -239,7 +239,7 @@ test('a copy that was given to one stays while others ask for it', async () => {
   }
 });
 
-test('several processes that make one copy at once all get it', async () => {
+test('several gates that create one copy at once all get it', async () => {
   const place = makePlace();
   const { item } = makeExtension(place);
   const decision = allowed(await place.gate().authorize(item));
@@ -254,7 +254,7 @@ test.each([
   [['../../../ws/src/x.sh']],
   [[`\${extensionPath}/../../../ws/src/x.sh`]],
   [['-c', '. "$extensionPath"/../../../ws/src/x.sh']],
-])('a word that leads out of an extension is refused, since it leads elsewhere from its copy: %j', async (args) => {
+])('a word that leads out of an extension package is refused: %j', async (args) => {
   const place = makePlace();
   const { item } = makeExtension(place);
 
@@ -264,7 +264,7 @@ test.each([
   });
 });
 
-test('a word that climbs within an extension is bound like any other', async () => {
+test('".." inside of an extension package is allowed', async () => {
   const place = makePlace();
   const { root, item } = makeExtension(place);
   write(join(root, 'plain.sh'), 'echo good\n');

@@ -20,7 +20,7 @@ test.each([
   ['n\n', 'declined'],
   ['yep\n', 'declined'],
   ['\u0003', 'declined'],
-])('the answer %j gives %s', async (answer, outcome) => {
+])('the answer %j gives the result %s', async (answer, outcome) => {
   const place = makePlace();
   const screen = terminal();
   const attempted = attempt(askOn(screen, place), place.hook());
@@ -30,7 +30,7 @@ test.each([
   expect(await attempted).toBe(outcome);
 });
 
-test('the end of the input is a no, and so is whatever is no terminal', async () => {
+test('the end of the input refuses, and so does a stream that is not a terminal', async () => {
   const place = makePlace();
   const screen = terminal();
   const attempted = attempt(askOn(screen, place), place.hook());
@@ -44,7 +44,7 @@ test('the end of the input is a no, and so is whatever is no terminal', async ()
   expect(pipe.shown()).toBe('');
 });
 
-test('what was typed before the question is no answer to it', async () => {
+test('input typed before the prompt does not count as an answer', async () => {
   const place = makePlace();
   const screen = terminal();
   screen.input.write('y\n');
@@ -56,10 +56,10 @@ test('what was typed before the question is no answer to it', async () => {
   expect(await attempted).toBe('declined');
 });
 
-test('what was typed before without Enter is no beginning of an answer', async () => {
+test('input typed before the prompt without Enter does not count either', async () => {
   const place = makePlace();
   const screen = terminal();
-  // As a terminal does: it keeps a line that is not complete until somebody wants single characters.
+  // A terminal keeps an incomplete line until raw mode is set.
   let line = 'y';
   Object.assign(screen.input, {
     setRawMode: (isRaw: boolean) => {
@@ -75,7 +75,7 @@ test('what was typed before without Enter is no beginning of an answer', async (
   expect(await attempted).toBe('declined');
 });
 
-test('Ctrl-C while the question comes up is a no, and leaves the terminal as it was', async () => {
+test('Ctrl-C before the prompt refuses, and restores the mode of the terminal', async () => {
   const place = makePlace();
   const screen = terminal();
   const modes: boolean[] = [];
@@ -86,7 +86,7 @@ test('Ctrl-C while the question comes up is a no, and leaves the terminal as it 
   expect([modes, screen.shown()]).toEqual([[true, false], '']);
 });
 
-test('an input that ended before the question is a no', async () => {
+test('an input that ended before the prompt refuses', async () => {
   const place = makePlace();
   const screen = terminal();
   screen.input.end();
@@ -94,7 +94,7 @@ test('an input that ended before the question is a no', async () => {
   expect(await attempt(askOn(screen, place), place.hook())).toBe('declined');
 });
 
-test('when nobody answers in time, the question goes away', async () => {
+test('the prompt is closed at the time limit', async () => {
   const place = makePlace();
   const screen = terminal();
   const gate = place.gate({ approve: terminalApprover(screen), approveTimeoutMs: 50 });
@@ -104,7 +104,7 @@ test('when nobody answers in time, the question goes away', async () => {
   expect(screen.input.listenerCount('keypress')).toBe(0);
 });
 
-test('all of it is shown, and nothing that could change what is seen', async () => {
+test('the whole request is shown, with hidden characters escaped', async () => {
   const place = makePlace();
   const screen = terminal();
   const item = place.hook({
@@ -148,7 +148,7 @@ test('all of it is shown, and nothing that could change what is seen', async () 
   expect(body).toContain(String.raw`"b\u{e0100}\u{2800}\u{a0}c"`);
 });
 
-test('questions come one after another', async () => {
+test('prompts come one after another', async () => {
   const place = makePlace();
   const screen = terminal();
   const gate = askOn(screen, place);
@@ -164,7 +164,7 @@ test('questions come one after another', async () => {
   expect(await Promise.all([first, second])).toEqual(['good', 'declined']);
 });
 
-test('a host that reads its own prompts from the terminal hears nothing of an answer, and what comes after it', async () => {
+test('a host with its own prompt on the terminal does not receive the answer, only later input', async () => {
   const place = makePlace();
   const screen = terminal();
   const modes: boolean[] = [];
@@ -185,11 +185,11 @@ test('a host that reads its own prompts from the terminal hears nothing of an an
   host.close();
 
   expect(prompts).toEqual(['next']);
-  // Raw as the host has it, for the question, as the host had it, and the end of the host.
+  // Raw mode: set by the host, set for the prompt, restored for the host, reset by the host.
   expect(modes).toEqual([true, true, true, false]);
 });
 
-test('a host that iterates over what is typed goes on after an answer', async () => {
+test('a host that iterates over the input continues after the answer', async () => {
   const place = makePlace();
   const screen = terminal();
   const next = screen.input[Symbol.asyncIterator]().next();
@@ -202,7 +202,7 @@ test('a host that iterates over what is typed goes on after an answer', async ()
   expect(String((await next).value)).toBe('next\n');
 });
 
-test('two approvers of one terminal ask one after another', async () => {
+test('two approvers on one terminal prompt one after another', async () => {
   const place = makePlace();
   const screen = terminal();
   const first = attempt(askOn(screen, place), place.hook({ name: 'first' }));

@@ -10,7 +10,7 @@ import { addUsage } from '../../../model/usage.js';
 import type { Run } from '../run.js';
 import type { ResponseHandlers, Timeouts } from '../run-config.js';
 
-/** The innermost step of `wrapModelCall`: calls the model, within its time, counts its usage and checks its response. */
+/** The innermost step of `wrapModelCall`. Calls the model within its time limits and checks the response. */
 export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<ModelResponse> {
   const run = hookRun as Run;
   if (run.end.over) return Promise.reject(run.end.abortError ?? new RunEndedError('next'));
@@ -22,7 +22,7 @@ export function callModel(request: ModelCallRequest, hookRun: HookRun): Promise<
     : callUnwatched(run, request);
 }
 
-/** All calls of a run share two handlers: an async function would allocate 300 bytes more per call. */
+/** All calls of a run share two handlers. An async function would allocate 300 bytes more per call. */
 function callUnwatched(run: Run, request: ModelCallRequest): Promise<ModelResponse> {
   const { model } = request;
   try {
@@ -62,21 +62,21 @@ async function callWatched(run: Run, request: ModelCallRequest): Promise<ModelRe
   }
 }
 
-/** True when the model can be called directly: no hook, no listener, no signal and no time limit. */
+/** True if the model can be called directly: no hook, no listener, no signal and no time limit. */
 export function isPlainCall(run: Run): boolean {
   return run.config.isPlain && run.end.stop === undefined && !run.listeners.active;
 }
 
-/** Counts a response's usage and checks its shape. */
+/** Checks a response and adds its usage to the run. */
 export function acceptResponse(run: Run, response: ModelResponse): ModelResponse {
   run.end.throwIfAborted();
   checkResponse(response);
-  // Once the run is over, the sum belongs to its result.
+  // After the end of the run, its result already has the sum.
   if (!run.end.over) addUsage(run.usage, response.usage);
   return response;
 }
 
-/** The error that a failed model call ends with: the abort, an error that names its source already, or a ModelError. */
+/** Returns the error to throw for a failed model call: the abort, an error that names its source, or a ModelError. */
 export function modelFailure(run: Run, model: string, error: unknown): unknown {
   if (run.end.abortError !== undefined) return run.end.abortError;
   if (run.end.owns(error)) return error;
@@ -91,7 +91,7 @@ interface PartGate {
   readonly open: boolean;
 }
 
-/** Drops the parts that come after the response, or that belong to an attempt which a hook gave up. */
+/** Drops parts that arrive after the response, or from an attempt that a hook has abandoned. */
 function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCallRequest {
   return {
     ...request,
@@ -111,7 +111,7 @@ function gateParts(run: Run, request: ModelCallRequest, gate: PartGate): ModelCa
 
 function generate(run: Run, request: ModelCallRequest): Awaitable<ModelResponse> {
   const { modelMs, firstPartMs } = run.config.timeouts;
-  // A hook may have given the request a signal of its own: it counts beside the run's.
+  // A hook may have set its own signal in the request; then both signals apply.
   const isLimited = modelMs !== undefined || firstPartMs !== undefined || request.signal !== run.end.stop?.signal;
   return isLimited ? generateInTime(run, request) : run.end.race(request.model.generate(request));
 }
@@ -125,7 +125,7 @@ async function generateInTime(run: Run, request: ModelCallRequest): Promise<Mode
     gotPart();
     request.onPart?.(part);
   };
-  // Without a part to wait for, the first part is the response itself.
+  // A model that does not stream gives its first part with the response.
   const watched = run.config.timeouts.firstPartMs === undefined ? {} : { onPart };
   try {
     if (stop.stopped) throw stop.reason;
@@ -135,7 +135,7 @@ async function generateInTime(run: Run, request: ModelCallRequest): Promise<Mode
   }
 }
 
-/** Starts the timers of one model call; the function that it returns ends the wait for the first part. */
+/** Starts the timers of one model call. Returns a function that stops the timer for the first part. */
 function startTimers(run: Run, stop: Stop): () => void {
   const { clock, timeouts } = run.config;
   const start = (ms: Timeouts['modelMs'], what: string) => {

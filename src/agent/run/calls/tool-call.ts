@@ -11,18 +11,17 @@ import type { Tool, ToolContext, ToolResult, ToolRun } from '../../../tools/tool
 import { errorResult, toolResult, toToolResult } from '../../../tools/tool-result.js';
 import type { Run } from '../run.js';
 
-/** One call: a hook's request, or the model's own part when no hook stands around it. */
+/** The input of one tool call: the request of a hook, or the model's message part if there is no hook. */
 export type CallInput = Pick<ToolCallRequest, 'id' | 'name' | 'input' | 'additions' | 'invalidInput' | 'signal'>;
 
 /**
- * The innermost step of `wrapToolCall`. Every failure of the tool becomes an error result; only an abort throws or
- * rejects.
+ * The innermost step of `wrapToolCall`. A failure of the tool becomes an error result. Only an abort throws or rejects.
  */
 export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<ToolResult> {
   const run = hookRun as Run;
   const { end } = run;
   end.throwIfAborted();
-  // A hook that was left behind may call `next` when its call, or the run, has long been over.
+  // An abandoned hook may call `next` after its tool call or the run has ended.
   if (!end.calls?.accepts(request.id)) {
     return errorResult('The call was not run: no call with this id waits for a result.');
   }
@@ -33,7 +32,7 @@ export function callTool(request: ToolCallRequest, hookRun: HookRun): Awaitable<
   return finalise(call, output);
 }
 
-/** Finds the tool, checks the arguments and starts it. Never throws: returns its output, a promise of it, or a refusal. */
+/** Finds the tool, checks the arguments and starts the tool. Never throws: a failure becomes an error result. */
 export function beginTool(call: ToolCall): unknown {
   const { loop, input } = call;
   try {
@@ -45,21 +44,21 @@ export function beginTool(call: ToolCall): unknown {
     if (!isPromise(output)) return output;
     const timeoutMs = tool.timeoutMs ?? loop.config.timeouts.toolMs;
     const isWatched = timeoutMs !== undefined || loop.end.stop !== undefined;
-    // A thenable may call back twice, or throw: as a promise it does neither.
+    // `Promise.resolve` guards against a thenable that settles twice or throws.
     return isWatched ? inTime(call, output, timeoutMs) : Promise.resolve(output);
   } catch (error) {
     return refusal(describeError(error));
   }
 }
 
-// A function of its own: a closure in the one above would cost every call a context. So `finaliseLater`.
+// A separate function, as `finaliseLater`: a closure in `beginTool` would allocate a context for every call.
 function executeLater(call: ToolCall, tool: Tool, checked: PromiseLike<StandardResult<unknown>>): PromiseLike<unknown> {
   return checked.then((later) => execute(call, tool, later));
 }
 
-/** Runs the tool with what the check gave. */
+/** Runs the tool with the checked arguments. */
 function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): Awaitable<unknown> {
-  if (call.settled || call.calls.halted) return refusal('The call was not run: it came too late.');
+  if (call.settled || call.calls.halted) return refusal('The call was not run: it already has a result.');
   if (checked.issues !== undefined) {
     return refusal(`The arguments of "${tool.name}" are not valid: ${describeIssues(checked.issues)}`);
   }
@@ -67,7 +66,7 @@ function execute(call: ToolCall, tool: Tool, checked: StandardResult<unknown>): 
   return tool.execute(additions === undefined ? checked.value : withAdditions(tool, checked.value, additions), call);
 }
 
-/** The call's result, from what the tool gave. */
+/** Ends the call and converts the tool's output to a result. */
 export function finalise(call: ToolCall, output: unknown): ToolResult {
   call.settle();
   try {
@@ -77,7 +76,7 @@ export function finalise(call: ToolCall, output: unknown): ToolResult {
   }
 }
 
-/** The call's result, from what the tool threw. A failure after an abort is the abort. */
+/** Ends the call and converts the tool's error to a result. Throws the abort error if the run is aborted. */
 export function finaliseFailed(call: ToolCall, error: unknown): ToolResult {
   call.settle();
   call.loop.end.throwIfAborted();
@@ -91,7 +90,7 @@ function finaliseLater(call: ToolCall, output: PromiseLike<unknown>): PromiseLik
   );
 }
 
-/** Waits until the tool is done, its time is up, or the calls are halted. */
+/** Waits until the tool settles, its time limit is exceeded, or the calls of the turn are halted. */
 async function inTime(call: ToolCall, output: PromiseLike<unknown>, timeoutMs: number | undefined): Promise<unknown> {
   const { loop, calls } = call;
   const late = new TimeoutExceededError(`tool "${call.toolName}"`, timeoutMs ?? 0);
@@ -118,7 +117,7 @@ function invalidJson({ name, invalidInput: raw = '' }: CallInput): string {
   return `The arguments of "${name}" are no JSON: ${shown}`;
 }
 
-/** One call, as its tool sees it. */
+/** The context of one tool call, passed to `execute`. */
 export class ToolCall implements ToolContext {
   readonly loop: Run;
   readonly input: CallInput;
@@ -165,18 +164,18 @@ export class ToolCall implements ToolContext {
     return this.stop.signal;
   }
 
-  /** A closure, so that a tool may take its context apart. */
+  /** A closure, so that a tool can destructure its context. */
   get progress(): ToolContext['progress'] {
     return (data) => this.report(data);
   }
 
-  /** Lets go of the signals that the call follows. */
+  /** Marks the call as settled and removes its abort listeners. */
   settle(): void {
     this.settled = true;
     if (this.stop !== undefined) this.stop.release();
   }
 
-  /** Aborts the call's signal, because its time is up. */
+  /** Aborts the call's signal after the time limit. */
   expire(late: unknown): void {
     this.expired = late;
     this.stop?.stop(late);

@@ -8,11 +8,11 @@ import type { ResumeDecision, ResumedCalls } from '../continuation.js';
 import type { Run } from '../run.js';
 import type { ToolCall } from './tool-call.js';
 
-/** What is known of a turn's calls before they run. */
+/** Results and approvals that are known before the calls of a turn run. */
 export interface PriorResults {
-  /** By call id: results from an earlier process, denials, calls that were cut off. */
+  /** By call id: results of an earlier run, denied calls, and calls whose response was cut off. */
   readonly results: ReadonlyMap<string, ToolResult>;
-  /** Set when the calls without a result were approved as the run was resumed. */
+  /** True if `resume` approved the calls that have no result. */
   readonly approved: boolean;
 }
 
@@ -22,10 +22,11 @@ export class TurnCalls implements CallsInFlight {
   readonly prior: PriorResults | undefined;
   readonly results: (ToolResultPart | undefined)[];
   halted = false;
-  /** How many were begun, and how many of these are running. */
+  /** The number of calls that were started. */
   begun = 0;
+  /** The number of calls that are running. */
   running = 0;
-  /** What ended the turn before its time. */
+  /** The error that ended the turn early. */
   failure: { readonly error: unknown } | undefined = undefined;
   /** True while the loop itself awaits the promise of the turn's only call. */
   single = false;
@@ -46,7 +47,7 @@ export class TurnCalls implements CallsInFlight {
   get stop(): Stop {
     if (this.stopper === undefined) {
       this.stopper = new Stop();
-      // Whoever reads a signal wants to hear of an abort: from here on the run hears of the agent's end.
+      // A tool that reads its signal must also get an abort by `agent.close()`.
       this.run.end.stopper();
       if (this.halted) this.stopper.stop(this.run.end.abortError ?? this.reason);
     }
@@ -58,7 +59,7 @@ export class TurnCalls implements CallsInFlight {
     if (abortError !== undefined) return `The call was aborted. ${abortError.message}`;
     if (this.failure !== undefined) return `The call was not completed: ${describeError(this.failure.error)}`;
     const action = verdict?.action;
-    if (action === undefined) return 'The call was given a result before it was done.';
+    if (action === undefined) return 'The call got a result before it was completed.';
     return `The call was not completed, because the run ended${'reason' in action ? `: ${action.reason}` : '.'}`;
   }
 
@@ -75,7 +76,7 @@ export class TurnCalls implements CallsInFlight {
     this.release?.();
   }
 
-  /** Halts what a hook left running. */
+  /** Halts tools that an abandoned hook left running. */
   close(): void {
     this.halted = true;
     this.stopper?.stop(this.reason);
@@ -83,8 +84,8 @@ export class TurnCalls implements CallsInFlight {
 }
 
 /**
- * The open calls of a resumed run: approved ones run, through the wraps; denied ones have an error result. The messages
- * that followed the calls join after their results.
+ * Makes the calls of a resumed run. Approved calls run, with their hooks; denied calls get an error result. The
+ * messages that followed the calls are added after the results.
  */
 export function resumedCalls(run: Run, resumed: ResumedCalls, message: Message | undefined): TurnCalls {
   const { calls, results, open, decisions, later } = resumed;

@@ -11,7 +11,7 @@ import type { McpSdk } from './load-sdk.js';
 
 const MAX_TEXT = 10_000;
 
-/** Returns the capabilities that a client declares. */
+/** Returns the capabilities that the client declares to the server. */
 export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOptions) {
   return {
     ...(elicit && { elicitation: { form: { applyDefaults: true }, url: {} } }),
@@ -19,7 +19,7 @@ export function capabilitiesOf({ settings: { elicit, roots } }: ConnectionOption
   };
 }
 
-/** Makes a client answer what its server asks, and log what it says. */
+/** Makes the client answer requests from its server, and log the server's messages. */
 export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOptions): void {
   const { definition, settings, log, onToolsChanged } = options;
   client.setNotificationHandler(sdk.ToolListChangedNotificationSchema, onToolsChanged);
@@ -33,7 +33,7 @@ export function answerServer(client: Client, sdk: McpSdk, options: ConnectionOpt
   }
   if (settings.elicit) {
     client.setRequestHandler(sdk.ElicitRequestSchema, async ({ params }, { signal }) => {
-      // A host may hand it to whatever opens files and programs too.
+      // The host may pass the URL to the operating system, which would also open files and start programs.
       if (params.mode === 'url' && problemOfUrl(params.url) !== undefined) return { action: 'decline' };
       const { action, content } = await askUser(elicitationOf(definition.name, params, signal), options);
       return { action, ...(content && { content: { ...content } as Record<string, string> }) };

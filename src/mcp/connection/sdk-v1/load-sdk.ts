@@ -1,9 +1,9 @@
 import { PackageMissingError } from '../../../errors.js';
 
-/** The parts of the SDK that are used at run time. Elsewhere only its types are imported. */
+/** The exports of the SDK that are used at run time. Other files import only types from the SDK. */
 export type McpSdk = Awaited<ReturnType<typeof loadSdk>>;
 
-/** Imports the SDK, when a server is connected to. Rejects with a PackageMissingError if it is not installed. */
+/** Imports the SDK when the first server is connected. Rejects with a PackageMissingError if it is not installed. */
 export async function loadSdk() {
   try {
     const [client, types] = await Promise.all([

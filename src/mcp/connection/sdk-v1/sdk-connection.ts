@@ -13,15 +13,14 @@ import { answerServer, capabilitiesOf } from './answer-server.js';
 import type { McpSdk } from './load-sdk.js';
 import { ownWords } from './sdk-error.js';
 
-const CLIENT_INFO = { name: 'keelson', version: '0.1.0' };
 const MAX_PROBLEM = 300;
-/** How long a server has to show that it is still there, when that is in doubt. */
+/** Time limit in milliseconds of the ping that checks if a server still responds. */
 const PROBE_MS = 5_000;
 
-/** A connection on `@modelcontextprotocol/sdk` 1.x. */
+/** A connection that uses `@modelcontextprotocol/sdk` 1.x. */
 export class SdkConnection implements Connection {
   private readonly client: Client;
-  /** During the handshake a failure rejects; afterwards it is an event. */
+  /** While `opening`, a failure rejects `open`. Once `open`, the end of the connection calls `onEnd`. */
   private state: 'opening' | 'open' | 'closed' = 'opening';
 
   private constructor(
@@ -29,7 +28,9 @@ export class SdkConnection implements Connection {
     private readonly transport: McpTransport,
     private readonly options: ConnectionOptions,
   ) {
-    this.client = new sdk.Client(CLIENT_INFO, { capabilities: capabilitiesOf(options) });
+    const { name, version, title } = options.settings.clientInfo;
+    const clientInfo = { name, version, ...(title !== undefined && { title }) };
+    this.client = new sdk.Client(clientInfo, { capabilities: capabilitiesOf(options) });
     answerServer(this.client, sdk, options);
     this.client.onerror = (error) => this.report(error);
     this.client.onclose = () => this.ended();
@@ -37,7 +38,7 @@ export class SdkConnection implements Connection {
     transport.ondoubt = () => void this.probe();
   }
 
-  /** Connects and shakes hands. The caller keeps the time for it, and closes the transport when it is up. */
+  /** Completes the handshake. The caller enforces the time limit, and closes the transport if it is exceeded. */
   static async open(sdk: McpSdk, transport: McpTransport, options: ConnectionOptions): Promise<SdkConnection> {
     const connection = new SdkConnection(sdk, transport, options);
     await connection.client.connect(transport, { timeout: MAX_TIMER_MS });
@@ -107,7 +108,7 @@ export class SdkConnection implements Connection {
     });
   }
 
-  /** When the connection is over, that is the failure; a session that was forgotten is another one. */
+  /** Returns the error of a failed request. If the connection has ended, the error reports that end. */
   private failureOf(error: unknown): KeelsonError {
     const { name } = this.options.definition;
     const { ending } = this.transport;
@@ -122,12 +123,12 @@ export class SdkConnection implements Connection {
     this.options.onEnd(this, this.ending ?? 'the connection was closed');
   }
 
-  /** Finds out if the server still answers. The transport ends if it cannot be reached. */
+  /** Pings the server. The transport ends if the server cannot be reached. */
   private async probe(): Promise<void> {
     await this.client.ping({ timeout: PROBE_MS }).catch((error) => this.state === 'open' && this.report(error));
   }
 
-  /** Logs what the protocol does not allow. The SDK complains of progress and answers that nobody waits for any more. */
+  /** Logs a problem of the protocol. SDK errors have the level debug, since the SDK also reports harmless late messages. */
   private report(error: unknown): void {
     const level = error instanceof KeelsonError ? 'warn' : 'debug';
     this.options.log.write(level, safeText(failureText(error), { maxLength: MAX_PROBLEM }));

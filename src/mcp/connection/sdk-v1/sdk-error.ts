@@ -2,8 +2,8 @@ import type { JsonRpcMessage } from '../../transport/json-rpc.js';
 import { ServerWords } from '../request-error.js';
 
 /**
- * Keeps the words of an answer that reports a failure apart, in its data: the SDK writes its own words around them, and
- * makes errors of the same kind by itself.
+ * Stores the server's message and data in the `data` field of an error response. The SDK adds text to the message. The SDK
+ * also creates errors of the same class for its own failures, which have no such data.
  */
 export function ownWords(message: JsonRpcMessage): void {
   if (!('error' in message)) return;

@@ -15,28 +15,28 @@ import { resultsIn, transcript } from '../../../support/agent/transcript.js';
 const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
 const saying = (text: string): ModelResponse => ({ content: [{ type: 'text', text }], finishReason: 'stop', usage });
 
-/** A model that gives just this, whatever the types say. */
+/** A model that returns an arbitrary value. */
 const giving = (generate: () => unknown) => ({ id: 'bad', generate }) as Model;
 
-/** The ways in which a model is called: each of them takes another path through the loop. */
+/** Run options that each take a different code path of the model call. */
 const ways: Readonly<Record<string, RunOptions>> = {
   plainly: {},
   'with a signal': { signal: new AbortController().signal },
   'with a time-out': { timeouts: { modelMs: 1_000 } },
-  'with a wait for the first part': { timeouts: { firstPartMs: 1_000 } },
+  'with a limit for the first part': { timeouts: { firstPartMs: 1_000 } },
 };
 
 const bad: Readonly<Record<string, readonly [give: () => unknown, problem: RegExp]>> = {
   null: [async () => null, /it is null/],
   undefined: [async () => undefined, /it is undefined/],
-  'a text': [async () => 'hello', /it is string/],
+  'a string': [async () => 'hello', /it is string/],
   'a number': [async () => 5, /it is number/],
-  'null and no promise': [() => null, /it is null/],
-  'undefined and no promise': [() => undefined, /it is undefined/],
-  'content that is text': [async () => ({ ...saying(''), content: 'x' }), /`content` is no array/],
+  'null without a promise': [() => null, /it is null/],
+  'undefined without a promise': [() => undefined, /it is undefined/],
+  'content that is a string': [async () => ({ ...saying(''), content: 'x' }), /`content` is no array/],
   'no content': [async () => ({ finishReason: 'stop', usage }), /`content` is no array/],
   'a part that is null': [async () => ({ ...saying(''), content: [null] }), /no object/],
-  'a part that is text': [async () => ({ ...saying(''), content: ['x'] }), /no object/],
+  'a part that is a string': [async () => ({ ...saying(''), content: ['x'] }), /no object/],
   'a part without type': [async () => ({ ...saying(''), content: [{ text: 'x' }] }), /no type/],
   'a text part without text': [async () => ({ ...saying(''), content: [{ type: 'text' }] }), /no text/],
   'a call without id': [
@@ -55,7 +55,7 @@ const bad: Readonly<Record<string, readonly [give: () => unknown, problem: RegEx
 
 describe.each(Object.entries(ways))('a model, called %s,', (_way, options) => {
   test.each(Object.entries(bad))(
-    'that gives %s fails the run with a ModelError that says so',
+    'that returns %s fails the run with a ModelError that describes the problem',
     async (_title, [give, problem]) => {
       const error = await rejectionOf(new Agent({ model: giving(give) }).run('go', options));
 
@@ -70,7 +70,7 @@ describe.each(Object.entries(ways))('a model, called %s,', (_way, options) => {
     },
   );
 
-  test('that throws before it gives a promise fails the run with a ModelError', async () => {
+  test('that throws synchronously fails the run with a ModelError', async () => {
     const cause = new TypeError('no key');
     const throwing = giving(() => {
       throw cause;
@@ -84,18 +84,18 @@ describe.each(Object.entries(ways))('a model, called %s,', (_way, options) => {
 
   test.each<[string, () => unknown]>([
     ['a response without a promise', () => saying('fine')],
-    // biome-ignore lint/suspicious/noThenProperty: a thenable is what this is about
+    // biome-ignore lint/suspicious/noThenProperty: the test needs a thenable
     ['a thenable', () => ({ then: (resolve: (value: unknown) => void) => resolve(saying('fine')) })],
-  ])('that gives %s works', async (_title, give) => {
+  ])('that returns %s works', async (_title, give) => {
     expect((await new Agent({ model: giving(give) }).run('go', options)).text).toBe('fine');
   });
 
   test.each([
-    ['a text', 'down'],
+    ['a string', 'down'],
     ['nothing', undefined],
     ['null', null],
     ['an object', { status: 503 }],
-  ])('that rejects with %s fails the run with a ModelError around it', async (_title, cause) => {
+  ])('that rejects with %s fails the run with a ModelError with that cause', async (_title, cause) => {
     const unhandled = await unhandledDuring(async () => {
       const error = await rejectionOf(new Agent({ model: giving(() => Promise.reject(cause)) }).run('go', options));
       expect(error).toMatchObject({ code: 'ERR_MODEL_FAILED', cause });
@@ -104,8 +104,8 @@ describe.each(Object.entries(ways))('a model, called %s,', (_way, options) => {
   });
 });
 
-describe('a bad answer', () => {
-  test('inside a wrap is a ModelError for the hook, which may call again', async () => {
+describe('an unusual response', () => {
+  test('that is invalid is a ModelError for a wrap hook, which may call `next` again', async () => {
     const codes: unknown[] = [];
     const agent = new Agent({
       model: scriptedModel([responds(null), fails('down'), 'fine']),
@@ -128,7 +128,7 @@ describe('a bad answer', () => {
     expect(codes).toEqual(['ERR_MODEL_FAILED', 'ERR_MODEL_FAILED']);
   });
 
-  test('of unknown parts is kept in the message, and skipped by its readers', async () => {
+  test('with unknown parts is kept in the message, and helpers skip the parts', async () => {
     const content = [
       { type: 'audio', data: 'x' } as unknown as AssistantPart,
       { type: 'text', text: 'heard' } as const,
@@ -140,13 +140,13 @@ describe('a bad answer', () => {
     expect(messages[1]).toEqual({ role: 'assistant', content });
   });
 
-  test('without any part is an empty answer', async () => {
+  test('without parts is an empty answer', async () => {
     const { text, status } = await new Agent({ model: giving(async () => ({ ...saying(''), content: [] })) }).run('go');
 
     expect([text, status]).toEqual(['', 'completed']);
   });
 
-  test('without a finish reason leaves it at `other`', async () => {
+  test('without a finish reason has the finish reason `other`', async () => {
     const { finishReason, ...rest } = saying('x');
 
     expect(finishReason).toBe('stop');
@@ -157,10 +157,10 @@ describe('a bad answer', () => {
     ['no usage', undefined],
     ['null', null],
     ['NaN', { inputTokens: Number.NaN, outputTokens: Number.NaN, totalTokens: Number.NaN }],
-    ['texts', { inputTokens: '10', outputTokens: '5', totalTokens: '15' }],
+    ['strings', { inputTokens: '10', outputTokens: '5', totalTokens: '15' }],
     ['negative numbers', { inputTokens: -10, outputTokens: -5, totalTokens: -15 }],
     ['Infinity', { inputTokens: Number.POSITIVE_INFINITY, outputTokens: 0, totalTokens: 0 }],
-  ])('whose usage is %s counts nothing, and spoils no sum', async (_title, counted) => {
+  ])('whose usage is %s counts as zero tokens', async (_title, counted) => {
     const model = scriptedModel([
       responds({ ...saying(''), content: [{ type: 'tool-call', id: 'c1', name: 'x', input: {} }], usage: counted }),
       'done',
@@ -169,15 +169,15 @@ describe('a bad answer', () => {
     expect((await new Agent({ model }).run('go')).usage).toEqual(usage);
   });
 
-  test('whose total is missing is summed from its parts', async () => {
+  test('without totalTokens has the sum of input and output tokens', async () => {
     const model = scriptedModel([responds({ ...saying('x'), usage: { inputTokens: 3, outputTokens: 4 } })]);
 
     expect((await new Agent({ model }).run('go')).usage).toEqual({ inputTokens: 3, outputTokens: 4, totalTokens: 7 });
   });
 });
 
-describe('rule 7: calls that share an id in one response', () => {
-  test('get ids of their own, so that each has one result', async () => {
+describe('calls with the same id in one response', () => {
+  test('get distinct ids, so that each call has one result', async () => {
     const note = toolOf('note', (input, { callId }) => `${callId} ${JSON.stringify(input)}`);
     const twins = [1, 2, 3].map((n) => ({ name: 'note', id: 'same', input: { n } }));
     const model = scriptedModel([says('', { calls: twins }), 'done']);
@@ -193,7 +193,7 @@ describe('rule 7: calls that share an id in one response', () => {
     expect(kinds).toEqual(['call', 'call']);
   });
 
-  test('get ids of their own also where a fresh one is taken by another call', async () => {
+  test('get distinct ids also if another call has the generated id', async () => {
     const note = toolOf('note', () => 'ok');
     const taken = ['a', 'a', 'b', 'a'].map((id) => ({ name: 'note', id }));
     const ids = { next: () => 'a' };
@@ -207,7 +207,7 @@ describe('rule 7: calls that share an id in one response', () => {
     expect(Object.keys(resultsIn(messages))).toHaveLength(4);
   });
 
-  test('among many calls and a text are found as well', async () => {
+  test('are also detected among many calls and a text', async () => {
     const note = toolOf('note', () => 'ok');
     const twins = Array.from({ length: 20 }, (_, at) => ({ name: 'note', id: at === 19 ? 'id0' : `id${at}` }));
     const ids = { next: () => 'fresh' };
@@ -222,7 +222,7 @@ describe('rule 7: calls that share an id in one response', () => {
     expect(Object.keys(resultsIn(messages))).toEqual([...twins.slice(0, 19).map(({ id }) => id), 'fresh']);
   });
 
-  test('in two turns are left as they are', async () => {
+  test('in two turns keep their ids', async () => {
     const note = toolOf('note', () => 'ok');
     const call = calls({ name: 'note', id: 'same' });
 
@@ -236,7 +236,7 @@ describe('rule 7: calls that share an id in one response', () => {
 });
 
 describe('a response that was cut off', () => {
-  test.each(['length', 'content-filter'] as const)('by %s does not run its last call', async (finishReason) => {
+  test.each(['length', 'content-filter'] as const)('by %s does not run the last call', async (finishReason) => {
     const ran: unknown[] = [];
     const note = toolOf('note', (input) => `${ran.push(input)}`);
     const two = [
@@ -255,7 +255,7 @@ describe('a response that was cut off', () => {
     });
   });
 
-  test('without calls is the answer, and says why it ended', async () => {
+  test('without calls is the answer, with its finish reason', async () => {
     const model = scriptedModel([says('Once upon a', { finishReason: 'length' })]);
 
     const { text, finishReason } = await new Agent({ model }).run('go');
@@ -271,7 +271,7 @@ describe('calls that the provider ran itself', () => {
     { type: 'text', text: 'I found it' },
   ];
 
-  test('are not run again, and their result stays where it is', async () => {
+  test('are not run again, and their result stays in place', async () => {
     const ran: string[] = [];
     const tool = toolOf('web_search', () => void ran.push('ran'));
     const model = scriptedModel([responds({ ...saying(''), content: searched })]);
@@ -285,7 +285,7 @@ describe('calls that the provider ran itself', () => {
     ]);
   });
 
-  test('beside own calls leave those their turn', async () => {
+  test('do not prevent the other calls of the response', async () => {
     const own = { type: 'tool-call', id: 'c1', name: 'note', input: {} } as const;
     const model = scriptedModel([responds({ ...saying(''), content: [...searched, own] }), 'done']);
 

@@ -5,7 +5,7 @@ import { calls, scriptedModel } from '../../../../src/testing/testing.js';
 import { toolOf } from '../../../support/agent/sample-tools.js';
 import { resultsIn } from '../../../support/agent/transcript.js';
 
-/** A tool that counts its checks and notes the arguments that it was run with. */
+/** A tool that counts its checks and logs its arguments. */
 function watched() {
   const checked: unknown[] = [];
   const ran: unknown[] = [];
@@ -32,8 +32,8 @@ const rewriting = (rewrite: (input: unknown) => unknown, priority = 50): AgentLi
 
 const invalid = (problem: string) => `!The arguments of "measure" are not valid: n: Invalid input: ${problem}`;
 
-describe('rule 6: arguments are checked', () => {
-  test('once, and what the schema gives is what runs', async () => {
+describe('arguments are checked', () => {
+  test('once, and the tool gets the output of the schema', async () => {
     const { tool, checked, ran } = watched();
 
     await new Agent({ model: scriptedModel([calls('measure', { n: 1 }), 'done']), tools: [tool] }).run('go');
@@ -42,7 +42,7 @@ describe('rule 6: arguments are checked', () => {
     expect(ran).toEqual([{ n: 1, unit: 'm' }]);
   });
 
-  test('innermost: what hooks rewrote is checked, and only that', async () => {
+  test('after the hooks, in the form that the hooks left', async () => {
     const { tool, checked, ran } = watched();
     const lifecycle = [
       rewriting((input) => ({ ...(input as object), n: 2 }), 90),
@@ -57,7 +57,7 @@ describe('rule 6: arguments are checked', () => {
     expect(ran).toEqual([{ n: 2, unit: 'km' }]);
   });
 
-  test('so that a rewrite that breaks them is an error result, and the tool does not run', async () => {
+  test('with an error result if a hook made them invalid, and the tool does not run', async () => {
     const { tool, ran } = watched();
     const agent = new Agent({
       model: scriptedModel([calls('measure', { n: 1 }), 'done']),
@@ -71,7 +71,7 @@ describe('rule 6: arguments are checked', () => {
     expect(ran).toEqual([]);
   });
 
-  test('inside next: a hook sees the error result and may answer it', async () => {
+  test('inside `next`, so that a hook gets the error result and may replace it', async () => {
     const { tool, checked } = watched();
     const agent = new Agent({
       model: scriptedModel([calls('measure', { n: 'one' }), 'done']),
@@ -92,7 +92,7 @@ describe('rule 6: arguments are checked', () => {
     expect(checked).toEqual([{ n: 'one' }, { n: 1 }]);
   });
 
-  test('and the record keeps the raw and the rewritten ones, the messages the raw ones', async () => {
+  test('and the decisions have the raw and the changed arguments, and the messages the raw ones', async () => {
     const { tool } = watched();
     const agent = new Agent({
       model: scriptedModel([calls('measure', { n: 1 }), 'done']),
@@ -116,7 +116,7 @@ describe('rule 6: arguments are checked', () => {
     ]);
   });
 
-  test('before additions join, which displace no argument', async () => {
+  test('before additions are merged, which never replace an argument', async () => {
     const seen: unknown[] = [];
     const tool = (name: string, input: z.ZodObject) =>
       defineTool({ name, description: '', input, execute: (args) => `${seen.push(args)}` });
@@ -136,24 +136,20 @@ describe('rule 6: arguments are checked', () => {
   const closed = { type: 'object', properties: { a: {} }, additionalProperties: false };
   test.each<[string, boolean, z.ZodType | JsonSchema]>([
     ['a union of objects', true, z.union([z.looseObject({ a: z.number() }), z.looseObject({ b: z.number() })])],
-    ['a schema that says nothing', true, {}],
-    ['schemas of odd kinds', true, { anyOf: [true], oneOf: undefined, allOf: [{ anyOf: null }] }],
+    ['an empty schema', true, {}],
+    ['unusual schemas', true, { anyOf: [true], oneOf: undefined, allOf: [{ anyOf: null }] }],
     ['a union of strict objects', false, z.union([strict, z.strictObject({ b: z.number() })])],
-    ['a choice of strict objects', false, { oneOf: [closed] }],
-    ['a union inside of a sum', false, { allOf: [{}, { anyOf: [{ type: 'object' }, closed] }] }],
+    ['a oneOf of strict objects', false, { oneOf: [closed] }],
+    ['an anyOf inside of an allOf', false, { allOf: [{}, { anyOf: [{ type: 'object' }, closed] }] }],
     [
-      'a union of names',
+      'a union of references',
       false,
       z.union([z.object({ a: z.number() }).meta({ id: 'Open' }), strict.meta({ id: 'Strict' })]),
     ],
-    ['a name', false, { $ref: '#/$defs/A', $defs: { A: { ...closed, allOf: [{ $ref: '#/$defs/A' }] } } }],
-    [
-      'names that lead in a circle',
-      true,
-      { anyOf: [{ $ref: '#/$defs/A' }], $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } },
-    ],
+    ['a reference', false, { $ref: '#/$defs/A', $defs: { A: { ...closed, allOf: [{ $ref: '#/$defs/A' }] } } }],
+    ['circular references', true, { anyOf: [{ $ref: '#/$defs/A' }], $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } }],
     ['unevaluated properties', false, { properties: { a: {} }, unevaluatedProperties: false }],
-  ])('additions to %s join: %s', async (_title, joins, input) => {
+  ])('additions to %s are merged: %s', async (_title, joins, input) => {
     const seen: unknown[] = [];
     const tool = defineTool({ name: 'take', description: '', input, execute: (args) => `${seen.push(args)}` });
     const agent = new Agent({
@@ -168,10 +164,10 @@ describe('rule 6: arguments are checked', () => {
   });
 });
 
-describe('arguments that were no JSON', () => {
+describe('arguments that are not JSON', () => {
   const raw: Omit<ToolCallPart, 'type'> = { id: 'c1', name: 'measure', input: undefined, invalidInput: '{"n": 1' };
 
-  test('become an error result with the raw text, and the tool does not run', async () => {
+  test('become an error result with the raw string, and the tool does not run', async () => {
     const { tool, checked } = watched();
 
     const { messages, text } = await new Agent({ model: scriptedModel([calls(raw), 'done']), tools: [tool] }).run('go');
@@ -181,7 +177,7 @@ describe('arguments that were no JSON', () => {
     expect(checked).toEqual([]);
   });
 
-  test('are shown shortened where they are long, and in full to listeners', async () => {
+  test('are shortened in the error result if they are long, and complete in events', async () => {
     const long = `{"n": "${'x'.repeat(500)}`;
     const agent = new Agent({
       model: scriptedModel([calls({ ...raw, invalidInput: long }), 'done']),
@@ -198,7 +194,7 @@ describe('arguments that were no JSON', () => {
 
   test.each([
     ['by spreading the call', true],
-    ['by a call of its own', false],
+    ['with a new call', false],
   ])('can be repaired by a hook, %s', async (_title, spread) => {
     const { tool, ran } = watched();
     const agent = new Agent({
@@ -221,7 +217,7 @@ describe('arguments that were no JSON', () => {
     expect(ran).toEqual([{ n: 1, unit: 'm' }]);
   });
 
-  test('of a tool that there is not name the missing tool', async () => {
+  test('of an unknown tool give an error result that names the tool', async () => {
     const { messages } = await new Agent({ model: scriptedModel([calls(raw), 'done']) }).run('go');
 
     expect(resultsIn(messages)).toEqual({ c1: '!There is no tool "measure". No tool is offered.' });
@@ -237,7 +233,7 @@ describe('a check', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('broken check'))],
-  ])('that %s gives an error result, and the tool does not run', async (_title, check) => {
+  ])('that %s causes an error result, and the tool does not run', async (_title, check) => {
     const ran: string[] = [];
     const tool = { ...toolOf('checked', () => void ran.push('ran')), check };
 

@@ -20,8 +20,8 @@ const slow = (name: string, ms: number) =>
     return name;
   });
 
-describe('rule 7: every call has exactly one result, in call order,', () => {
-  test('however long each of them takes', async () => {
+describe('every call has exactly one result, in call order,', () => {
+  test('with different durations', async () => {
     const agent = new Agent({ model: scriptedModel(three), tools: [slow('a', 6), slow('b', 3), slow('c', 0)] });
 
     expect(transcript((await agent.run('go')).messages)).toEqual([
@@ -32,7 +32,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     ]);
   });
 
-  test('after a tool that throws, one that does not exist, and one whose arguments are wrong', async () => {
+  test('after a tool that throws, an unknown tool, and invalid arguments', async () => {
     const model = scriptedModel([
       calls(
         { name: 'broken' },
@@ -61,8 +61,8 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
   });
 
   test.each<[string, string, (resolve: (value: unknown) => void) => void]>([
-    ['calls back twice', 'one', (resolve) => [resolve('one'), resolve('two')]],
-    ['gives another promise', 'inner', (resolve) => resolve(Promise.resolve('inner'))],
+    ['settles twice', 'one', (resolve) => [resolve('one'), resolve('two')]],
+    ['resolves to another promise', 'inner', (resolve) => resolve(Promise.resolve('inner'))],
     [
       'throws',
       '!no then',
@@ -70,14 +70,14 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
         throw new Error('no then');
       },
     ],
-  ])('after a thenable that %s, and the calls beside it run on', async (_what, expected, then) => {
+  ])('after a thenable that %s, and the other calls continue', async (_what, expected, then) => {
     const tools = [toolOf('a', () => ({ then })), slow('b', 2), slow('c', 0)];
     const { messages } = await new Agent({ model: scriptedModel(three), tools }).run('go');
 
     expect(resultsIn(messages)).toEqual({ call_1: expected, call_2: 'b', call_3: 'c' });
   });
 
-  test('after a denial by a hook, and the calls beside it run on', async () => {
+  test('after a denial by a hook, and the other calls continue', async () => {
     const deny: AgentLifecycle = {
       wrapToolCall: (call, next) => (call.name === 'b' ? { content: 'denied', isError: true } : next()),
     };
@@ -90,7 +90,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     expect(resultsIn((await agent.run('go')).messages)).toEqual({ call_1: 'a', call_2: '!denied', call_3: 'c' });
   });
 
-  test('after a hook that fails: the error that ends the run carries all of them', async () => {
+  test('after a hook that fails, and the error of the run has all results', async () => {
     const agent = new Agent({
       model: scriptedModel(three),
       tools: [slow('a', 0), slow('b', 0), slow('c', 60_000)],
@@ -120,7 +120,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
   test.each([
     ['reject', HookAction.reject('forbidden'), '!The call was not completed, because the run ended: forbidden'],
     ['respond', HookAction.respond('enough'), '!The call was not completed, because the run ended.'],
-  ] as const)('after afterModel decides to %s: no tool runs', async (_title, action, result) => {
+  ] as const)('after afterModel returns a %s action, and no tool runs', async (_title, action, result) => {
     const ran: string[] = [];
     const note = (name: string) => toolOf(name, () => void ran.push(name));
     const agent = new Agent({
@@ -135,7 +135,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     expect(resultsIn(messages)).toEqual({ call_1: result, call_2: result, call_3: result });
   });
 
-  test('after a hook at beforeModel of the next turn ends the run', async () => {
+  test('after beforeModel of the next turn ends the run', async () => {
     const agent = new Agent({
       model: scriptedModel(three),
       tools: [slow('a', 0), slow('b', 0), slow('c', 0)],
@@ -147,7 +147,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     expect(resultsIn(error.messages)).toEqual({ call_1: 'a', call_2: 'b', call_3: 'c' });
   });
 
-  test('after the model fails in the next turn, and error.history is what a new run goes on from', async () => {
+  test('after the model fails in the next turn, and a new run can continue from `error.history`', async () => {
     const agent = new Agent({
       model: scriptedModel(three.slice(0, 1)),
       tools: [slow('a', 0), slow('b', 0), slow('c', 0)],
@@ -165,7 +165,7 @@ describe('rule 7: every call has exactly one result, in call order,', () => {
     ]);
   });
 
-  test('whatever the calls do, in any combination and at any parallelism', async () => {
+  test('for random calls with random limits of parallel calls', async () => {
     const kinds = ['text', 'late', 'throws', 'rejects', 'nothing', 'missing', 'invalid', 'denied', 'ends'] as const;
     const tools = [
       toolOf('text', () => 'ok'),
@@ -211,7 +211,7 @@ describe('parallelToolCalls', () => {
     [1, 1],
     [2, 2],
     [100, 5],
-  ])('%s has at most %i of five calls running at once', async (parallelToolCalls, most) => {
+  ])('%s runs at most %i of five calls at the same time', async (parallelToolCalls, most) => {
     let running = 0;
     let seen = 0;
     const busy = toolOf('busy', async () => {
@@ -230,7 +230,7 @@ describe('parallelToolCalls', () => {
     expect(Object.values(resultsIn(messages))).toEqual(Array(5).fill('ok'));
   });
 
-  test('one after another, the next call starts when the one before it has its result', async () => {
+  test('1 starts a call when the previous call has its result', async () => {
     const log: string[] = [];
     const noting = (name: string) =>
       toolOf(name, async () => {

@@ -1,0 +1,52 @@
+/** The difference between two states, by name, in the order of the later state. */
+export interface Changes {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+  readonly unchanged: readonly string[];
+}
+
+/** A named item, and a string that is equal while the item is. */
+export interface ComparedItem {
+  readonly name: string;
+  /** Tells items of one name apart. Default: the name. */
+  readonly identity?: string | undefined;
+  readonly content: string;
+}
+
+/** Compares two lists of items. Items with the same identity are compared in their order. */
+export function changesBetween(before: readonly ComparedItem[], after: readonly ComparedItem[]): Changes {
+  const left = [...before];
+  const added: string[] = [];
+  const changed: string[] = [];
+  const unchanged: string[] = [];
+  const take = (isMeant: (item: ComparedItem) => boolean) => {
+    const at = left.findIndex(isMeant);
+    return at < 0 ? undefined : left.splice(at, 1)[0];
+  };
+  // Equal items first, so that an item that was inserted before its twin counts as the added one.
+  const others = after.filter((item) => {
+    const same = take((other) => identityOf(other) === identityOf(item) && other.content === item.content);
+    if (same !== undefined) unchanged.push(item.name);
+    return same === undefined;
+  });
+  for (const item of others) {
+    const earlier = take((other) => identityOf(other) === identityOf(item));
+    (earlier === undefined ? added : changed).push(item.name);
+  }
+  return { added, removed: left.map(({ name }) => name), changed, unchanged };
+}
+
+/** Joins the changes of several groups of items. */
+export function joinChanges(groups: readonly Changes[]): Changes {
+  return {
+    added: groups.flatMap(({ added }) => added),
+    removed: groups.flatMap(({ removed }) => removed),
+    changed: groups.flatMap(({ changed }) => changed),
+    unchanged: groups.flatMap(({ unchanged }) => unchanged),
+  };
+}
+
+function identityOf({ identity, name }: ComparedItem): string {
+  return identity ?? name;
+}

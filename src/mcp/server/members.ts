@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '../../internal/logger.js';
+import type { McpServerDefinition, McpServerEntry } from '../config/definition.js';
+import type { McpSettings } from '../config/settings.js';
+import { Endings } from '../connection/endings.js';
+import { McpUnavailableError } from '../error.js';
+import type { McpEvent } from '../event.js';
+import { failureText } from '../failure-text.js';
+import { ServerLog } from '../server-log.js';
+import { McpToolSet } from '../tools/tool-set.js';
+import { McpServer } from './mcp-server.js';
+import type { McpServerStatus } from './status.js';
+
+type InvalidEntry = Extract<McpServerEntry, { readonly problem: string }>;
+type Member = McpServer | InvalidEntry;
+
+/** How the servers differ after one of them was put in its place. */
+export type PutOutcome = 'added' | 'changed' | 'unchanged';
+
+/** The servers of a loader, by name, in the order in which they were named, and their tools. */
+export class ServerMembers {
+  readonly tools: McpToolSet;
+  private readonly byName = new Map<string, Member>();
+  /** Servers that were taken out and have not ended yet. */
+  private readonly leaving = new Set<McpServer>();
+  private readonly endings = new Endings((error) => this.logger().error(failureText(error)));
+  private isClosed = false;
+
+  constructor(
+    private readonly settings: McpSettings,
+    private readonly logger: () => Logger,
+  ) {
+    this.tools = new McpToolSet(({ name, metadata }) => {
+      this.logger().error(
+        `Tool ${JSON.stringify(metadata.mcpTool)} of MCP server "${metadata.mcpServer}" is left out: ${name} is taken.`,
+      );
+    });
+  }
+
+  get names(): readonly string[] {
+    return [...this.byName.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.byName.has(name);
+  }
+
+  servers(): readonly McpServer[] {
+    return [...this.byName.values()].filter((member) => member instanceof McpServer);
+  }
+
+  find(name: string): McpServer {
+    const member = this.byName.get(name);
+    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    if (member instanceof McpServer) return member;
+    throw new McpUnavailableError(name, member.problem);
+  }
+
+  statusOf(name: string): McpServerStatus {
+    const member = this.byName.get(name);
+    if (member === undefined) throw new McpUnavailableError(name, 'there is none of that name.');
+    return statusOf(member);
+  }
+
+  statuses(): readonly McpServerStatus[] {
+    return [...this.byName.values()].map(statusOf);
+  }
+
+  /** Lists a server without connecting to it, in the place of one of its name. */
+  enter(entry: McpServerEntry): void {
+    const { name, notes } = entry;
+    const log = new ServerLog(name, () => this.logger());
+    for (const note of notes) log.write('warn', note);
+    if ('problem' in entry) log.write('error', `its configuration cannot be used: ${entry.problem}`);
+    this.byName.set(name, 'problem' in entry ? entry : this.serverOf(entry.definition, log));
+  }
+
+  /** Connects to a server that is listed. Resolves when it is connected or has failed. */
+  async connect(name: string): Promise<void> {
+    const member = this.byName.get(name);
+    if (member instanceof McpServer) await member.link.connect();
+  }
+
+  /**
+   * Lists a server in the place of one of its name, and connects to it. A server that has not changed keeps its
+   * connection; one that has changed ends as `remove` with `graceful` says.
+   */
+  async put(entry: McpServerEntry): Promise<PutOutcome> {
+    const { name } = entry;
+    const before = this.byName.get(name);
+    const isSame = before !== undefined && (await isUnchanged(before, entry));
+    if (this.isClosed) return 'unchanged';
+    if (!isSame) {
+      this.enter(entry);
+      this.collect();
+      if (before !== undefined) await this.end(before, true);
+    }
+    await this.connect(name);
+    if (isSame) return 'unchanged';
+    return before === undefined ? 'added' : 'changed';
+  }
+
+  /**
+   * Takes a server out: its tools leave at once. `graceful` leaves it running until the requests that are under way have
+   * their answers, and does not wait for that.
+   */
+  async remove(name: string, graceful: boolean): Promise<boolean> {
+    const member = this.byName.get(name);
+    if (member === undefined) return false;
+    this.byName.delete(name);
+    this.collect();
+    await this.end(member, graceful);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const server of [...this.servers(), ...this.leaving]) this.endings.add(server.close());
+    await this.endings.settled();
+  }
+
+  private async end(member: Member, graceful: boolean): Promise<void> {
+    if (!(member instanceof McpServer)) return;
+    const isLater = graceful && member.isBusy;
+    this.leaving.add(member);
+    const ended = (isLater ? member.idle().then(() => member.close()) : member.close()).finally(() =>
+      this.leaving.delete(member),
+    );
+    this.endings.add(ended);
+    if (!isLater) await ended;
+  }
+
+  private collect(): void {
+    this.tools.replace(this.servers().flatMap(({ tools }) => tools));
+  }
+
+  private serverOf(definition: McpServerDefinition, log: ServerLog): McpServer {
+    const { settings } = this;
+    const emit = (event: McpEvent) => {
+      try {
+        settings.onEvent?.(event);
+      } catch (error) {
+        this.logger().error(`onEvent of an MCP loader failed: ${failureText(error)}`, error);
+      }
+    };
+    return new McpServer(definition, { settings, log, emit, onTools: () => this.collect() });
+  }
+}
+
+async function isUnchanged(before: Member, entry: McpServerEntry): Promise<boolean> {
+  if (!(before instanceof McpServer)) return 'problem' in entry && entry.problem === before.problem;
+  if ('problem' in entry || !isDeepStrictEqual(before.definition, entry.definition)) return false;
+  return before.link.isApproved();
+}
+
+function statusOf(member: Member): McpServerStatus {
+  if (member instanceof McpServer) return member.status();
+  const { name, problem, origin } = member;
+  const never = { transport: undefined, protocolVersion: undefined, instructions: undefined };
+  const none = { reconnects: 0, tools: [], toolCount: 0, reads: [] };
+  return { ...never, ...none, name, state: 'invalid', lastError: problem, scope: origin.scope, source: origin.source };
+}

@@ -1,0 +1,70 @@
+import { describeError, RunEndedError } from '../../errors.js';
+import { consoleLogger, type Logger } from '../../internal/logger.js';
+import { describeIssues } from '../../tools/standard-schema.js';
+import type { Tool, ToolContext } from '../../tools/tool.js';
+import { toToolResult } from '../../tools/tool-result.js';
+import type { ToolExecutionResult } from '../plugin.js';
+import type { HookManager } from './hook-manager.js';
+import { resultText } from './tool.js';
+
+/** What a tool is executed with. */
+export interface ToolExecution {
+  readonly tools: () => readonly Tool[];
+  readonly hooks?: Pick<HookManager, 'judgeToolCall' | 'afterToolExecute'> | undefined;
+  /** The agent whose tools these are. */
+  readonly agent?: { readonly agent: string; readonly signal: AbortSignal; readonly logger: Logger } | undefined;
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+}
+
+/** Runs a tool outside of any run: past the hooks, with checked arguments. Whatever goes wrong is an error result. */
+export async function executeTool({ name, input }: Call, execution: ToolExecution): Promise<ToolExecutionResult> {
+  const { hooks } = execution;
+  const verdict = (await hooks?.judgeToolCall(name, input)) ?? { name, input };
+  if (verdict.blocked !== undefined) return failure(verdict.blocked);
+  const result = await runTool(verdict, execution);
+  return hooks ? hooks.afterToolExecute(verdict.name, verdict.input, result) : result;
+}
+
+async function runTool({ name, input }: Call, execution: ToolExecution): Promise<ToolExecutionResult> {
+  const tools = execution.tools();
+  const tool = tools.findLast((it) => it.name === name);
+  if (tool === undefined) {
+    const names = [...new Set(tools.map((it) => it.name))];
+    return failure(`There is no tool "${name}". Tools: ${names.join(', ')}.`);
+  }
+  try {
+    const checked = await tool.check(input);
+    if (checked.issues !== undefined) {
+      return failure(`The arguments of "${name}" are not valid: ${describeIssues(checked.issues)}`);
+    }
+    const result = toToolResult(await tool.execute(checked.value, contextOf(name, execution)));
+    return { content: resultText(result), ...(result.isError === true && { isError: true }) };
+  } catch (error) {
+    return failure(describeError(error));
+  }
+}
+
+let calls = 0;
+
+/** What a tool is given where no run is going on: it can add nothing to one, and end none. */
+function contextOf(toolName: string, { agent }: ToolExecution): ToolContext {
+  calls += 1;
+  const id = `registry-${calls}`;
+  const absent = (action: string) => (): never => {
+    throw new RunEndedError(action);
+  };
+  return {
+    ...{ callId: id, toolName, context: undefined, progress() {} },
+    signal: agent?.signal ?? new AbortController().signal,
+    logger: agent?.logger ?? consoleLogger,
+    run: { id, agent: agent?.agent ?? '', turn: 0, context: undefined, add: absent('run.add'), end: absent('run.end') },
+  };
+}
+
+function failure(content: string): ToolExecutionResult {
+  return { content, isError: true };
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { root } from '../support/docs/doc-files.js';
+import { isHelpfulOptionMessage } from '../support/docs/option-messages.js';
+import { type Passage, readComments, readLiterals, readMarkdown } from '../support/docs/prose.js';
+import { checkLiterals, checkProse } from '../support/docs/prose-rules.js';
+
+const folders = ['src', 'test', 'docs', 'examples', 'bench', 'scripts'];
+const pages = ['README.md', 'AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+/** Files whose words are not ours to choose: `file:line`-free prefixes of problems. At most ten. */
+const allowed = ['test/support/base-suite.ts'];
+
+function filesIn(folder: string): string[] {
+  return readdirSync(root + folder, { recursive: true })
+    .map((path) => `${folder}/${path}`.replaceAll('\\', '/'))
+    .filter((path) => !/^docs\/api\/|\/fixtures\/|\/node_modules\//.test(path));
+}
+
+function passagesOf(read: (file: string, text: string) => Passage[], kind: RegExp): Passage[] {
+  const files = [...folders.flatMap(filesIn), ...pages].filter((path) => kind.test(path));
+  return files
+    .filter((file) => !allowed.includes(file))
+    .flatMap((file) => read(file, readFileSync(root + file, 'utf8')));
+}
+
+describe('the words of the house', () => {
+  test('the list of exceptions is short', () => {
+    expect(allowed.length).toBeLessThanOrEqual(10);
+  });
+
+  test('comments follow the rules', () => {
+    expect(checkProse(passagesOf(readComments, /\.(ts|mjs)$/))).toEqual([]);
+  });
+
+  test('messages and test titles follow the rules', () => {
+    expect(checkLiterals(passagesOf(readLiterals, /\.(ts|mjs)$/))).toEqual([]);
+  });
+
+  test('documents follow the rules', () => {
+    expect(checkProse(passagesOf(readMarkdown, /\.md$/))).toEqual([]);
+  });
+});
+
+describe('the checks', () => {
+  const comment = (text: string) => checkProse(readComments('a.ts', text));
+  const long = `It ${'very '.repeat(30)}long.`;
+
+  test.each([
+    ['an opener', '/** Whether it is open. */', 'opens with "Whether"'],
+    ['an opener after another sentence', '// Closes it.\n// What is left goes.', 'opens with "What"'],
+    ['"is no"', '/** The name is no string. */', 'is no'],
+    ['"is none"', '/** A tool that is none. */', 'is none'],
+    ['a long sentence', `/** ${long} */`, '32 words'],
+    ['two semicolons', '/** Opens; reads; closes. */', 'semicolon'],
+  ])('find %s in a comment', (_what, source, problem) => {
+    expect(comment(source)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('find an opener in a literal and in a page', () => {
+    expect(checkLiterals(readLiterals('a.ts', "f('What it has is lost');"))).toHaveLength(1);
+    expect(checkLiterals(readLiterals('a.ts', 'f(`$' + '{name} is no file`);'))).toHaveLength(1);
+    expect(checkProse(readMarkdown('a.md', '# What it has not\n\nText.\n'))).toHaveLength(1);
+    expect(checkProse(readMarkdown('a.md', '| a | Whether it is open |\n'))).toHaveLength(1);
+  });
+
+  test('leave questions, code and ordinary sentences alone', () => {
+    expect(checkLiterals(readLiterals('a.ts', "run('What is the weather?');"))).toEqual([]);
+    expect(
+      checkProse(readMarkdown('a.md', '```ts\n// What is this\n```\n\nIf there is no session, it opens one.\n')),
+    ).toEqual([]);
+    expect(comment('/**\n * Adds.\n * @example\n * What is(this);\n */')).toEqual([]);
+  });
+
+  test('find an option error that lacks the option, the expectation or the value', () => {
+    expect(isHelpfulOptionMessage('`maxTurns` must be a positive integer, got 0')).toBe(true);
+    expect(isHelpfulOptionMessage('unknown option `maxSteps`; use `maxTurns`')).toBe(true);
+    expect(isHelpfulOptionMessage('maxTurns must be a positive integer, got 0')).toBe(false);
+    expect(isHelpfulOptionMessage('`maxTurns` must be a positive integer')).toBe(false);
+    expect(isHelpfulOptionMessage('`maxTurns` is wrong, got 0')).toBe(false);
+  });
+});

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { call, connected, raw, readLog, temporaryFolder } from '../../support/mcp/lab.js';
+
+test('calls a tool outside of an agent by its name at the server', async () => {
+  const { mcp } = await connected({ servers: { a: raw() } });
+  const server = mcp.server('a');
+
+  expect(await server.callTool('echo', { text: 'hi' })).toEqual({ content: 'echo: {"text":"hi"}' });
+  expect(await server.callTool('mcp__a__echo')).toEqual(
+    await call(mcp, 'mcp__a__echo').then(({ content }) => ({ content })),
+  );
+});
+
+test('refuses an unknown tool, invalid arguments and unknown options', async () => {
+  const { mcp } = await connected({ servers: { a: raw({}, { excludeTools: ['die'] }) } });
+  const server = mcp.server('a');
+
+  await expect(server.callTool('nope')).rejects.toMatchObject({
+    code: 'ERR_MCP_REQUEST',
+    message: 'MCP server "a" offers no tool "nope"; it offers: echo, hang',
+  });
+  await expect(server.callTool('die')).rejects.toMatchObject({ code: 'ERR_MCP_REQUEST' });
+  await expect(server.callTool('echo', { text: 5 })).rejects.toMatchObject({ code: 'ERR_MCP_REQUEST', status: -32602 });
+  await expect(server.callTool('echo', 'x' as never)).rejects.toMatchObject({
+    code: 'ERR_OPTION_INVALID',
+    option: 'args',
+  });
+  await expect(server.callTool('echo', {}, { timeoutMs: 0 })).rejects.toMatchObject({ option: 'timeoutMs' });
+  await expect(server.callTool('echo', {}, { timeout: 5 } as never)).rejects.toMatchObject({ option: 'timeout' });
+});
+
+test('ends a call with the abort signal, and when its time is up', async () => {
+  const { mcp } = await connected({ servers: { a: raw() } });
+  const server = mcp.server('a');
+  const controller = new AbortController();
+  const aborted = server.callTool('hang', {}, { signal: controller.signal });
+  controller.abort(new RangeError('enough'));
+
+  await expect(aborted).rejects.toThrow('enough');
+  await expect(server.callTool('hang', {}, { signal: AbortSignal.abort(new RangeError('no')) })).rejects.toThrow('no');
+  await expect(server.callTool('hang', {}, { timeoutMs: 30 })).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  expect(await server.callTool('echo')).toEqual({ content: 'echo: {}' });
+});
+
+test('takes a time limit longer than that of the loader', async () => {
+  const { mcp } = await connected({
+    servers: { a: raw({ tools: [{ name: 'progress', inputSchema: { type: 'object' } }] }) },
+    timeouts: { callMs: 20 },
+  });
+  const steps: unknown[] = [];
+
+  const slow = { steps: 1, everyMs: 120 };
+  await expect(mcp.server('a').callTool('progress', slow)).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
+  const result = await mcp
+    .server('a')
+    .callTool('progress', slow, { timeoutMs: 5_000, onProgress: (it) => steps.push(it) });
+
+  expect(result).toEqual({ content: '1 steps' });
+  expect(steps).toMatchObject([{ progress: 1 }]);
+});
+
+test('tells servers the name and version of the application', async () => {
+  const log = join(temporaryFolder(), 'log');
+  await connected({ servers: { a: raw({ log }) }, clientInfo: { name: 'my-agent', version: '4.2.0' } });
+
+  const hello = readLog(log).find(({ received }) => received?.method === 'initialize');
+  expect(hello?.received?.params).toMatchObject({ clientInfo: { name: 'my-agent', version: '4.2.0' } });
+  await expect(connected({ clientInfo: { name: 'x' } as never })).rejects.toMatchObject({ code: 'ERR_OPTION_INVALID' });
+});
+
+test('logs the standard error of a running server line by line at debug, with long lines cut', async () => {
+  const long = 'x'.repeat(100_000);
+  const { logger } = await connected({ servers: { a: raw({ stderr: `first\n${long}\nlast \u001b[31mred\n` }) } });
+  const lines = () => logger.lines.filter((line) => line.includes('standard error'));
+  await expect.poll(() => lines().length).toBe(3);
+
+  expect(lines()[0]).toBe('debug: MCP server "a": standard error: first');
+  expect(lines()[1]?.length).toBeLessThan(1_000);
+  expect(lines()[2]).not.toContain('\u001b');
+});

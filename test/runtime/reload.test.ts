@@ -1,0 +1,173 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Agent } from '../../src/index.js';
+import { calls, says, scriptedModel } from '../../src/testing/testing.js';
+import { linesOf, manifest } from '../support/manifest/place.js';
+import { isGone, raw, readLog } from '../support/mcp/lab.js';
+import { script, write } from '../support/process/scratch.js';
+import { ground } from '../support/runtime/ground.js';
+
+const NONE = { added: [], removed: [], changed: [] };
+const progress = [{ name: 'progress', inputSchema: { type: 'object' } }];
+const pidsIn = (log: string) => readLog(log).flatMap(({ pid }) => pid ?? []);
+
+test('an unchanged configuration restarts nothing and asks about nothing', async () => {
+  const { load, asked, cwd, trace } = ground();
+  const log = join(cwd, 'log');
+  write(
+    join(cwd, '.app/extensions/whole/manifest.json'),
+    JSON.stringify(manifest('whole', { mcpServers: { ext: raw({ log }) } })),
+  );
+  const runtime = await load({ approve: ({ item }) => asked.push(item.name) > 0 });
+  const agent = new Agent({ model: scriptedModel(['a', 'b']), ...runtime.agentOptions() });
+  await agent.run('go');
+  const [questions, started] = [asked.length, pidsIn(log).length];
+
+  expect(await runtime.reload()).toEqual({
+    extensions: { ...NONE, unchanged: ['whole'] },
+    hooks: { ...NONE, unchanged: ['note'] },
+    servers: { ...NONE, unchanged: ['tell', 'ext'] },
+    plugins: { ...NONE, unchanged: ['note'] },
+    diagnostics: [],
+  });
+  await agent.run('go');
+  expect(asked).toHaveLength(questions);
+  expect(pidsIn(log)).toHaveLength(started);
+  expect([...linesOf(trace)].sort()).toEqual(['plugin', 'plugin', 'user hook', 'user hook']);
+  await agent.close();
+});
+
+test('reads hooks, servers, extensions and plugins again, and reports what changed', async () => {
+  const { load, cwd, home, trace } = ground();
+  const runtime = await load({ approve: () => true });
+  const model = scriptedModel(['a', 'b']);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+  await agent.run('go');
+  const command = script(join(home, '.app/other.sh'), `#!/bin/sh\necho other >> ${trace}\necho '{}'\n`);
+  write(join(home, '.app/hooks.json'), JSON.stringify({ hooks: { before_agent: [{ name: 'other', command }] } }));
+  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { fresh: raw() } }));
+  write(join(cwd, '.app/extensions/more/manifest.json'), JSON.stringify(manifest('more', { skills: [] })));
+  rmSync(join(cwd, '.app/extensions/whole'), { recursive: true });
+  const plugin = `import { appendFileSync } from 'node:fs';
+export default { name: 'note', hooks: { beforeMessage: (message) => { appendFileSync(${JSON.stringify(trace)}, 'plugin 2\\n'); return message; } } };\n`;
+  write(join(cwd, 'plugin.mjs'), plugin);
+  writeFileSync(trace, '');
+
+  expect(await runtime.reload()).toEqual({
+    extensions: { added: ['more'], removed: ['whole'], changed: [], unchanged: [] },
+    hooks: { added: ['other'], removed: ['note', 'ext'], changed: [], unchanged: [] },
+    servers: { added: ['fresh'], removed: ['tell'], changed: [], unchanged: [] },
+    plugins: { ...NONE, changed: ['note'], unchanged: [] },
+    diagnostics: [],
+  });
+  await agent.run('go');
+  expect([...linesOf(trace)].sort()).toEqual(['other', 'plugin 2']);
+  expect(model.requests[1]?.tools.map(({ name }) => name)).toContain('mcp__fresh__echo');
+  await agent.close();
+});
+
+test('a run that is going on gets the result of its tool call, and the server that went away ends', async () => {
+  const { load, cwd } = ground();
+  const log = join(cwd, 'log');
+  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { slow: raw({ log, tools: progress }) } }));
+  const runtime = await load({ approve: () => true });
+  const model = scriptedModel([calls('mcp__slow__progress', { steps: 1, everyMs: 200 }), says('done')]);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+  const run = agent.run('go');
+  await expect.poll(() => readLog(log).some(({ received }) => received?.method === 'tools/call')).toBe(true);
+  write(join(cwd, '.mcp.json'), '{}');
+
+  const report = await runtime.reload();
+
+  expect(report.servers).toMatchObject({ removed: ['slow'] });
+  const { text, messages } = await run;
+  expect(text).toBe('done');
+  expect(JSON.stringify(messages)).toContain('1 steps');
+  await expect.poll(() => pidsIn(log).every(isGone)).toBe(true);
+  await agent.close();
+});
+
+test('a run that is going on keeps its plugins, which are shut down after it', async () => {
+  const { load, cwd, trace } = ground();
+  const plugin = (word: string) => `import { appendFileSync } from 'node:fs';
+const note = (what) => appendFileSync(${JSON.stringify(trace)}, '${word} ' + what + '\\n');
+export default { name: 'note', hooks: {
+  beforeMessage: (message) => { note('message'); return message; },
+  afterResponse: () => note('response'),
+  onShutdown: () => note('shutdown'),
+} };\n`;
+  write(join(cwd, 'plugin.mjs'), plugin('one'));
+  const runtime = await load({ approve: () => true });
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const model = scriptedModel(() => held.then(() => says('done')) as never);
+  const agent = new Agent({ model, ...runtime.agentOptions() });
+  const run = agent.run('go');
+  await expect.poll(() => linesOf(trace)).toContain('one message');
+  write(join(cwd, 'plugin.mjs'), plugin('two'));
+
+  expect((await runtime.reload()).plugins).toMatchObject({ changed: ['note'] });
+  expect(linesOf(trace)).not.toContain('one shutdown');
+  release();
+  await run;
+  await expect.poll(() => linesOf(trace)).toContain('one shutdown');
+  await agent.run('go');
+  await agent.close();
+
+  const words = linesOf(trace).filter((line) => /^(one|two)/.test(line));
+  expect(words).toEqual(['one message', 'one response', 'one shutdown', 'two message', 'two response', 'two shutdown']);
+});
+
+test('a configuration of plugins that cannot be read leaves the earlier plugins', async () => {
+  const { load, cwd } = ground();
+  const runtime = await load({ approve: () => true, plugins: { config: join(cwd, 'app.plugins.mjs') } });
+  const agent = new Agent({ model: scriptedModel(['a']), ...runtime.agentOptions() });
+  await agent.run('go');
+  write(join(cwd, 'app.plugins.mjs'), 'export default {');
+
+  const report = await runtime.reload();
+
+  expect(report.plugins).toEqual({ ...NONE, unchanged: ['note'] });
+  expect(report.diagnostics).toMatchObject([{ kind: 'plugins', level: 'error' }]);
+  await agent.close();
+});
+
+test('a call during a reload shares one more reload after it', async () => {
+  const { load, cwd } = ground();
+  const runtime = await load({ approve: () => true, plugins: false });
+  const first = runtime.reload();
+  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { fresh: raw() } }));
+
+  const [, second, third] = await Promise.all([first, runtime.reload(), runtime.reload()]);
+
+  expect(third).toBe(second);
+  expect(runtime.mcp.status().map(({ name }) => name)).toEqual(['fresh']);
+});
+
+test('rejects with a typed error after the end of the runtime, and when it ends meanwhile', async () => {
+  const { load, cwd } = ground();
+  const runtime = await load({ approve: () => true });
+  write(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { fresh: raw() } }));
+
+  const reloading = runtime.reload().catch((error: unknown) => error);
+  await runtime.close();
+
+  expect(await reloading).toMatchObject({ code: 'ERR_RUNTIME_CLOSED' });
+  await expect(runtime.reload()).rejects.toMatchObject({ code: 'ERR_RUNTIME_CLOSED' });
+});
+
+test('tells what is wrong with files, and keeps their hooks and servers', async () => {
+  const { load, cwd, home } = ground();
+  const runtime = await load({ approve: () => true, plugins: false });
+  write(join(home, '.app/hooks.json'), '{');
+  write(join(cwd, '.mcp.json'), '{');
+
+  const { hooks, servers, diagnostics } = await runtime.reload();
+
+  expect(hooks).toEqual({ ...NONE, unchanged: ['note', 'ext'] });
+  expect(servers).toEqual({ ...NONE, unchanged: ['tell'] });
+  expect(diagnostics.map(({ kind, level }) => `${kind} ${level}`)).toEqual(['hooks error', 'servers error']);
+});
