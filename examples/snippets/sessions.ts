@@ -4,14 +4,12 @@ import { says, scriptedModel } from 'keelson/testing';
 
 const model = scriptedModel(({ messages }) => says(`I know ${messages.length} messages.`));
 
-// #region session
 const store = new MemorySessionStore();
 const agent = new Agent({ model, store, instructions: 'You are a pilot.' });
 
 await using session = await agent.session({ id: 'harbour' });
 await session.run('Where are we?');
 const { text } = await session.run('And where do we go?');
-// #endregion
 
 assert.equal(text, 'I know 4 messages.');
 assert.equal(session.messages.length, 4);

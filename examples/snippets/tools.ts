@@ -5,14 +5,12 @@ import { calls, says, scriptedModel } from 'keelson/testing';
 import * as v from 'valibot';
 import { z } from 'zod';
 
-// #region zod
 const add = defineTool({
   name: 'add',
   description: 'Adds two numbers.',
   input: z.object({ a: z.number(), b: z.number() }),
   execute: ({ a, b }) => a + b,
 });
-// #endregion
 
 // #region arktype
 const upper = defineTool({
