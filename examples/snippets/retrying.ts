@@ -11,12 +11,12 @@ const retry: AgentLifecycle = {
       try {
         return await next(request);
       } catch (error) {
-        // An abort is no ModelError, so it passes.
+        // The error of an aborted run is not a ModelError, so it is thrown again.
         if (!(error instanceof ModelError) || !error.retryable || attempt === 3) throw error;
         const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt;
         await new Promise<void>((resolve) => {
           const timer = clock.setTimeout(resolve, waitMs);
-          // The run does not wait for a hook once it is aborted; the timer would stay.
+          // An aborted run does not wait for this hook, so the timer must be cleared.
           signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
         });
       }
@@ -26,11 +26,11 @@ const retry: AgentLifecycle = {
 // #endregion
 
 // #region fallback
-const backup = scriptedModel('From the other one.');
+const backup = scriptedModel('From the backup.');
 
 const fallback: AgentLifecycle = {
   name: 'fallback',
-  // Below the default of 50, so that it stands inside of `retry`: both models are tried before it waits.
+  // Lower than the default of 50, so that `retry` wraps it: both models are tried before a wait.
   priority: 40,
   wrapModelCall: (request, next) =>
     next(request).catch((error) =>
@@ -46,4 +46,4 @@ assert.deepEqual([retried.text, retried.turns], ['At last.', 1]);
 const broken = scriptedModel(fails({ message: 'no such model', status: 404 }));
 await assert.rejects(new Agent({ model: broken, lifecycle: [retry] }).run('Hello'), { status: 404 });
 const fallen = await new Agent({ model: broken, lifecycle: [retry, fallback] }).run('Hello');
-assert.equal(fallen.text, 'From the other one.');
+assert.equal(fallen.text, 'From the backup.');

@@ -24,7 +24,7 @@ const absolute: AgentLifecycle = {
 // #region additions
 const locale: AgentLifecycle<{ readonly locale: string }> = {
   name: 'locale',
-  // Joins the arguments after the check. An argument that the model gave stays as it is: this is no place for rights.
+  // Added to the arguments after validation. The model's own arguments win, so do not pass permissions this way.
   wrapToolCall: (call, next) => next({ ...call, additions: { ...call.additions, locale: call.run.context.locale } }),
 };
 // #endregion

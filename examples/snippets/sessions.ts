@@ -39,7 +39,7 @@ class JsonStore implements SessionStore {
     return row && { messages: row.json.map((json) => JSON.parse(json)), revision: row.revision };
   }
 
-  // In a real store these lines are one transaction, or one script.
+  // In a real store these lines must run in one transaction or one script.
   save(id: string, { keep, append }: Parameters<SessionStore['save']>[1], expected: number) {
     const { json, revision } = this.rows.get(id) ?? { json: [], revision: 0 };
     if (revision !== expected) return undefined;

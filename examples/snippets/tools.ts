@@ -17,7 +17,7 @@ const add = defineTool({
 // #region arktype
 const upper = defineTool({
   name: 'upper',
-  description: 'Makes a text upper case.',
+  description: 'Converts a string to upper case.',
   input: type({ text: 'string' }),
   execute: ({ text }) => text.toUpperCase(),
 });
@@ -28,7 +28,7 @@ const wait = defineTool({
   name: 'wait',
   description: 'Waits for a while.',
   input: v.object({ ms: v.number() }),
-  // valibot gives no JSON Schema by itself, so the model's copy stands beside it.
+  // valibot has no JSON Schema conversion of its own, so `inputSchema` is given too.
   inputSchema: { type: 'object', properties: { ms: { type: 'number' } }, required: ['ms'] },
   execute: ({ ms }) => new Promise<string>((resolve) => setTimeout(resolve, ms, 'waited')),
 });
@@ -37,9 +37,9 @@ const wait = defineTool({
 // #region json-schema
 const echo = defineTool({
   name: 'echo',
-  description: 'Gives a text back.',
+  description: 'Returns its input.',
   input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false },
-  // `input` is unknown here, but checked: a plain JSON Schema says nothing to the compiler.
+  // The type of `input` is unknown, because the compiler cannot read a JSON Schema. The value is validated.
   execute: (input) => (input as { text: string }).text,
 });
 // #endregion
@@ -51,7 +51,7 @@ const chart = defineTool({
   input: z.object({ column: z.string() }),
   async execute({ column }, { signal }) {
     signal.throwIfAborted();
-    if (column === 'name') return toolResult({ content: 'Names cannot be drawn.', isError: true });
+    if (column === 'name') return toolResult({ content: 'The column "name" cannot be drawn.', isError: true });
     return [
       { type: 'text', text: `The chart of ${column}:` },
       { type: 'image', image: 'iVBORw0KGgo=', mediaType: 'image/png' },
