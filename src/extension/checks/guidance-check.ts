@@ -24,7 +24,7 @@ export class GuidanceCheck {
     private readonly options: GuidanceCheckOptions,
   ) {}
 
-  /** Returns the lifecycle with a check of new extensions before its next model call. */
+  /** Returns the lifecycle, which checks the tool names of new extensions before its next model call. */
   addTo(lifecycle: AgentLifecycle | undefined): AgentLifecycle | undefined {
     const { wrapModelCall } = lifecycle ?? {};
     if (wrapModelCall === undefined || this.unchecked().length === 0) return lifecycle;
