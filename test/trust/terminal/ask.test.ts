@@ -68,7 +68,7 @@ test('shows the tool, the reason and the arguments, with control characters esca
   const asked = terminalAsk(screen)(call(input, 'pay\u0007'), 'Above 30 \u001b[1Aeuro.');
   const shown = await screen.seen(PROMPT);
   screen.input.write('s\n');
-  // Two are in the arguments.
+  // The arguments contain two of the four prompts.
   const all = await screen.seen(PROMPT, 4);
   screen.input.write('n\n');
   await asked;
