@@ -30,8 +30,8 @@ export class ServerPool {
   private isClosed = false;
 
   constructor(private readonly options: McpServersOptions) {
-    this.logger = options.system?.logger ?? consoleLogger;
     this.members = new ServerMembers(resolveSettings(options), () => this.logger);
+    this.logger = options.system?.logger ?? consoleLogger;
     // Not read with `readServerMap`, because a server in the option may be named `mcpServers`.
     for (const [name, config] of Object.entries(options.servers ?? {})) {
       this.members.enter(readServer(name, config, { scope: 'builtin' }));
