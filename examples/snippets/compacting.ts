@@ -17,7 +17,7 @@ const compaction: AgentLifecycle = {
   },
 };
 
-/** A tool result needs its tool call, so this returns the index of the message with the call. */
+/** Moves back to the assistant message with the tool calls, so that each tool result keeps its tool call. */
 function startOfTurn(messages: readonly Message[], index: number): number {
   return messages[index]?.role === 'tool' ? index - 1 : index;
 }

@@ -11,7 +11,7 @@ try {
   await agent.run('Go on until it works.');
 } catch (error) {
   if (!(error instanceof TurnLimitError)) throw error;
-  // Each tool call in `history` has its result, so another run can continue from there.
+  // Every tool call in `history` has its result, so another run can continue from it.
   ({ text } = await agent.run('Say what you found.', { messages: error.history, tools: [] }));
 }
 // #endregion

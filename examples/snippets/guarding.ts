@@ -16,7 +16,7 @@ const tools = ['read', 'write', 'erase'].map((name) =>
 // #region guard-hide
 const readers: AgentLifecycle = {
   name: 'readers',
-  // The model does not see other tools, and cannot call them by guessing their names.
+  // Hides the other tools. The model cannot call them, even if it guesses their names.
   beforeToolSelection: (offered) => offered.filter((tool) => tool.annotations?.readOnly),
 };
 // #endregion
@@ -25,7 +25,7 @@ const readers: AgentLifecycle = {
 const noErasing: AgentLifecycle = {
   name: 'no-erasing',
   onFailure: 'block',
-  // An error result: the model reads the reason, and the run continues.
+  // The model reads this error result, and the run continues.
   wrapToolCall: (call, next) => (call.name === 'erase' ? { content: 'Nobody may erase.', isError: true } : next(call)),
 };
 // #endregion

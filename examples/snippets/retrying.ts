@@ -11,12 +11,12 @@ const retry: AgentLifecycle = {
       try {
         return await next(request);
       } catch (error) {
-        // The error of an aborted run is not a ModelError, so it is thrown again.
+        // An abort is not a ModelError, so it is thrown again here.
         if (!(error instanceof ModelError) || !error.retryable || attempt === 3) throw error;
         const waitMs = error.retryAfterMs ?? 500 * 2 ** attempt;
         await new Promise<void>((resolve) => {
           const timer = clock.setTimeout(resolve, waitMs);
-          // An aborted run does not wait for this hook, so the timer must be cleared.
+          // Without this line, the timer would keep running after an abort.
           signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true });
         });
       }
@@ -30,7 +30,7 @@ const backup = scriptedModel('From the backup.');
 
 const fallback: AgentLifecycle = {
   name: 'fallback',
-  // Lower than the default of 50, so that `retry` wraps it: both models are tried before a wait.
+  // Lower than the default of 50, so `fallback` is inside of `retry`: both models are called before `retry` waits.
   priority: 40,
   wrapModelCall: (request, next) =>
     next(request).catch((error) =>

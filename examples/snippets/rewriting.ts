@@ -24,7 +24,7 @@ const absolute: AgentLifecycle = {
 // #region additions
 const locale: AgentLifecycle<{ readonly locale: string }> = {
   name: 'locale',
-  // Added to the arguments after validation. The model's own arguments win, so do not pass permissions this way.
+  // An argument of the model overrides an addition with the same name, so do not use additions for permissions.
   wrapToolCall: (call, next) => next({ ...call, additions: { ...call.additions, locale: call.run.context.locale } }),
 };
 // #endregion

@@ -61,9 +61,8 @@ export function toolCaller(spec: McpToolSpec, { call, warn }: McpToolOwner): Cal
     if (checkOutput === undefined || result.structured === undefined || result.isError) return result;
     const problem = await problemOf(checkOutput, result.structured);
     if (problem === undefined) return result;
-    warn(
-      `${JSON.stringify(spec.name)}: its structured content is dropped, because it does not match its output schema: ${problem}`,
-    );
+    // The text of the result is passed on without the invalid data.
+    warn(`The structured content of tool ${JSON.stringify(spec.name)} does not match its output schema: ${problem}`);
     const { structured, ...rest } = result;
     return rest;
   };
